@@ -10,10 +10,10 @@ import duckdb
 from gwa.analysis.answers import answers, evidence
 from gwa.analysis.answers.base import Known
 from gwa.analysis.base import analyses
-from gwa.analysis.explorer import explorer
 from gwa.analysis.finding import findings
 from gwa.analysis.synthetic import OVERLINE, origin, reworded
 from gwa.report.document import Fact, Note, Report
+from gwa.report.explorer import Explorer
 from gwa.store.privacy import ANONYMIZED_KEY
 from gwa.store.store import Store
 from gwa.store.subset import Subset
@@ -85,9 +85,16 @@ def build(
         overline=OVERLINE if store.is_generated else message("Workload report"),
         answers=answers(known, shown),
         period=_period(known, zone),
-        explorer=explorer(store, known.facts) if explore else None,
+        explorer=_explorer(store, known) if explore else None,
     )
     return reworded(made) if store.is_generated else made
+
+
+def _explorer(store: Store, known: Known) -> Explorer | None:
+    """Return what the page filters; who needs it not does without what packs it."""
+    from gwa.analysis.explorer import explorer
+
+    return explorer(store, known.facts)
 
 
 def facts(store: Store, prefix: str = "", *, every: bool = False) -> tuple[Fact, ...]:

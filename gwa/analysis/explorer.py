@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analyses
@@ -55,7 +54,7 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     """
     cells = cube(store)
     jobs = cells.jobs
-    if not cells.days.num_rows or pc.sum(jobs["jobs"]).as_py() < MINIMUM_JOBS:
+    if not cells.days.num_rows or _filled(jobs["jobs"]).sum() < MINIMUM_JOBS:
         return None
     shown = _telling([one for one in recorded(store) if one.name in jobs.schema.names], jobs)
     choices = [_choice(store, one, cells) for one in shown]
@@ -87,8 +86,8 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
 def _telling(dimensions: Sequence[Dimension], jobs: pa.Table) -> list[Dimension]:
     """Return the *dimensions* that tell jobs apart, without those that do it as another before them."""
     found: dict[str, Dimension] = {}
-    columns = {one.name: pc.dictionary_encode(jobs[one.name].combine_chunks()) for one in dimensions}
-    codes = {name: pc.fill_null(column.indices, -1).to_numpy() for name, column in columns.items()}
+    columns = {one.name: _encoded(jobs, one.name) for one in dimensions}
+    codes = {name: _filled(column.indices, -1) for name, column in columns.items()}
     classes = {name: len(np.unique(values)) for name, values in codes.items()}
     for one in dimensions:
         pairs = (
@@ -121,7 +120,7 @@ def _named(dimension: Dimension, names: Sequence[str], others: int) -> Choice:
 
 
 def _distinct(table: pa.Table, name: str) -> list[Any]:
-    values: list[Any] = pc.unique(table[name]).to_pylist()
+    values: list[Any] = _encoded(table, name).dictionary.to_pylist()
     return values
 
 
@@ -146,23 +145,23 @@ def _jobs(
     if cells.grain.octaves:
         columns["wait"] = _waits(jobs, cells.grain.octaves)
     if cells.grain.have_hours:
-        columns["hour"] = _filled(jobs, "hour")
-    return columns | {"jobs": _filled(jobs, "jobs"), **_amounts(jobs)}
+        columns["hour"] = _filled(jobs["hour"])
+    return columns | {"jobs": _filled(jobs["jobs"]), **_amounts(jobs)}
 
 
 def _usage(
     cells: Cube, days: NDArray[np.int64], choices: Sequence[Choice], shown: Sequence[Dimension]
 ) -> dict[str, Codes]:
     columns = _shared(cells.usage, days, choices, shown)
-    known = pc.cast(cells.usage["known"], pa.float64())
-    return columns | {"known": known.to_numpy(), **_amounts(cells.usage)}
+    known = cells.usage["known"].to_numpy().astype(np.float64)
+    return columns | {"known": known, **_amounts(cells.usage)}
 
 
 def _shared(
     table: pa.Table, days: NDArray[np.int64], choices: Sequence[Choice], shown: Sequence[Dimension]
 ) -> dict[str, Codes]:
     """Return the columns that both tables have: the place of the day, the last where unknown, and codes."""
-    places = np.searchsorted(days, pc.fill_null(table["day"], int(days[-1]) + 1).to_numpy())
+    places = np.searchsorted(days, _filled(table["day"], days[-1] + 1))
     columns = {"day": places.astype(np.float64)}
     for choice, dimension in zip(choices, shown, strict=True):
         codes = {name: code for code, name in enumerate((*choice.names, OTHERS, None))}
@@ -172,9 +171,9 @@ def _shared(
 
 def _coded(table: pa.Table, name: str, codes: Mapping[str | None, int]) -> Codes:
     """Return the code of each value of a column."""
-    column = pc.dictionary_encode(table[name].combine_chunks())
+    column = _encoded(table, name)
     of_place = [codes[value] for value in column.dictionary.to_pylist()]
-    places = pc.fill_null(column.indices, len(of_place)).to_numpy()
+    places = _filled(column.indices, len(of_place)).astype(np.int64)
     coded: Codes = np.array([*of_place, codes.get(None, 0)], np.float64)[places]
     return coded
 
@@ -187,13 +186,22 @@ def _waits(jobs: pa.Table, octaves: int) -> Codes:
     return codes
 
 
-def _filled(table: pa.Table, name: str) -> Codes:
-    column: Codes = pc.fill_null(pc.cast(table[name], pa.float64()), 0.0).to_numpy()
-    return column
+def _encoded(table: pa.Table, name: str) -> pa.DictionaryArray:
+    """Return a column as its distinct values and where each row has which."""
+    return table[name].combine_chunks().dictionary_encode()
+
+
+def _filled(column: pa.Array | pa.ChunkedArray, missing: float = 0.0) -> Codes:
+    """Return the numbers of a column, what is *missing* in the place of those that are."""
+    found = (
+        column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)
+    )
+    values: Codes = found.astype(np.float64)
+    return np.where(np.isnan(values), missing, values)
 
 
 def _amounts(table: pa.Table) -> dict[str, Codes]:
-    return {name: _filled(table, name) for name in AMOUNTS if name in table.schema.names}
+    return {name: _filled(table[name]) for name in AMOUNTS if name in table.schema.names}
 
 
 def _still(

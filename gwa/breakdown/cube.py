@@ -89,6 +89,12 @@ COUNT: Final = "select count(*) as n from ({query}) as cells"
 
 BY_SIZE: Final = "select key from {table} order by coalesce(cpu_seconds, 0) desc, jobs desc, key"
 
+DAYS: Final = """
+select cast(day as bigint) as day, cast(seconds as double) as seconds,
+    cast(known_seconds as double) as known_seconds
+from (values {rows}) as days(day, seconds, known_seconds) where {condition} order by day
+"""
+
 HELD_IN_BINS: Final = """
 {days} as days inner join (select * from (values {bins}) as bins(day, since, until, known)) as bins
 on on_day = day and end_time > since and start_time < until
@@ -256,11 +262,9 @@ def _days(store: Store, grain: Grain) -> pa.Table:
         first = day if grain.days == 1 else (day + MONDAY) // grain.days * grain.days - MONDAY
         lengths = seconds.setdefault(first, [0.0, 0.0])
         lengths[0] += until - since
-        lengths[1] += (until - since) * is_known
-    columns = [list(seconds), *([lengths[n] for lengths in seconds.values()] for n in (0, 1))]
-    types = (pa.int64(), pa.float64(), pa.float64())
-    arrays = [pa.array(values, kind) for values, kind in zip(columns, types, strict=True)]
-    return pa.table(dict(zip(("day", "seconds", "known_seconds"), arrays, strict=True)))
+        lengths[1] += until - since if is_known else 0.0
+    rows = ", ".join(f"({day}, {whole!r}, {known!r})" for day, (whole, known) in seconds.items())
+    return store.arrow(DAYS.format(rows=rows or "(0, 0, 0)", condition="true" if rows else "false"))
 
 
 def _decimals(amounts: Mapping[str, str], seconds: str) -> dict[str, str]:
