@@ -52,6 +52,9 @@ const figures = (() => {
     return { width, left, right: width - right, top, bottom, height: bottom + axis + 15 * below.length + 4, body };
   }
 
+  // What a kind returns: its drawing in a room, what is read in it, and where the keys lead.
+  const picture = (at, body, read, points, more = {}) => ({ svg: draw.svg(at.width, at.height, at.body + body), height: at.height, at, read, points, ...more });
+
   function sideways(at, scale, ticks, { grid = false } = {}) {
     const labels = draw.apart(ticks, scale, { from: 0, to: at.width });
     return labels.map(([value, label]) => {
@@ -395,7 +398,7 @@ const figures = (() => {
 
   return {
     kinds, NARROW, start, known, least, most, clamp, thinned, nearest, last,
-    room, sideways, upwards, margin, look, sample, values, heights, strengths,
+    room, picture, sideways, upwards, margin, look, sample, values, heights, strengths,
     timed, span, calendar, timeWords, timeRoom,
   };
 })();

@@ -2,7 +2,8 @@
 
 figures.kinds.groups = (() => {
   const FACTOR = 20; // values that differ by so much stand on a logarithmic axis
-  const items = (data) => data.series.length > 1 ? data.series.map(({ label }, place) => ({ label, sample: (x, y) => (data.x ? figures.sample(place)(x, y) : "") + draw.marker(place, x + 11, y) })) : [];
+  const sample = (data, place) => (x, y) => (data.x ? figures.sample(place)(x, y) : "") + draw.marker(place, x + 11, y);
+  const items = (data) => data.series.length > 1 ? data.series.map(({ label }, place) => ({ label, sample: sample(data, place) })) : [];
 
   const groups = (data, width) => data.x ? numbers(data, width) : under(data, width);
 
@@ -26,7 +27,10 @@ figures.kinds.groups = (() => {
       if (!found.length) return null;
       const far = (spot) => Math.hypot(spot.x - px, spot.y - py);
       const spot = found.reduce((a, b) => far(b) < far(a) ? b : a), same = found.filter(({ n }) => n === spot.n);
-      return { x: spot.x, y: spot.y, title: [data.xlabel, data.places[spot.n]].filter(Boolean).join(": "), rows: rows(data, spot.n), dots: same.map(({ x, y, place }) => [x, y, draw.colour(place)]) };
+      return {
+        x: spot.x, y: spot.y, title: [data.xlabel, data.places[spot.n]].filter(Boolean).join(": "), rows: rows(data, spot.n),
+        dots: same.map(({ x, y, place }) => [x, y, draw.colour(place)]),
+      };
     };
   }
 
@@ -44,8 +48,8 @@ figures.kinds.groups = (() => {
       return draw.path(draw.course(own.map((spot) => spot.x), own.map((spot) => spot.y)), figures.look(place, 1.4));
     });
     const ticks = data.places.map((name, n) => [data.x[n], name]);
-    const body = at.body + figures.upwards(at, y, levels) + figures.sideways(at, x, ticks) + lines.join("") + signs(found);
-    return { svg: draw.svg(width, at.height, body), height: at.height, at, read: reader(data, found), points: found.map(({ x: px, y: py }) => [px, py]) };
+    const body = figures.upwards(at, y, levels) + figures.sideways(at, x, ticks) + lines.join("") + signs(found);
+    return figures.picture(at, body, reader(data, found), found.map(({ x: px, y: py }) => [px, py]));
   }
 
   // Names in a column, their values to the right.
@@ -64,8 +68,11 @@ figures.kinds.groups = (() => {
       const pair = found.filter((spot) => spot.n === n);
       return pair.length < 2 ? "" : draw.line(pair[0].x, pair[0].y, pair[1].x, pair[1].y, { stroke: draw.colours.muted });
     }).join("");
-    const names = data.places.map((name, n) => draw.line(0, at.top + each * n, at.right, at.top + each * n) + draw.text(left - 8, at.top + each * (n + 0.5) + 4, draw.cut(name, left - 10, 11), { "text-anchor": "end", "font-size": 11, fill: draw.colours.ink })).join("");
-    return { svg: draw.svg(width, at.height, at.body + names + figures.sideways(at, x, ticks, { grid: true }) + ways + signs(found)), height: at.height, at, read: reader(data, found), points: found.map(({ x: px, y: py }) => [px, py]) };
+    const look = { "text-anchor": "end", "font-size": 11, fill: draw.colours.ink };
+    const names = data.places.map((name, n) => draw.line(0, at.top + each * n, at.right, at.top + each * n)
+      + draw.text(left - 8, at.top + each * (n + 0.5) + 4, draw.cut(name, left - 10, 11), look)).join("");
+    const body = names + figures.sideways(at, x, ticks, { grid: true }) + ways + signs(found);
+    return figures.picture(at, body, reader(data, found), found.map(({ x: px, y: py }) => [px, py]));
   }
 
   return groups;
