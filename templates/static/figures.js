@@ -52,6 +52,9 @@ const figures = (() => {
     return { width, left, right: width - right, top, bottom, height: bottom + axis + 15 * below.length + 4, body };
   }
 
+  // What a kind returns: its drawing in a room, what is read in it, and where the keys lead.
+  const picture = (at, body, read, points, more = {}) => ({ svg: draw.svg(at.width, at.height, at.body + body), height: at.height, at, read, points, ...more });
+
   function sideways(at, scale, ticks, { grid = false } = {}) {
     const labels = draw.apart(ticks, scale, { from: 0, to: at.width });
     return labels.map(([value, label]) => {
@@ -90,8 +93,8 @@ const figures = (() => {
     return { scale: draw.logWithZero([start, high > start ? high : 2 * start], range), ticks: [[0, "0"], ...ticks] };
   }
 
-  // Heights of an axis from zero, or logarithmic.
-  function heights(all, unit, log, range) {
+  // Heights of an axis from zero, or logarithmic, with a tick about every so many pixels.
+  function heights(all, unit, log, range, each = 45) {
     const positive = log && all.length > 0 && least(all) > 0;
     const [low, high] = positive ? [least(all), most(all)] : [Math.min(0, least(all)), Math.max(0, most(all))];
     if (positive) {
@@ -99,7 +102,7 @@ const figures = (() => {
       return { scale: draw.log([low / 1.3, top * 1.3], range), ticks: draw.logTicks(low / 1.3, top * 1.3, unit) };
     }
     const top = Number.isFinite(high) && high > low ? high : (Number.isFinite(low) ? low : 0) + 1, bottom = Number.isFinite(low) ? low : 0;
-    return { scale: draw.linear([bottom, top + (top - bottom) * 0.06], range), ticks: draw.linearTicks(bottom, top, unit, Math.max(2, Math.abs(range[1] - range[0]) / 45)) };
+    return { scale: draw.linear([bottom, top + (top - bottom) * 0.06], range), ticks: draw.linearTicks(bottom, top, unit, Math.max(2, Math.abs(range[1] - range[0]) / each)) };
   }
 
   // Cells in twelve strengths of one colour; by their logarithm where that is asked for, or a few are far above the others.
@@ -395,7 +398,7 @@ const figures = (() => {
 
   return {
     kinds, NARROW, start, known, least, most, clamp, thinned, nearest, last,
-    room, sideways, upwards, margin, look, sample, values, heights, strengths,
+    room, picture, sideways, upwards, margin, look, sample, values, heights, strengths,
     timed, span, calendar, timeWords, timeRoom,
   };
 })();

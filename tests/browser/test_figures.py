@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from gwa.report import drawing
 from gwa.report.document import Answer, Figure, Report, Section
 from gwa.report.drawing import kinds
 from gwa.report.figures.bars import bars
@@ -16,6 +17,7 @@ from gwa.report.figures.series import series
 from gwa.report.figures.spark import spark
 from gwa.report.html import html
 from tests.browser.conftest import visit
+from tests.conftest import HOME
 from tests.made_report import HOSTILE, make_figures
 from tests.report.test_figures import make_all
 
@@ -197,14 +199,34 @@ def test_axes_of_time_stand_under_each_other(context, tmp_path):
         series("a", "t", days, {"y": np.ones(100)}, "y", "alt", zone="UTC", unit="count"),
         series("b", "t", days[5:], {"y": 1e6 * np.arange(95)}, "y", "alt", zone="UTC", unit="count"),
     ]
+    months = ["1995-05", "1995-06", "1995-07", "1995-08"]
+    some.append(bars("c", "t", months, [1.0, 2.0, 3.0, 4.0], "Month", "y", "alt"))
     page, wrong = opened(context, tmp_path / "two.html", page_of(some))
     ticks = page.locator("figure[data-plot]").evaluate_all(
-        "all => all.map(one => [...one.querySelectorAll('svg text')].filter(text => /^[0-9]+ [A-Z]/.test("
-        "text.textContent)).map(text => [text.textContent, text.getAttribute('x')]))"
+        "all => all.map(one => [...one.querySelectorAll('svg text')].filter("
+        "text => /^[0-9]+ [A-Z][a-z]+$/.test(text.textContent))"
+        ".map(text => [text.textContent, text.getAttribute('x')]))"
     )
 
     assert len(ticks[0]) > 2
-    assert ticks[0] == ticks[1]
+    assert ticks[0] == ticks[1] == ticks[2], "bars of months, too"
+    assert not wrong
+
+
+def test_the_kind_of_figure_of_the_documentation_works(context, tmp_path, monkeypatch):
+    text = (HOME / "docs" / "how-to" / "own-section.md").read_text(encoding="utf-8")
+    (tmp_path / "static" / "figures").mkdir(parents=True)
+    script = text.partition("```js\n")[2].partition("```")[0]
+    (tmp_path / "static" / "figures" / "rose.js").write_text(script, encoding="utf-8")
+    monkeypatch.setattr(drawing, "_drawings", lambda: {"rose": None})
+    figure = Figure("r", "Rose", "rose", {"labels": ["a", "b"], "values": [40, 90]}, "alt")
+    report = Report("t", "s", (Section("s", "S", "h", (figure,)),))
+    page, wrong = opened(context, tmp_path / "rose.html", html(report, overrides=tmp_path))
+    page.locator(".drawing").focus()
+    page.keyboard.press("End")
+
+    assert read(page.locator(".reading")) == [90]
+    assert page.locator(".drawing rect").count() == 2
     assert not wrong
 
 

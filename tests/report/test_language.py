@@ -18,7 +18,7 @@ from gwa.cli import gwa as program
 from gwa.errors import DefinitionError
 from gwa.report.as_json import as_json
 from gwa.report.document import FactTable, Figure, Table
-from gwa.report.drawing import to_draw
+from gwa.report.drawing import draw, to_draw
 from gwa.report.html import html
 from gwa.report.language import Language, places, read_language, translated
 from gwa.report.latex import latex
@@ -415,9 +415,12 @@ def test_a_german_page_has_german_numbers_axes_and_months(sample):
     with gwa.open(sample / "swf" / "tiny.swf") as trace:
         report = trace.report(["overview", "utilization", "arrivals", "run-times"])
     german = read_language("de")
-    page = html(translated(report, german), language=german)
+    made = translated(report, german)
+    page = html(made, language=german)
+    drawn = draw(next(figure for figure in made.figures() if figure.plot == "series"), german)
 
-    assert '<html lang="de">' in page
+    assert '<html lang="de">' in page, "in which its script writes axes and months"
+    assert 'data-zone="{dates}, Zeit in {zone}"' in page
     assert "1.200" in page
-    assert re.search(r">\d+\. Mär<", page)
-    assert not re.search(r">\d+ Mar<", page)
+    assert re.search(r">\d+\. Mär<", drawn)
+    assert not re.search(r">\d+ Mar<", drawn)

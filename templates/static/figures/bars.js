@@ -13,7 +13,8 @@ figures.kinds.bars = (() => {
   }
 
   const row = (data, n) => ({ label: data.ylabel, text: draw.show(data.values[n], data.unit), value: data.values[n] });
-  const ends = (data) => { const known = figures.known(data.values); return [Math.min(0, figures.least(known)), Math.max(0, figures.most(known))].map((value) => Number.isFinite(value) ? value : 0); };
+  // The least and the greatest value; zero is between them.
+  const ends = (data) => [figures.least([0, ...figures.known(data.values)]), figures.most([0, ...figures.known(data.values)])];
 
   function lying(data, labels, width) {
     const each = 23, told = data.values.map((value) => draw.compact(value, data.unit));
@@ -37,7 +38,7 @@ figures.kinds.bars = (() => {
       return { x: Math.min(x(Math.max(data.values[n] ?? 0, 0)), at.right), y: top(n) + each / 2, frame: [1, top(n) + 1, width - 2, each - 3], title: labels[n], rows: [row(data, n)] };
     }
     const zero = draw.line(x(0), at.top, x(0), at.bottom, { stroke: draw.colours.muted });
-    return { svg: draw.svg(width, at.height, at.body + body.join("") + zero), height: at.height, at, read, points: labels.map((_, n) => [x(0), top(n) + each / 2]) };
+    return figures.picture(at, body.join("") + zero, read, labels.map((_, n) => [x(0), top(n) + each / 2]));
   }
 
   function upright(data, labels, times, width) {
@@ -51,15 +52,19 @@ figures.kinds.bars = (() => {
     const x = (n) => (sides[n][0] + sides[n][1]) / 2;
     const y = draw.linear([low, (high > low ? high : low + 1) * 1.05], [at.bottom, at.top]);
     const gap = over ? Math.min(3, (over.range[1] - over.range[0]) / labels.length / 6) : 0;
-    const body = data.values.map((value, n) => value === null ? "" : draw.rect(sides[n][0] + gap, y(Math.max(value, 0)), Math.max(2, sides[n][1] - sides[n][0] - 2 * gap), Math.max(y(Math.min(value, 0)) - y(Math.max(value, 0)), value ? 1 : 0), { fill: draw.colour(0) }));
+    const body = data.values.map((value, n) => {
+      if (value === null) return "";
+      const [top, bottom] = [y(Math.max(value, 0)), y(Math.min(value, 0))], wide = sides[n][1] - sides[n][0] - 2 * gap;
+      return draw.rect(sides[n][0] + gap, top, Math.max(2, wide), Math.max(bottom - top, value ? 1 : 0), { fill: draw.colour(0) });
+    });
     function read(px, py) {
       if (!labels.length) return null;
       const n = labels.reduce((best, _, each) => Math.abs(x(each) - px) < Math.abs(x(best) - px) ? each : best, 0);
       return { x: x(n), y: y(Math.max(data.values[n] ?? 0, 0)), title: [data.xlabel, labels[n]].filter(Boolean).join(": "), rows: [row(data, n)] };
     }
-    const drawn = at.body + figures.upwards(at, y, levels) + (over ? figures.sideways(at, over, months.clock.ticks(...months.span, at.right - at.left))
+    const drawn = figures.upwards(at, y, levels) + (over ? figures.sideways(at, over, months.clock.ticks(...months.span, at.right - at.left))
       : figures.sideways(at, even, times ? named(labels) : counted(labels, even))) + body.join("");
-    return { svg: draw.svg(width, at.height, drawn), height: at.height, at, read, points: labels.map((_, n) => [x(n), y(Math.max(data.values[n] ?? 0, 0))]) };
+    return figures.picture(at, drawn, read, labels.map((_, n) => [x(n), y(Math.max(data.values[n] ?? 0, 0))]));
   }
 
   // When each month begins and ends, on a page whose other pictures show the same time; else null.
@@ -92,7 +97,8 @@ figures.kinds.bars = (() => {
   // Times have the margins of all axes of time.
   bars.before = (data) => {
     const [low, high] = ends(data);
-    if (data.labels.length > 1 && data.labels.every((label) => WHEN.test(label))) figures.timed(data, 0, 0, draw.linearTicks(low, high > low ? high : low + 1, data.unit).map(([, label]) => label));
+    if (data.labels.length < 2 || !data.labels.every((label) => WHEN.test(label))) return;
+    figures.timed(data, 0, 0, draw.linearTicks(low, high > low ? high : low + 1, data.unit).map(([, label]) => label));
   };
   return bars;
 })();

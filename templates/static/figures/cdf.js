@@ -29,5 +29,6 @@ figures.kinds.cdf = (data, width, words) => {
     };
   }
   const points = figures.thinned([...new Set(curves.flatMap((curve) => curve.x))].sort((a, b) => a - b)).map((value) => [x(value), (at.top + at.bottom) / 2]);
-  return { svg: draw.svg(width, at.height, at.body + figures.upwards(at, y, quarters) + figures.sideways(at, x, ticks, { grid: true }) + lines.join("")), height: at.height, at, read, points };
+  const axes = figures.upwards(at, y, quarters) + figures.sideways(at, x, ticks, { grid: true });
+  return figures.picture(at, axes + lines.join(""), read, points);
 };

@@ -27,11 +27,12 @@ figures.kinds.density = (data, width, words) => {
     const value = held.get(`${column} ${row}`) ?? 0, [cx, cy] = middle(column, row);
     const range = (from, to, unit) => `${draw.show(from, unit)} – ${draw.show(to, unit)}`;
     const size = row === 0 || up(row + 1) - up(row) <= 1 ? draw.show(up(row)) : range(up(row), up(row + 1) - 1, "");
+    const [from, to] = [column, column + 1].map((edge) => Number(across(edge).toPrecision(3)));
     return {
-      x: cx, y: cy, frame: [cx - w / 2, cy - h / 2, w, h], title: `${data.ylabel} ${size} · ${data.xlabel} ${range(Number(across(column).toPrecision(3)), Number(across(column + 1).toPrecision(3)), data.unit)}`,
+      x: cx, y: cy, frame: [cx - w / 2, cy - h / 2, w, h], title: `${data.ylabel} ${size} · ${data.xlabel} ${range(from, to, data.unit)}`,
       rows: [{ label: data.label ?? "", text: draw.show(value, "count"), value }],
     };
   }
   const ticks = figures.upwards(inside, y, doubles.length > 9 ? levels.length > 2 ? levels : doubles : doubles) + figures.sideways(inside, x, draw.logTicks(across(first), across(end), data.unit));
-  return { svg: draw.svg(width, at.height, at.body + key + ticks + drawn), height: at.height, at: inside, read, points: cells.map(([column, row]) => middle(column, row)) };
+  return figures.picture(inside, key + ticks + drawn, read, cells.map(([column, row]) => middle(column, row)));
 };

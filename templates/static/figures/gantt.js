@@ -14,7 +14,8 @@ figures.kinds.gantt = (() => {
     const at = figures.timeRoom(width, { high: width < figures.NARROW ? 220 : 260, ylabel: data.ylabel, xlabel: figures.timeWords(clock, from, to, words), items: items.length > 1 ? items : [] });
     const x = draw.linear([from, to], [at.left, at.right]), y = draw.linear([0, high * 1.02], [at.bottom, at.top]);
     const thin = at.bottom - at.top < 3 * high ? 0.3 : 0.8;
-    const placed = data.groups.flatMap((group, place) => group.bars.map((bar) => ({ bar, group, place, box: [x(bar[0]), y(bar[3]), Math.max(x(bar[1]) - x(bar[0]), 0.5), y(bar[2]) - y(bar[3])] })));
+    const boxOf = ([begin, end, below, above]) => [x(begin), y(above), Math.max(x(end) - x(begin), 0.5), y(below) - y(above)];
+    const placed = data.groups.flatMap((group, place) => group.bars.map((bar) => ({ bar, group, place, box: boxOf(bar) })));
     const paths = data.groups.map((group, place) => draw.path(draw.boxes(placed.filter((one) => one.place === place).map((one) => one.box)), { ...look(group, place), "stroke-width": thin }));
     function read(px, py) {
       const far = ({ box: [left, top, w, h] }) => Math.max(left - px, px - left - w, 0) + Math.max(top - py, py - top - h, 0);
@@ -26,8 +27,9 @@ figures.kinds.gantt = (() => {
         rows: [{ label: group.label, text: "", colour: owner(group, place) }, { label: data.ylabel, text: `${draw.number(bar[2])} – ${draw.number(bar[3] - 1)}`, value: bar }],
       };
     }
-    const body = stripes + at.body + figures.upwards(at, y, draw.linearTicks(0, high, "count")) + figures.sideways(at, x, clock.ticks(from, to, at.right - at.left)) + paths.join("");
-    return { svg: draw.svg(width, at.height, body), height: at.height, at, read, points: figures.thinned(placed.map(({ box }) => [box[0] + box[2] / 2, box[1] + box[3] / 2]).sort((one, other) => one[0] - other[0]), 2000) };
+    const body = stripes + figures.upwards(at, y, draw.linearTicks(0, high, "count")) + figures.sideways(at, x, clock.ticks(from, to, at.right - at.left)) + paths.join("");
+    const middles = placed.map(({ box }) => [box[0] + box[2] / 2, box[1] + box[3] / 2]).sort((one, other) => one[0] - other[0]);
+    return figures.picture(at, body, read, figures.thinned(middles, 2000));
   }
 
   gantt.before = (data) => figures.timed(data, 0, 0, draw.linearTicks(0, highest(data), "count").map(([, label]) => label));

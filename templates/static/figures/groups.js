@@ -1,20 +1,17 @@
-// Values of several series at a few places, with how sure they are; places are numbers, or names that stand beside or under each other.
+// Values of several series at a few places, with how sure they are; places are numbers, or names that stand under each other.
 
 figures.kinds.groups = (() => {
   const FACTOR = 20; // values that differ by so much stand on a logarithmic axis
-  const items = (data) => data.series.length > 1 ? data.series.map(({ label }, place) => ({ label, sample: (x, y) => (data.x ? figures.sample(place)(x, y) : "") + draw.marker(place, x + 11, y) })) : [];
+  const sample = (data, place) => (x, y) => (data.x ? figures.sample(place)(x, y) : "") + draw.marker(place, x + 11, y);
+  const items = (data) => data.series.length > 1 ? data.series.map(({ label }, place) => ({ label, sample: sample(data, place) })) : [];
 
-  function groups(data, width) {
-    if (data.x) return numbers(data, width);
-    const room = (width - 70) / Math.max(data.places.length, 1);
-    return data.places.every((name) => draw.measure(name, 11) + 10 <= room) && room > 14 * data.series.length ? beside(data, width) : under(data, width);
-  }
+  const groups = (data, width) => data.x ? numbers(data, width) : under(data, width);
 
   // The scale of the values, and what it says.
-  function worth(data, range) {
+  function worth(data, range, each) {
     const all = figures.known(data.series.flatMap(({ y }) => y)), [low, high] = [figures.least(all), figures.most(all)];
-    if (low > 0 && high > FACTOR * low) return figures.heights(all, data.unit, true, range);
-    return figures.heights([...all, ...data.series.flatMap(({ y, half }) => y.map((value, n) => value === null ? 0 : value + (half[n] ?? 0)))], data.unit, false, range);
+    if (low > 0 && high > FACTOR * low) return figures.heights(all, data.unit, true, range, each);
+    return figures.heights([...all, ...data.series.flatMap(({ y, half }) => y.map((value, n) => value === null ? 0 : value + (half[n] ?? 0)))], data.unit, false, range, each);
   }
 
   const told = (data, one, n) => draw.show(one.y[n], data.unit) + (one.half[n] ? ` ± ${draw.show(one.half[n], data.unit)}` : "");
@@ -30,42 +27,29 @@ figures.kinds.groups = (() => {
       if (!found.length) return null;
       const far = (spot) => Math.hypot(spot.x - px, spot.y - py);
       const spot = found.reduce((a, b) => far(b) < far(a) ? b : a), same = found.filter(({ n }) => n === spot.n);
-      return { x: spot.x, y: spot.y, title: [data.xlabel, data.places[spot.n]].filter(Boolean).join(": "), rows: rows(data, spot.n), dots: same.map(({ x, y, place }) => [x, y, draw.colour(place)]) };
+      return {
+        x: spot.x, y: spot.y, title: [data.xlabel, data.places[spot.n]].filter(Boolean).join(": "), rows: rows(data, spot.n),
+        dots: same.map(({ x, y, place }) => [x, y, draw.colour(place)]),
+      };
     };
   }
 
   const signs = (found) => found.map((spot) => draw.line(...spot.whisker, { stroke: draw.colour(spot.place), "stroke-width": 1.4 }) + draw.marker(spot.place, spot.x, spot.y)).join("");
 
-  function standing(data, width, x, lines) {
+  function numbers(data, width) {
     const high = width < figures.NARROW ? 220 : 280, { ticks: labels } = worth(data, [high, 0]);
     const at = figures.room(width, { high, left: figures.margin(labels.map(([, label]) => label)), xlabel: data.xlabel, ylabel: data.ylabel, items: items(data) });
-    const { scale: y, ticks: levels } = worth(data, [at.bottom, at.top]), { scale, ticks } = x(at);
-    const low = y.domain[0], safe = (value) => figures.clamp(y(Math.max(value, low)), at.top - 4, at.bottom);
-    const found = spots(data, (place, n, value, half) => {
-      const px = scale(n, place);
-      return { x: px, y: y(value), whisker: [px, safe(value - half), px, safe(value + half)] };
-    });
-    const body = at.body + figures.upwards(at, y, levels) + figures.sideways(at, (n) => scale(n, null), ticks) + (lines ? lines(found) : "") + signs(found);
-    return { svg: draw.svg(width, at.height, body), height: at.height, at, read: reader(data, found), points: found.map(({ x: px, y: py }) => [px, py]) };
-  }
-
-  function beside(data, width) {
-    const count = data.series.length;
-    return standing(data, width, (at) => {
-      const inner = draw.linear([-0.5, data.places.length - 0.5], [at.left, at.right]);
-      return { scale: (n, place) => inner(n + (place === null ? 0 : 0.5 * ((place + 0.5) / count - 0.5))), ticks: data.places.map((name, n) => [n, name]) };
-    });
-  }
-
-  function numbers(data, width) {
-    const [low, high] = [figures.least(data.x), figures.most(data.x)], log = low > 0 && high > FACTOR * low;
-    return standing(data, width, (at) => {
-      const ends = [at.left + 10, at.right - 10], inner = log ? draw.log([low, high], ends) : draw.linear([low, high], ends);
-      return { scale: (n) => inner(data.x[n]), ticks: data.places.map((name, n) => [n, name]) };
-    }, (found) => data.series.map((_, place) => {
+    const { scale: y, ticks: levels } = worth(data, [at.bottom, at.top]), safe = (value) => figures.clamp(y(Math.max(value, y.domain[0])), at.top - 4, at.bottom);
+    const [low, greatest] = [figures.least(data.x), figures.most(data.x)], ends = [at.left + 10, at.right - 10];
+    const x = low > 0 && greatest > FACTOR * low ? draw.log([low, greatest], ends) : draw.linear([low, greatest], ends);
+    const found = spots(data, (place, n, value, half) => ({ x: x(data.x[n]), y: y(value), whisker: [x(data.x[n]), safe(value - half), x(data.x[n]), safe(value + half)] }));
+    const lines = data.series.map((_, place) => {
       const own = found.filter((spot) => spot.place === place).sort((one, other) => one.x - other.x);
       return draw.path(draw.course(own.map((spot) => spot.x), own.map((spot) => spot.y)), figures.look(place, 1.4));
-    }).join(""));
+    });
+    const ticks = data.places.map((name, n) => [data.x[n], name]);
+    const body = figures.upwards(at, y, levels) + figures.sideways(at, x, ticks) + lines.join("") + signs(found);
+    return figures.picture(at, body, reader(data, found), found.map(({ x: px, y: py }) => [px, py]));
   }
 
   // Names in a column, their values to the right.
@@ -73,14 +57,22 @@ figures.kinds.groups = (() => {
     const each = Math.max(24, 13 * data.series.length + 8);
     const left = Math.min(figures.margin(data.places.map((name) => name.slice(0, 80))), Math.max(70, width * 0.4));
     const at = figures.room(width, { high: each * data.places.length, left, right: 20, xlabel: data.ylabel, ylabel: data.xlabel, items: items(data) });
-    const { scale: x, ticks } = worth(data, [at.left, at.right]), low = x.domain[0];
+    const { scale: x, ticks } = worth(data, [at.left, at.right], 90), low = x.domain[0];
     const safe = (value) => figures.clamp(x(Math.max(value, low)), at.left, at.right + 8);
     const found = spots(data, (place, n, value, half) => {
       const y = at.top + each * n + each * (place + 0.75) / (data.series.length + 0.5);
       return { x: x(value), y, whisker: [safe(value - half), y, safe(value + half), y] };
     });
-    const names = data.places.map((name, n) => draw.line(0, at.top + each * n, at.right, at.top + each * n) + draw.text(left - 8, at.top + each * (n + 0.5) + 4, draw.cut(name, left - 10, 11), { "text-anchor": "end", "font-size": 11, fill: draw.colours.ink })).join("");
-    return { svg: draw.svg(width, at.height, at.body + names + figures.sideways(at, x, ticks, { grid: true }) + signs(found)), height: at.height, at, read: reader(data, found), points: found.map(({ x: px, y: py }) => [px, py]) };
+    // Of two, such as now and changed, a line shows the way from one to the other.
+    const ways = data.series.length !== 2 ? "" : data.places.map((_, n) => {
+      const pair = found.filter((spot) => spot.n === n);
+      return pair.length < 2 ? "" : draw.line(pair[0].x, pair[0].y, pair[1].x, pair[1].y, { stroke: draw.colours.muted });
+    }).join("");
+    const look = { "text-anchor": "end", "font-size": 11, fill: draw.colours.ink };
+    const names = data.places.map((name, n) => draw.line(0, at.top + each * n, at.right, at.top + each * n)
+      + draw.text(left - 8, at.top + each * (n + 0.5) + 4, draw.cut(name, left - 10, 11), look)).join("");
+    const body = names + figures.sideways(at, x, ticks, { grid: true }) + ways + signs(found);
+    return figures.picture(at, body, reader(data, found), found.map(({ x: px, y: py }) => [px, py]));
   }
 
   return groups;

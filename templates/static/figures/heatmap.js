@@ -25,7 +25,8 @@ figures.kinds.heatmap = (data, width, words) => {
   const ticks = turned ? [] : columns.map((name, n) => [n + 0.5, name]).filter((_, n) => n % stride === 0);
   const labels = draw.apart(ticks, x, { from: 0, to: width, gap: 2 }).map(([n, label]) => draw.text(x(n), bottom + 15, label, { "text-anchor": "middle", "font-size": 11 })).join("");
   const long = columns.map((name, n) => draw.cut(name, Math.min(140, (x(n + 0.5) - 2) * 1.25), 11));
-  const slanted = turned ? long.map((name, n) => draw.text(0, 0, name, { "text-anchor": "end", "font-size": 11, transform: `translate(${draw.px(x(n + 0.5) + 4)} ${draw.px(bottom + 12)}) rotate(-36)` })).join("") : "";
+  const turn = (n) => `translate(${draw.px(x(n + 0.5) + 4)} ${draw.px(bottom + 12)}) rotate(-36)`;
+  const slanted = turned ? long.map((name, n) => draw.text(0, 0, name, { "text-anchor": "end", "font-size": 11, transform: turn(n) })).join("") : "";
   const deep = turned ? Math.ceil(0.6 * figures.most(long.map((name) => draw.measure(name, 11)))) : 0;
   const under = bottom + 20 + deep, below = data.xlabel ? draw.wrap(data.xlabel, width - 4) : [];
   const axis = below.map((line, n) => draw.text(width - right, under + 14 + 15 * n, line, { "text-anchor": "end" })).join("");
@@ -35,7 +36,10 @@ figures.kinds.heatmap = (data, width, words) => {
     if (!rows.length || !columns.length) return null;
     const n = figures.clamp(Math.floor(x.invert(px)), 0, columns.length - 1), down = figures.clamp(Math.floor((py - top) / high), 0, rows.length - 1);
     const value = data.matrix[down][n], [cx, cy] = place(down, n);
-    return { x: cx, y: cy, frame: [cx - across / 2, cy - high / 2, across, high], title: `${rows[down]} · ${columns[n]}`, rows: [{ label: data.ylabel, text: draw.show(value, data.unit), value }] };
+    return {
+      x: cx, y: cy, frame: [cx - across / 2, cy - high / 2, across, high], title: `${rows[down]} · ${columns[n]}`,
+      rows: [{ label: data.ylabel, text: draw.show(value, data.unit), value }],
+    };
   }
   const points = rows.flatMap((_, down) => columns.map((__, n) => place(down, n)));
   return { svg: draw.svg(width, height, at.body + key + cells + names + labels + slanted + axis), height, at: { ...at, top, bottom }, read, points };

@@ -32,6 +32,6 @@ figures.kinds.lines = (data, width) => {
       rows: found.map((one) => ({ label: one.line.label, text: draw.show(one.line.y[one.n]), value: one.line.y[one.n], colour: colour(one) })),
     };
   }
-  const body = at.body + figures.upwards(at, y, levels) + figures.sideways(at, x, ticks, { grid: true }) + paths.join("");
-  return { svg: draw.svg(width, at.height, body), height: at.height, at, read, points: figures.thinned(points, 240).map(({ px, py }) => [px, py]) };
+  const axes = figures.upwards(at, y, levels) + figures.sideways(at, x, ticks, { grid: true });
+  return figures.picture(at, axes + paths.join(""), read, figures.thinned(points, 240).map(({ px, py }) => [px, py]));
 };

@@ -5,7 +5,10 @@ figures.kinds.lorenz = (data, width) => {
   const even = { stroke: draw.colours.muted, "stroke-dasharray": "2 3" };
   const items = [...curves.map(({ label }, place) => ({ label, sample: figures.sample(place) })), { label: data.even.label, sample: draw.lineSample(even) }];
   const quarters = [0, 0.25, 0.5, 0.75, 1].map((share) => [share, draw.percent(share)]);
-  const at = figures.room(width, { high: width < figures.NARROW ? 230 : 280, left: figures.margin(quarters.map(([, label]) => label)), right: 22, xlabel: data.xlabel, ylabel: data.ylabel, items });
+  const at = figures.room(width, {
+    high: width < figures.NARROW ? 230 : 280, left: figures.margin(quarters.map(([, label]) => label)), right: 22,
+    xlabel: data.xlabel, ylabel: data.ylabel, items,
+  });
   const x = draw.linear([0, 1], [at.left, at.right]), y = draw.linear([0, 1.02], [at.bottom, at.top]);
   const lines = curves.map((curve, place) => {
     const across = curve.x.map(x), up = curve.y.map(y);
@@ -23,6 +26,6 @@ figures.kinds.lorenz = (data, width) => {
     };
   }
   const points = figures.thinned([...new Set(curves.flatMap((curve) => curve.x))].sort((a, b) => a - b)).map((value) => [x(value), (at.top + at.bottom) / 2]);
-  const body = at.body + figures.upwards(at, y, quarters) + figures.sideways(at, x, quarters) + draw.line(x(0), y(0), x(1), y(1), even) + lines.join("");
-  return { svg: draw.svg(width, at.height, body), height: at.height, at, read, points };
+  const axes = figures.upwards(at, y, quarters) + figures.sideways(at, x, quarters);
+  return figures.picture(at, axes + draw.line(x(0), y(0), x(1), y(1), even) + lines.join(""), read, points);
 };

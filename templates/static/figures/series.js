@@ -6,6 +6,8 @@ figures.kinds.series = (() => {
   const FAR = 4; // a level so many times as high as all that is drawn is only written
   const SPIKE = 5; // values so many times as high as nearly all others leave the drawing at its top
 
+  const HALO = { fill: draw.colours.ink, stroke: draw.colours.paper, "stroke-width": 3, "paint-order": "stroke" }; // over lines
+
   const valuesOf = (lines) => figures.known(lines.flatMap((line) => [...line.y, ...line.low ?? [], ...line.high ?? []]));
 
   // The least and the greatest of what is drawn; zero is between them. *peak* is the greatest of all where it is cut.
@@ -23,12 +25,21 @@ figures.kinds.series = (() => {
   function series(data, width, words, state) {
     const clock = draw.time(data.zone, words), whole = figures.span(data), { low, high, peak, reference } = ends(data);
     const lines = state.lines ?? data.lines, [from, to] = state.view ?? whole;
-    const items = lines.map(({ label }, place) => ({ label, sample: draw.lineSample({ stroke: draw.colour(place), "stroke-width": 1 + 1.4 * ((place + 1) % 2), "stroke-dasharray": place > 1 ? draw.dash(place) : "" }) }));
-    const at = figures.timeRoom(width, { high: width < figures.NARROW ? 170 : 210, ylabel: data.ylabel, xlabel: data.xlabel || figures.timeWords(clock, from, to, words), items: items.length > 1 ? items : [] });
+    // Jagged lines differ by how thick they are before they are dashed.
+    const look = (place, thick) => ({ stroke: draw.colour(place), "stroke-width": place % 2 ? 1 : thick, "stroke-dasharray": place > 1 ? draw.dash(place) : "" });
+    const items = lines.map(({ label }, place) => ({ label, sample: draw.lineSample(look(place, 2.4)) }));
+    const at = figures.timeRoom(width, {
+      high: width < figures.NARROW ? 170 : 210, ylabel: data.ylabel, xlabel: data.xlabel || figures.timeWords(clock, from, to, words),
+      items: items.length > 1 ? items : [],
+    });
     const x = draw.linear([from, to], [at.left, at.right]), y = draw.linear([low, high + (high - low) * (data.reference ? 0.1 : 0.05)], [at.bottom, at.top]);
     const box = { x: at.left, y: at.top, width: at.right - at.left, height: at.bottom - at.top };
-    const inside = (...parts) => draw.tag("defs", {}, draw.tag("clipPath", { id: `${state.id}-clip` }, draw.rect(box.x, box.y, box.width, box.height))) + draw.group({ "clip-path": `url(#${state.id}-clip)` }, ...parts);
-    const between = (a, b, fill, opacity) => b > from && a < to ? draw.rect(x(Math.max(a, from)), at.top, Math.max(x(Math.min(b, to)) - x(Math.max(a, from)), 1.5), box.height, { fill, "fill-opacity": opacity }) : "";
+    const clip = draw.tag("defs", {}, draw.tag("clipPath", { id: `${state.id}-clip` }, draw.rect(box.x, box.y, box.width, box.height)));
+    const inside = (...parts) => clip + draw.group({ "clip-path": `url(#${state.id}-clip)` }, ...parts);
+    const between = (a, b, fill, opacity) => {
+      const [begin, end] = [x(Math.max(a, from)), x(Math.min(b, to))];
+      return b > from && a < to ? draw.rect(begin, at.top, Math.max(end - begin, 1.5), box.height, { fill, "fill-opacity": opacity }) : "";
+    };
     const outside = data.window ? [[from, Math.min(data.window[0], to)], [Math.max(data.window[1], from), to]].filter(([a, b]) => b > a) : [];
     const ground = draw.hatch(`${state.id}-out`, 0, draw.colours.muted, 0.35) + draw.hatch(`${state.id}-shade`, 1, draw.colour(1), 0.8)
       + outside.map(([a, b]) => between(a, b, `url(#${state.id}-out)`, 1)).join("")
@@ -36,14 +47,14 @@ figures.kinds.series = (() => {
     const curves = lines.map((line, place) => {
       const across = line.x.map(x), up = line.y.map((value) => value === null ? NaN : y(value));
       const edge = (list) => list.map((value) => value === null ? NaN : y(value));
-      const look = { stroke: draw.colour(place), "stroke-width": place % 2 ? 1 : 1.6, "stroke-dasharray": place > 1 ? draw.dash(place) : "" };
       return (line.low ? draw.path(draw.area(across, edge(line.low), edge(line.high)), { fill: draw.colour(place), "fill-opacity": 0.18 }) : "")
-        + draw.path(draw.course(across, up), look) + (figures.known(up).length === 1 ? draw.marker(place, across[up.findIndex(Number.isFinite)], figures.known(up)[0]) : "");
+        + draw.path(draw.course(across, up), look(place, 1.6)) + (figures.known(up).length === 1 ? draw.marker(place, across[up.findIndex(Number.isFinite)], figures.known(up)[0]) : "");
     });
     const level = reference === null ? "" : draw.line(at.left, y(reference), at.right, y(reference), { stroke: draw.colours.ink, "stroke-dasharray": "5 3" });
-    const body = at.body + figures.upwards(at, y, draw.linearTicks(low, high, data.unit, 4)) + inside(ground, ...curves) + level
+    const body = figures.upwards(at, y, draw.linearTicks(low, high, data.unit, 4)) + inside(ground, ...curves) + level
       + figures.sideways(at, x, clock.ticks(from, to, box.width)) + named(data, at, y, reference) + (peak === null ? "" : peaks(data, at, x, peak));
-    const points = figures.thinned(lines.reduce((a, b) => b.x.length > a.x.length ? b : a, { x: [], y: [] }).x.filter((when) => when >= from && when <= to)).map((when) => [x(when), (at.top + at.bottom) / 2]);
+    const longest = lines.reduce((a, b) => b.x.length > a.x.length ? b : a, { x: [] });
+    const points = figures.thinned(longest.x.filter((when) => when >= from && when <= to)).map((when) => [x(when), (at.top + at.bottom) / 2]);
 
     function read(px, py) {
       const drawn = lines.filter((line) => line.x.length);
@@ -63,24 +74,24 @@ figures.kinds.series = (() => {
       };
     }
 
-    function look(start, end) {
+    function closer(start, end) {
       const wide = figures.clamp(end - start, (whole[1] - whole[0]) / CLOSEST, whole[1] - whole[0]);
       const begin = figures.clamp(start, whole[0], whole[1] - wide);
       state.view = wide < whole[1] - whole[0] ? [begin, begin + wide] : null;
     }
 
-    return {
-      svg: draw.svg(width, at.height, body), height: at.height, at, read, points, look, isClose: Boolean(state.view),
-      drag: (a, b) => look(x.invert(a), x.invert(b)),
-      zoom: (factor, px) => { const middle = px === undefined ? (from + to) / 2 : x.invert(px); look(middle - (to - from) * factor / 2, middle + (to - from) * factor / 2); },
+    return figures.picture(at, body, read, points, {
+      isClose: Boolean(state.view),
+      drag: (a, b) => closer(x.invert(a), x.invert(b)),
+      zoom: (factor, px) => { const middle = px === undefined ? (from + to) / 2 : x.invert(px); closer(middle - (to - from) * factor / 2, middle + (to - from) * factor / 2); },
       whole: () => { state.view = null; },
       pan: (side) => {
         if (!state.view || (side < 0 ? from <= whole[0] : to >= whole[1])) return false;
         const step = side * (to - from) / 10;
-        look(from + step, to + step);
+        closer(from + step, to + step);
         return true;
       },
-    };
+    });
   }
 
   // The level by its name over its line; one that is too far up to be drawn, with how high it is.
@@ -88,7 +99,7 @@ figures.kinds.series = (() => {
     if (!data.reference) return "";
     const [value, name] = data.reference, told = reference === null ? `↑ ${name}: ${draw.compact(value, data.unit)}` : name;
     const shown = draw.cut(told, at.right - at.left - 8);
-    return draw.text(at.right - 2, reference === null ? at.top + 10 : y(value) - 4, shown, { "text-anchor": "end", fill: draw.colours.ink, stroke: draw.colours.paper, "stroke-width": 3, "paint-order": "stroke" });
+    return draw.text(at.right - 2, reference === null ? at.top + 10 : y(value) - 4, shown, { "text-anchor": "end", ...HALO });
   }
 
   // Where values leave the drawing at its top, how high the highest is.
@@ -97,7 +108,7 @@ figures.kinds.series = (() => {
     const when = line && line.x[Math.max(line.y.indexOf(peak), line.high?.indexOf(peak) ?? -1)];
     if (when === undefined || x(when) < at.left || x(when) > at.right) return "";
     const told = `↑ ${draw.compact(peak, data.unit)}`, right = x(when) + draw.measure(told, 12) + 6 > at.right;
-    return draw.text(x(when) + (right ? -6 : 4), at.top + 24, told, { "text-anchor": right ? "end" : "start", fill: draw.colours.ink, stroke: draw.colours.paper, "stroke-width": 3, "paint-order": "stroke" });
+    return draw.text(x(when) + (right ? -6 : 4), at.top + 24, told, { "text-anchor": right ? "end" : "start", ...HALO });
   }
 
   // The number of the week or month of a moment: by the clock of the trace's zone, else 7 or 30 days of it.
@@ -119,7 +130,8 @@ figures.kinds.series = (() => {
     const mean = (values) => (group) => group.reduce((sum, n) => sum + values[n], 0) / group.length;
     const found = { ...line, x: groups.map(mean(line.x)), y: groups.map(mean(line.y)) };
     if (!line.low) return found;
-    return { ...found, low: groups.map((group) => figures.least(figures.known(group.map((n) => line.low[n])))), high: groups.map((group) => figures.most(figures.known(group.map((n) => line.high[n])))) };
+    const ends = (values, choose) => groups.map((group) => choose(figures.known(group.map((n) => values[n]))));
+    return { ...found, low: ends(line.low, figures.least), high: ends(line.high, figures.most) };
   }
 
   series.before = (data) => {
