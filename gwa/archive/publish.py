@@ -99,7 +99,7 @@ def publish(
         for suffix in SUFFIXES.values():
             if suffix != base.suffix:
                 writer(folder / (name + suffix)).save(store, folder / (name + suffix))
-        report = build(store, entry.id)
+        report = build(store, entry.id, explore=True)
         about = _about(entry, store, report)
     above = ((catalogue.title, "../../index.html"), (entry.title, "index.html"))
     page = html(report, above=above)
