@@ -202,6 +202,8 @@ def not_judged_sentence(weeks: int, unknown: int, measures: Sequence[Change]) ->
             unknown=unknown,
             weeks=weeks,
         )
+    if not weeks:
+        return message("The log has no whole week, which is too little to judge what changed.")
     text = plural("{n} week is too few to judge", "{n} weeks are too few to judge", weeks)
     jobs = next((one for one in measures if one["what"] == "jobs"), None)
     if jobs is None or None in (jobs["before"], jobs["after"]):

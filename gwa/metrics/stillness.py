@@ -190,10 +190,14 @@ class Stillness:
         return [stretch for stretch in self.stretches if stretch.kind == kind]
 
     @property
+    def still_for_days(self) -> list[Stretch]:
+        """Where the log is still for a day or more."""
+        return [stretch for stretch in self.of("still") if stretch.seconds >= DAY]
+
+    @property
     def unaccounted(self) -> list[Stretch]:
         """Where the log does not tell what ran: in missing rows, and where it is still for a day or more."""
-        long = [stretch for stretch in self.of("still") if stretch.seconds >= DAY]
-        return [*self.of("missing"), *long]
+        return [*self.of("missing"), *self.still_for_days]
 
 
 class Standstill(NamedTuple):

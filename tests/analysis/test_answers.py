@@ -53,8 +53,8 @@ INFERRED = {"trace__cpus_inferred": True}
             "bound",
             "≥ 237.6 processors",
             (
-                "On average, at least 237.6 processors were busy, at most 512 at once; the size of the system"
-                " is not recorded."
+                "On average, at least 237.6 processors were busy, at one time at least 512; the size of the"
+                " system is not recorded."
             ),
         ),
         ({}, "unknown", "", "Utilization is unknown: no job ran."),
@@ -158,6 +158,11 @@ def test_groups_stand_for_users_that_are_not_recorded():
 def test_what_is_not_recorded_is_unknown(question, text):
     answer = asked(question, fields=())
     assert (answer.number, answer.text) == ("", text)
+
+
+def test_jobs_that_only_wait_or_run_have_states_and_no_outcome():
+    answer = asked("wrong", fields=("submit_time", "state"))
+    assert (answer.state, answer.text) == ("unknown", "No job with a known outcome ended.")
 
 
 def test_outages_are_part_of_what_went_wrong():
@@ -291,6 +296,9 @@ def test_few_weeks_are_not_judged():
         "11 weeks are too few to judge; jobs a week: 1,000 in the first third, 2,260 in the last."
     )
     assert asked("changed", changes__weeks=1).text == "1 week is too few to judge."
+    assert asked("changed", changes__weeks=0).text == (
+        "The log has no whole week, which is too little to judge what changed."
+    )
     answer = asked("changed", changes__weeks=51, changes__weeks_unknown=26)
     assert answer.text == "Too many weeks are unknown to judge what changed: 26 of 51."
 

@@ -70,13 +70,18 @@ def _without_size(known: Known, held: float, when: Message, *, is_known: bool) -
     """Return how many processors were busy on a system of unknown size, as a number and a sentence."""
     busy_text = plural("{n} processor", "{n} processors", held, n=number(held))
     most = number(known.get("trace.cpus"))
-    size = message("at most {most} at once; the size of the system is not recorded", most=most)
-    if is_known:
-        text = message("{when}, {held} were busy, {size}.", when=when, held=busy_text, size=size)
-        return busy_text, text
-    least = message("≥ {held}", held=busy_text)
-    text = message("{when}, at least {held} were busy, {size}.", when=when, held=busy_text, size=size)
-    return least, text
+    text = (
+        message("{when}, {held} were busy, at most {most} at once", when=when, held=busy_text, most=most)
+        if is_known
+        else message(
+            "{when}, at least {held} were busy, at one time at least {most}",
+            when=when,
+            held=busy_text,
+            most=most,
+        )
+    )
+    value = busy_text if is_known else message("≥ {held}", held=busy_text)
+    return value, message("{what}; the size of the system is not recorded.", what=text)
 
 
 def _size(known: Known) -> Message:

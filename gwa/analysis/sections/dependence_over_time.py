@@ -14,7 +14,7 @@ from gwa.report.facts import number
 from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
-from gwa.statistics.spectra import MINIMUM_HOURS, Comparison, Dependence, dependence
+from gwa.statistics.spectra import MINIMUM_HOURS, SPAN_OVER_MEMORY, Comparison, Dependence, dependence
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
 from gwa.words.formatting import decimal, seconds
@@ -56,9 +56,6 @@ SHORTEST_SCALE: Final = 2 * HOUR
 SPAN_OVER_SCALE: Final = 4
 """A power law is claimed up to this part of the length of the log."""
 
-SPAN_OVER_MEMORY: Final = 24
-"""A longer memory than this part of the log cannot be measured: few busy and quiet times are seen."""
-
 
 @analysis(
     "Long-range dependence",
@@ -73,7 +70,8 @@ def dependence_over_time(store: Store) -> Iterator[Block]:
 
     The verdict compares four spectra of the jobs submitted per hour, divided by the mean of each hour of the
     week: noise, one memory time, two memory times, and the power law of long-range dependence. It is given
-    where the counts and their square roots agree, for logs of at least 90 days. Log likelihoods are natural
+    where the counts and their square roots agree, on a memory time up to a factor of 3, for logs of at least
+    90 days. Log likelihoods are natural
     and relative to noise; only that of independent frequencies counts as evidence of more than noise.
     "Undecided" is no evidence for or against long-range dependence. Hours are those of the log's own clock,
     from that of the first submission to that of the last; where the clock changes, the hours of the week
@@ -221,6 +219,11 @@ def in_words(facts: Mapping[str, Any]) -> str:
             "for or against long-range dependence.",
             by_counts=by_counts,
             by_roots=by_roots,
+        )
+    if by_counts == "one memory time":
+        return message(
+            "The comparison of spectra is undecided: the counts indicate another memory time than their"
+            " square roots, so a few bursts decide. This is no evidence for or against long-range dependence."
         )
     return message(
         "Neither one memory time nor a power law describes arrivals: they vary on several time scales. H"
