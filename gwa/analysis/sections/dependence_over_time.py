@@ -238,10 +238,18 @@ def _lasting(memory_time: float | None) -> str:
         )
     if memory_time < HOUR:
         return message("Busy and quiet times last less than an hour")
-    return message(
-        "Busy and quiet times last about {float}",
-        float=seconds(float(message("{memory_time}", memory_time=decimal(memory_time, ".2g")))),
-    )
+    return message("Busy and quiet times last about {time}", time=roughly(memory_time))
+
+
+def roughly(duration: float) -> str:
+    """
+    Return a duration of an hour or more to two digits, in hours or days.
+
+    >>> roughly(9_000.0), roughly(85_000.0), roughly(400_000.0)
+    ('2 h 30 min', '24 h', '4.6 days')
+    """
+    unit = HOUR if duration < 2 * DAY else DAY
+    return seconds(float(f"{duration / unit:.2g}") * unit)
 
 
 def _spectrum_table(found: Dependence) -> FactTable:
