@@ -274,6 +274,19 @@ def test_where_no_change_is_found_the_largest_difference_is_said_and_what_would_
     )
 
 
+def test_no_absurd_factor_is_said_of_weeks_that_vary_too_much():
+    rough, users = {"what": "busy", "factor": 16_942}, {"what": "users", "factor": 2.7}
+    known = {"changes": [], "changes__weeks": 60, "changes__largest": None}
+    assert asked("changed", **known, changes__visible=[rough, users]).text == (
+        "No measure changed by more than its weeks vary. Changes of users below a factor of about 2.7 would"
+        " not be seen, and of busy processors hardly any would."
+    )
+    assert asked("changed", **known, changes__visible=[rough]).text == (
+        "No measure changed by more than its weeks vary. The weeks of this log vary so much that hardly any"
+        " change would be seen."
+    )
+
+
 def test_a_change_with_strong_evidence_that_is_not_enough_is_said_to_be_unsure():
     doubtful = {"what": "wait", "before": 716.0, "after": 0.0}
     answer = asked(

@@ -17,7 +17,7 @@ from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycle
 from gwa.statistics.spectra import MINIMUM_HOURS, SPAN_OVER_MEMORY, Comparison, Dependence, dependence
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
-from gwa.words.formatting import decimal, seconds
+from gwa.words.formatting import decimal, seconds, show
 from gwa.words.message import joined, message, within_sentence
 
 QUARTERS_PER_HOUR: Final = 4
@@ -33,6 +33,9 @@ MAXIMUM_BINS: Final = 4_000_000
 MINIMUM_BINS: Final = 128
 MINIMUM_JOBS: Final = 100
 """Fewer bins or jobs do not allow an estimate."""
+
+MINIMUM_JOBS_OF_SPECTRUM: Final = 1000
+"""Of fewer jobs, a few that were submitted together are the spectrum."""
 
 ESTIMATOR_TITLES: Final = {
     "wavelet": message("Haar wavelets (Abry and Veitch 1998)"),
@@ -71,7 +74,7 @@ def dependence_over_time(store: Store) -> Iterator[Block]:
     The verdict compares four spectra of the jobs submitted per hour, divided by the mean of each hour of the
     week: noise, one memory time, two memory times, and the power law of long-range dependence. It is given
     where the counts and their square roots agree, on a memory time up to a factor of 3, for logs of at least
-    90 days. Log likelihoods are natural
+    90 days and 1,000 jobs. Log likelihoods are natural
     and relative to noise; only that of independent frequencies counts as evidence of more than noise.
     "Undecided" is no evidence for or against long-range dependence. Hours are those of the log's own clock,
     from that of the first submission to that of the last; where the clock changes, the hours of the week
@@ -133,8 +136,10 @@ def hourly(quarters: Counts, zone: ZoneInfo | None) -> tuple[Floats, Ints]:
 def _unknown() -> Iterator[Block]:
     yield Note(
         message(
-            "Whether arrivals are long-range dependent is unknown: that takes {days} days or more.",
+            "Whether arrivals are long-range dependent is unknown: that takes {days} days or more, and {jobs}"
+            " jobs.",
             days=MINIMUM_HOURS * HOUR // DAY,
+            jobs=show(MINIMUM_JOBS_OF_SPECTRUM),
         )
     )
     yield Facts((Fact("dependence.verdict", None, VERDICT, text="unknown"),))
@@ -142,7 +147,8 @@ def _unknown() -> Iterator[Block]:
 
 def _verdict_blocks(hours: Floats, places: Ints) -> Iterator[Block]:
     """Yield the verdict on jobs in each hour, at its place in the week, and the spectra that it rests on."""
-    if hours.size < MINIMUM_HOURS or hours.min() == hours.max():
+    is_short = hours.size < MINIMUM_HOURS or hours.sum() < MINIMUM_JOBS_OF_SPECTRUM
+    if is_short or hours.min() == hours.max():
         yield from _unknown()
         return
     found = dependence(hours, places)
