@@ -274,7 +274,8 @@ def test_the_largest_difference_is_one_of_which_a_change_would_be_seen():
     busy = {"what": "busy", "before": 0.0, "after": 0.03, "visible": 16_942.0}
     failed = {"what": "failed", "before": 0.1, "after": 0.1, "visible": None}
     assert _largest([busy, jobs, failed]) == jobs
-    assert _largest([{**busy, "visible": 50.0}, jobs])["what"] == "busy"
+    seen = {**busy, "visible": 50.0}
+    assert _largest([seen, jobs]) == seen
     assert _largest([busy, failed]) is None
 
 
