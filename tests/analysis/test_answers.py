@@ -217,6 +217,19 @@ def test_no_mean_across_a_gap_is_called_busyness():
             " 2012-03-01 07:33 to 2012-03-07 13:32, job numbers jump by 14,200."
         ),
     )
+    gpus = {"gpu__utilization": 0.25, "gpu__known_utilization": 0.3, "gpu__total": 16, "gpu__busy": 4.0}
+    answer = asked("busy", **BUSY, **OUTSIDE, **gpus, stretches=[gap("missing", 6)])
+    assert answer.text.endswith(" Outside gaps of the log, 30 % of 16 GPUs were allocated.")
+    more = asked(
+        "busy",
+        **BUSY,
+        **OUTSIDE,
+        **gpus,
+        gpu__total_inferred=True,
+        gpu__known_busy=4.8,
+        stretches=[gap("missing", 6)],
+    ).text
+    assert more.endswith(" Outside gaps of the log, 4.8 GPUs were allocated, at most 16 at once.")
     answer = asked("busy", **BUSY, **OUTSIDE, **INFERRED, stretches=[gap("still", 6)])
     assert (answer.number, answer.text) == (
         "317.4 processors",
