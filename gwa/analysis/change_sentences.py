@@ -16,6 +16,9 @@ from gwa.words.message import capitalized, joined, message, plural
 TWO_YEARS: Final = 104
 """Of fewer weeks, a season cannot be told from a change."""
 
+MAXIMUM_FACTOR: Final = 100.0
+"""The weeks of a measure of which no smaller change would be seen vary too much to say anything of it."""
+
 Change = Mapping[str, Any]
 """An item of the fact ``changes``."""
 
@@ -176,12 +179,16 @@ def _not_visible(visible: Sequence[Mapping[str, Any]]) -> str:
     if not ordered:
         return ""
     least, most = ordered[0], ordered[-1]
+    if least["factor"] > MAXIMUM_FACTOR:
+        return message(" The weeks of this log vary so much that hardly any change would be seen.")
     text = message(
         " Changes of {subject} below a factor of about {factor} would not be seen",
         subject=WORDS[least["what"]].subject,
         factor=_factor(least["factor"]),
     )
-    if most is not least:
+    if most["factor"] > MAXIMUM_FACTOR:
+        text += message(", and of {subject} hardly any would", subject=WORDS[most["what"]].subject)
+    elif most is not least:
         text += message(
             ", of {subject} below {factor}",
             subject=WORDS[most["what"]].subject,
@@ -202,6 +209,8 @@ def not_judged_sentence(weeks: int, unknown: int, measures: Sequence[Change]) ->
             unknown=unknown,
             weeks=weeks,
         )
+    if not weeks:
+        return message("The log has no whole week, which is too little to judge what changed.")
     text = plural("{n} week is too few to judge", "{n} weeks are too few to judge", weeks)
     jobs = next((one for one in measures if one["what"] == "jobs"), None)
     if jobs is None or None in (jobs["before"], jobs["after"]):

@@ -190,10 +190,14 @@ class Stillness:
         return [stretch for stretch in self.stretches if stretch.kind == kind]
 
     @property
+    def still_for_days(self) -> list[Stretch]:
+        """Where the log is still for a day or more."""
+        return [stretch for stretch in self.of("still") if stretch.seconds >= DAY]
+
+    @property
     def unaccounted(self) -> list[Stretch]:
         """Where the log does not tell what ran: in missing rows, and where it is still for a day or more."""
-        long = [stretch for stretch in self.of("still") if stretch.seconds >= DAY]
-        return [*self.of("missing"), *long]
+        return [*self.of("missing"), *self.still_for_days]
 
 
 class Standstill(NamedTuple):
@@ -239,15 +243,20 @@ def known_area(store: Store, period: Period) -> tuple[float, float]:
 
     Missing rows and stillness of a day or more are unaccounted for.
     """
+    return known_area_of(store, period, present(store), "n_procs")
+
+
+def known_area_of(store: Store, period: Period, jobs: str, amount: str) -> tuple[float, float]:
+    """Return the same of any *amount* that *jobs*, a table with their starts and ends, held."""
     first, last = period
     parts = [stretch.within(period) for stretch in stillness(store).unaccounted]
     excluded = [(part.begin, part.end) for part in parts if part.seconds > 0]
     held = ", ".join(
-        exact_sum(f"n_procs * greatest(least(end_time, {b!r}) - greatest(start_time, {a!r}), 0.0)")
+        exact_sum(f"{amount} * greatest(least(end_time, {b!r}) - greatest(start_time, {a!r}), 0.0)")
         + f" as a{place}"
         for place, (a, b) in enumerate([(first, last), *excluded])
     )
-    table = f"{present(store)} as present where start_time < {last!r} and end_time > {first!r}"
+    table = f"{jobs} as present where start_time < {last!r} and end_time > {first!r}"
     total, *areas = (value or 0.0 for value in store.row(f"select {held} from {table}"))
     return total - sum(areas), last - first - sum(b - a for a, b in excluded)
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from gwa.metrics.stillness import known_area_of
 from gwa.metrics.timeline import Level, exact_sum, level
 from gwa.metrics.window import RUNNING, recorded, window
 from gwa.store.peaks import peak_query
@@ -110,6 +111,19 @@ def seconds(store: Store) -> str:
         return "run_time"
     first, last = store.period
     return f"(least(end_time, {last!r}) - greatest(start_time, {first!r}))"
+
+
+def known_mean(store: Store, resource: Resource) -> float | None:
+    """
+    Return the units held on average outside missing rows and stillness of a day or more.
+
+    None where the log does not know the load.
+    """
+    period = window(store).period
+    if period is None:
+        return None
+    held, length = known_area_of(store, period, _held(store, resource, "all_jobs"), "held")
+    return held / length if length > 0 else None
 
 
 def _levels(store: Store, resource: Resource) -> Level | None:

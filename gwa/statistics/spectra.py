@@ -40,6 +40,12 @@ _LARGEST_D: Final = 0.499
 _USUAL: Final = 0.999
 """The share of the hours whose counts are taken as they are among square roots."""
 
+SPAN_OVER_MEMORY: Final = 24
+"""A longer memory than this part of the series cannot be measured: few busy and quiet times are seen."""
+
+_SAME_MEMORY: Final = 3.0
+"""Memory times that differ by a larger factor are not the same."""
+
 # The thresholds are differences of log likelihoods, set before the error rates were measured.
 _MORE_THAN_NOISE: Final = 4.0
 _BETTER_LAW: Final = 3.0
@@ -111,9 +117,10 @@ def dependence(counts: ArrayLike, hours: ArrayLike | None = None) -> Dependence:
     """
     Return how the *counts* of arrivals in each hour depend on those before, cycles removed.
 
-    The verdict is that of the counts where their square roots have the same: a few bursts, which weigh less
-    among the roots, must not decide. The roots are those of counts drawn in to the largest but one hour in a
-    thousand, since a single burst of thousands of jobs outweighs all other hours even among roots.
+    The verdict is that of the counts where their square roots have the same, and about the same memory time:
+    a few bursts, which weigh less among the roots, must not decide. The roots are those of counts drawn in to
+    the largest but one hour in a thousand, since a single burst of thousands of jobs outweighs all other
+    hours even among roots.
 
     Parameters
     ----------
@@ -140,7 +147,19 @@ def dependence(counts: ArrayLike, hours: ArrayLike | None = None) -> Dependence:
     if drawn_in.min() == drawn_in.max():  # hardly any hour has arrivals
         drawn_in = x
     whole, roots = compare(x, hours), compare(np.sqrt(drawn_in), hours)
-    return Dependence(whole.verdict if whole.verdict == roots.verdict else "undecided", whole, roots)
+    return Dependence(whole.verdict if _agree(whole, roots, x.size) else "undecided", whole, roots)
+
+
+def _agree(whole: Comparison, roots: Comparison, hours: int) -> bool:
+    """
+    Whether two comparisons have the same verdict and, where that is one memory time, about the same one.
+
+    Memory times of less than an hour are alike, and so are those too long for so many *hours*.
+    """
+    if whole.verdict != roots.verdict or whole.verdict != "one memory time":
+        return whole.verdict == roots.verdict
+    times = np.clip([whole.memory_time, roots.memory_time], 1, hours / SPAN_OVER_MEMORY)
+    return bool(times.max() <= _SAME_MEMORY * times.min())
 
 
 def compare(series: ArrayLike, hours: ArrayLike | None = None) -> Comparison:

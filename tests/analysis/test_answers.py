@@ -53,8 +53,8 @@ INFERRED = {"trace__cpus_inferred": True}
             "bound",
             "≥ 237.6 processors",
             (
-                "On average, at least 237.6 processors were busy, at most 512 at once; the size of the system"
-                " is not recorded."
+                "On average, at least 237.6 processors were busy, at one time at least 512; the size of the"
+                " system is not recorded."
             ),
         ),
         ({}, "unknown", "", "Utilization is unknown: no job ran."),
@@ -160,6 +160,11 @@ def test_what_is_not_recorded_is_unknown(question, text):
     assert (answer.number, answer.text) == ("", text)
 
 
+def test_jobs_that_only_wait_or_run_have_states_and_no_outcome():
+    answer = asked("wrong", fields=("submit_time", "state"))
+    assert (answer.state, answer.text) == ("unknown", "No job with a known outcome ended.")
+
+
 def test_outages_are_part_of_what_went_wrong():
     begin = {"begin": 0.0, "from": "2012-03-01 07:33:00", "to": "", "numbers_passed": None}
     short = {**begin, "kind": "outage", "end": 7200.0, "jobs": 9, "users": None}
@@ -212,6 +217,19 @@ def test_no_mean_across_a_gap_is_called_busyness():
             " 2012-03-01 07:33 to 2012-03-07 13:32, job numbers jump by 14,200."
         ),
     )
+    gpus = {"gpu__utilization": 0.25, "gpu__known_utilization": 0.3, "gpu__total": 16, "gpu__busy": 4.0}
+    answer = asked("busy", **BUSY, **OUTSIDE, **gpus, stretches=[gap("missing", 6)])
+    assert answer.text.endswith(" Outside gaps of the log, 30 % of 16 GPUs were allocated.")
+    more = asked(
+        "busy",
+        **BUSY,
+        **OUTSIDE,
+        **gpus,
+        gpu__total_inferred=True,
+        gpu__known_busy=4.8,
+        stretches=[gap("missing", 6)],
+    ).text
+    assert more.endswith(" Outside gaps of the log, 4.8 GPUs were allocated, at most 16 at once.")
     answer = asked("busy", **BUSY, **OUTSIDE, **INFERRED, stretches=[gap("still", 6)])
     assert (answer.number, answer.text) == (
         "317.4 processors",
@@ -269,6 +287,19 @@ def test_where_no_change_is_found_the_largest_difference_is_said_and_what_would_
     )
 
 
+def test_no_absurd_factor_is_said_of_weeks_that_vary_too_much():
+    rough, users = {"what": "busy", "factor": 16_942}, {"what": "users", "factor": 2.7}
+    known = {"changes": [], "changes__weeks": 60, "changes__largest": None}
+    assert asked("changed", **known, changes__visible=[rough, users]).text == (
+        "No measure changed by more than its weeks vary. Changes of users below a factor of about 2.7 would"
+        " not be seen, and of busy processors hardly any would."
+    )
+    assert asked("changed", **known, changes__visible=[rough]).text == (
+        "No measure changed by more than its weeks vary. The weeks of this log vary so much that hardly any"
+        " change would be seen."
+    )
+
+
 def test_a_change_with_strong_evidence_that_is_not_enough_is_said_to_be_unsure():
     doubtful = {"what": "wait", "before": 716.0, "after": 0.0}
     answer = asked(
@@ -291,6 +322,9 @@ def test_few_weeks_are_not_judged():
         "11 weeks are too few to judge; jobs a week: 1,000 in the first third, 2,260 in the last."
     )
     assert asked("changed", changes__weeks=1).text == "1 week is too few to judge."
+    assert asked("changed", changes__weeks=0).text == (
+        "The log has no whole week, which is too little to judge what changed."
+    )
     answer = asked("changed", changes__weeks=51, changes__weeks_unknown=26)
     assert answer.text == "Too many weeks are unknown to judge what changed: 26 of 51."
 

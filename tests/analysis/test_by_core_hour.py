@@ -45,6 +45,14 @@ def test_waits_are_said_by_core_hour_and_by_job(make_store):
     assert answer.picture.data["rows"] == ["1", "64"]
 
 
+def test_jobs_that_did_not_wait_are_not_said_to_wait_for_no_time_or_less(make_store):
+    store = make_store(**jobs(wait_time=[0.0] * 40 + [7200.0] * 10, n_procs=[64] * 40 + [1] * 10))
+    assert answer_of(store, "wait").text.startswith(
+        "Half of the core-hours went to jobs that did not wait (half of the jobs that ran: 0 s), 95 % to jobs"
+        " that did not wait (95 % of the jobs that ran: 2 h)."
+    )
+
+
 @pytest.mark.parametrize(
     ("fields", "state", "number", "text"),
     [

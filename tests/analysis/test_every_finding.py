@@ -266,7 +266,7 @@ REMARKABLE = [
     (
         "busy-times",
         {"dependence.verdict": "one memory time", "dependence.memory_time": 70000},
-        "last about 19 h 27 min; nothing beyond",
+        "last about 19 h; nothing beyond",
     ),
     ("daily-cycle", {"arrivals.cycle.quietest_hour_share": 0.0}, "while none arrive in the hour from 04:00"),
     (

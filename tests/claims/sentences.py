@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from gwa.analysis.sections.dependence_over_time import roughly
 from gwa.report.document import Report
 from gwa.store.store import Store
 from gwa.words.formatting import FORMATS, brief, fraction, number, seconds, show
@@ -99,6 +100,8 @@ def written(facts: Iterable[Any]) -> set[str]:
         forms = [*FORMATS, ""]
         shown = (*(show(value, unit) for unit in forms), *(brief(value, unit) for unit in forms))
         texts.update(part for text in shown for part in (text, *numbers(text)))
-        texts.update((number(value), fraction(value), seconds(value), f"{value:,.0f}", f"{value:,.1f}"))
+        texts.update(
+            (number(value), fraction(value), seconds(value), roughly(value), f"{value:,.0f}", f"{value:,.1f}")
+        )
         texts.update((number(round(value, 1)), number(round(value)), f"{value:02.0f}"))
     return texts

@@ -16,7 +16,7 @@ import gwa
 from gwa.analysis.base import analyses
 from gwa.analysis.change_sentences import change_sentence
 from gwa.analysis.findings.changes import changes
-from gwa.analysis.sections.changes import beyond_chance, judge
+from gwa.analysis.sections.changes import _largest, beyond_chance, judge
 from gwa.metrics.interval_values import MEASURES
 from gwa.report.document import Section
 from gwa.report.drawing import draw
@@ -267,6 +267,16 @@ def test_of_a_log_that_only_wanders_the_largest_difference_is_said(section, make
     measures = {one["what"]: one for one in found["changes.measures"]}
     assert measures.keys() == MEASURES.keys()
     assert found["changes.largest"] in found["changes.measures"]
+
+
+def test_the_largest_difference_is_one_of_which_a_change_would_be_seen():
+    jobs = {"what": "jobs", "before": 300.0, "after": 400.0, "visible": 2.0}
+    busy = {"what": "busy", "before": 0.0, "after": 0.03, "visible": 16_942.0}
+    failed = {"what": "failed", "before": 0.1, "after": 0.1, "visible": None}
+    assert _largest([busy, jobs, failed]) == jobs
+    seen = {**busy, "visible": 50.0}
+    assert _largest([seen, jobs]) == seen
+    assert _largest([busy, failed]) is None
 
 
 def test_few_weeks_are_not_judged(section, make_store):

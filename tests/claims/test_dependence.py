@@ -28,6 +28,9 @@ CLAIM = "their spectrum is a power law"
 NO_SIGN = "no sign of long-range dependence"
 
 WORLDS = 200
+BURST_AND_CHANCE = 169
+"""A seed with which the square roots of independent arrivals have a memory by chance, as few have."""
+
 LOGS = [(1, 240), (3, 240), (1, 60)]
 """Years and jobs a day."""
 
@@ -174,6 +177,20 @@ def test_a_few_bursts_do_not_decide():
     assert found["dependence.counts"] != found["dependence.roots"]
     assert found["dependence.verdict"] == "undecided"
     assert "a few bursts decide" in in_words(found)
+
+
+def test_a_memory_that_only_a_burst_has_is_none():
+    """A burst of two hours gives counts a memory; that of square roots is chance, and another."""
+    rng = np.random.default_rng(BURST_AND_CHANCE)
+    x = rng.poisson(2.5, YEAR).astype(float)
+    burst = int(rng.integers(0, YEAR - 2))
+    x[burst : burst + 2] += 5000
+    found: dict[str, Any] = {fact.id: fact.value for fact in verdict_facts(dependence(x), x.size)}
+
+    assert found["dependence.counts"] == found["dependence.roots"] == "one memory time"
+    assert found["dependence.verdict"] == "undecided"
+    assert "another memory time than their square roots, so a few bursts decide" in in_words(found)
+    assert busy_times(found) is None
 
 
 def test_a_series_that_cannot_tell_is_refused():

@@ -1,12 +1,17 @@
 """What jobs held of a resource, against sums over the jobs themselves: those that run still count, too."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwa.metrics.usage import holding, usage
+from gwa.metrics.stillness import known_area
+from gwa.metrics.usage import holding, known_mean, usage
+from gwa.metrics.window import window
 from gwa.store.resources import GPU, NODE
 from gwa.store.store import Store
+from tests.claims.machine import Machine
+from tests.claims.worlds import DAY, MONDAY
 
 HOUR = 3600
 
@@ -74,3 +79,20 @@ def test_hours_of_running_jobs_are_those_of_whoever_runs_them(make_store):
     )  # fmt: skip
     rows = store.rows(f"select user_id, sum(run_time * held) from {holding(store, NODE)} group by user_id")
     assert dict(rows) == {"ann": 3600, "bob": 7200, "eve": 0}
+
+
+def test_no_mean_of_gpus_is_taken_across_stillness_of_days(make_store):
+    """Each processor has a GPU."""
+    closed = (MONDAY + 40 * DAY, MONDAY + 60 * DAY)
+    log = Machine(load=0.8, days=91).log(np.random.default_rng(5), (closed,), closed=True)
+    columns = {name: np.asarray(values).tolist() for name, values in log.items()}
+    header = (("Times", "Unix seconds, UTC"), ("MaxProcs", "128"))
+    store = make_store(header, **columns, n_gpus=[float(procs) for procs in columns["n_procs"]])
+
+    period, levels, mean = window(store).period, usage(store, GPU).levels, known_mean(store, GPU)
+    assert period is not None
+    assert levels is not None
+    assert mean is not None
+    held, length = known_area(store, period)
+    assert mean == pytest.approx(held / length)
+    assert mean > 1.2 * levels.mean()

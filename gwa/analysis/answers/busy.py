@@ -12,6 +12,10 @@ NEEDS: Final = ("n_procs", "run_time", "submit_time")
 """The fields without which nothing is known of busy processors."""
 
 
+ON_AVERAGE: Final = message("On average")
+OUTSIDE: Final = message("Outside gaps of the log")
+"""When something was held: at any time, or where the log tells."""
+
 MAXIMUM_OVER: Final = 0.02
 """Where more processors than there are are busy for longer, it is said."""
 
@@ -27,7 +31,13 @@ def busy(known: Known) -> Statement:
     """
     gaps = unaccounted_sentences(known.facts)
     number_text, text, is_known = _processors(known, has_gaps=bool(gaps))
-    sentences = [text, *_over(known), *gaps, *_gpus(known), *_others(known, is_known=bool(number_text))]
+    sentences = [
+        text,
+        *_over(known),
+        *gaps,
+        *_gpus(known, has_gaps=bool(gaps)),
+        *_others(known, is_known=bool(number_text)),
+    ]
     state: State = "unknown" if not number_text else "known" if is_known else "bound"
     return Statement(state, number_text, joined(" ", sentences), "utilization", _picture(known))
 
@@ -41,9 +51,7 @@ def _processors(known: Known, *, has_gaps: bool) -> tuple[str, Message, bool]:
         share, held, is_known = known.get(mean), known.get(busy_mean), mean != "utilization.at_least"
         if share is None or held is None:
             continue
-        when = (
-            message("Outside gaps of the log") if mean == "utilization.known_mean" else message("On average")
-        )
+        when = OUTSIDE if mean == "utilization.known_mean" else ON_AVERAGE
         if known.get("trace.cpus_inferred"):
             return (*_without_size(known, held, when, is_known=is_known), is_known)
         if share > 1:
@@ -70,13 +78,18 @@ def _without_size(known: Known, held: float, when: Message, *, is_known: bool) -
     """Return how many processors were busy on a system of unknown size, as a number and a sentence."""
     busy_text = plural("{n} processor", "{n} processors", held, n=number(held))
     most = number(known.get("trace.cpus"))
-    size = message("at most {most} at once; the size of the system is not recorded", most=most)
-    if is_known:
-        text = message("{when}, {held} were busy, {size}.", when=when, held=busy_text, size=size)
-        return busy_text, text
-    least = message("≥ {held}", held=busy_text)
-    text = message("{when}, at least {held} were busy, {size}.", when=when, held=busy_text, size=size)
-    return least, text
+    text = (
+        message("{when}, {held} were busy, at most {most} at once", when=when, held=busy_text, most=most)
+        if is_known
+        else message(
+            "{when}, at least {held} were busy, at one time at least {most}",
+            when=when,
+            held=busy_text,
+            most=most,
+        )
+    )
+    value = busy_text if is_known else message("≥ {held}", held=busy_text)
+    return value, message("{what}; the size of the system is not recorded.", what=text)
 
 
 def _size(known: Known) -> Message:
@@ -118,9 +131,14 @@ def _unknown(known: Known) -> Message:
     return message("Utilization is unknown: the log has too few jobs to show what else ran.")
 
 
-def _gpus(known: Known) -> list[Message]:
-    """Return the share of GPUs that were allocated, if it is known how many there are; else how many were."""
-    share, total, held = known.get("gpu.utilization"), known.get("gpu.total"), known.get("gpu.busy")
+def _gpus(known: Known, *, has_gaps: bool) -> list[Message]:
+    """
+    Return the share of GPUs that were allocated, if it is known how many there are; else how many were.
+
+    Where the log *has_gaps*, they are means outside these.
+    """
+    which = "gpu.known_" if has_gaps else "gpu."
+    share, held, total = known.get(f"{which}utilization"), known.get(f"{which}busy"), known.get("gpu.total")
     if share is None or not total or known.is_selection:
         return []
     if known.get("gpu.total_inferred"):
@@ -128,12 +146,19 @@ def _gpus(known: Known) -> list[Message]:
             return []
         return [
             message(
-                "On average, {held} were allocated, at most {total} at once.",
+                "{when}, {held} were allocated, at most {total} at once.",
+                when=OUTSIDE if has_gaps else ON_AVERAGE,
                 held=plural("{n} GPU", "{n} GPUs", held, n=number(held)),
                 total=number(total),
             )
         ]
     size = plural("{n} GPU", "{n} GPUs", total, n=number(total))
+    if has_gaps:
+        return [
+            message(
+                "{when}, {share} of {total} were allocated.", when=OUTSIDE, share=fraction(share), total=size
+            )
+        ]
     return [message("Of {total}, {share} were allocated.", total=size, share=fraction(share))]
 
 

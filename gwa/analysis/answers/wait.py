@@ -22,9 +22,9 @@ def wait(known: Known) -> Statement:
     if known.get("wait.weighted.median") is None:
         worth, caption = seconds(median), message("median job")
         text = message(
-            "Half of the jobs waited {median} or less; the 95th percentile is {high}. By core-hour it is"
-            " unknown, for core-hours or their waits are not known.",
-            median=seconds(median),
+            "Half of the jobs {waited}; the 95th percentile is {high}. By core-hour it is unknown, for"
+            " core-hours or their waits are not known.",
+            waited=_waited(median),
             high=seconds(high),
         )
     else:
@@ -61,22 +61,26 @@ def _halves(known: Known) -> Message:
         else message("the core-hours whose wait is known ({share} of all)", share=fraction(share))
     )
     median, high, job_median, job_high = (
-        seconds(known.get(f"wait.{name}"))
-        for name in ("weighted.median", "weighted.p95", "ran.median", "ran.p95")
+        known.get(f"wait.{name}") for name in ("weighted.median", "weighted.p95", "ran.median", "ran.p95")
     )
-    if not any(known.get(f"wait.{name}") for name in ("weighted.p95", "ran.p95")):
+    if not (high or job_high):
         return message(
             "95 % of {whole} went to jobs that did not wait, nor did 95 % of the jobs that ran.", whole=whole
         )
     return message(
-        "Half of {whole} went to jobs that waited {median} or less (half of the jobs that ran: {job_median}),"
-        " 95 % to jobs that waited {high} or less (95 % of the jobs that ran: {job_high}).",
+        "Half of {whole} went to jobs that {waited} (half of the jobs that ran: {job_median}), 95 % to jobs"
+        " that {waited_most} (95 % of the jobs that ran: {job_high}).",
         whole=whole,
-        median=median,
-        job_median=job_median,
-        high=high,
-        job_high=job_high,
+        waited=_waited(median),
+        job_median=seconds(job_median),
+        waited_most=_waited(high),
+        job_high=seconds(job_high),
     )
+
+
+def _waited(most: float) -> Message:
+    """Return that jobs waited for so many seconds at *most*."""
+    return message("waited {wait} or less", wait=seconds(most)) if most else message("did not wait")
 
 
 def _range(known: Known) -> Sequence[Message]:

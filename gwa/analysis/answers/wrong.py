@@ -42,6 +42,8 @@ def _unknown(known: Known) -> Message:
             return message("How jobs ended is unknown: the status field of the log holds exit codes.")
         case "several":
             return message("No job with a known outcome ended.")
+        case _ if known.has("state"):  # such as jobs that wait or run
+            return message("No job with a known outcome ended.")
         case _:
             return message("How jobs ended is not recorded.")
 

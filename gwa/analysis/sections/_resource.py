@@ -8,7 +8,7 @@ from gwa.breakdown.dimensions import by_name
 from gwa.metrics.quantiles import spreads
 from gwa.metrics.sizes import size_classes
 from gwa.metrics.timeline import exact_sum
-from gwa.metrics.usage import Usage, holding, seconds, usage
+from gwa.metrics.usage import Usage, holding, known_mean, seconds, usage
 from gwa.metrics.window import window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
@@ -43,6 +43,7 @@ def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
         yield Note(message("No job held {title}.", title=resource.title))
         return
     yield Facts(tuple(_facts(used, resource)))
+    yield Facts(tuple(_known_facts(store, used, resource)), listed=False)
     inferred = message("{title} inferred", title=capitalized(resource.title))
     yield Facts((Fact(f"{resource.family}.total_inferred", used.inferred, inferred),), listed=False)
     if used.inferred:
@@ -78,6 +79,30 @@ def _facts(used: Usage, resource: Resource) -> Iterator[Fact]:
         f"{family}.utilization",
         used.utilization,
         message("Share of {title} held", title=title),
+        "fraction",
+        text=text,
+    )
+
+
+def _known_facts(store: Store, used: Usage, resource: Resource) -> Iterator[Fact]:
+    """Yield the means outside what the log does not account for."""
+    mean = known_mean(store, resource)
+    text = "" if mean is not None else "unknown"
+    yield Fact(
+        f"{resource.family}.known_busy",
+        mean,
+        message(
+            "Busy {title}, mean outside missing rows and stillness of a day or more", title=resource.title
+        ),
+        "count",
+        text=text,
+    )
+    yield Fact(
+        f"{resource.family}.known_utilization",
+        mean / used.total if mean is not None and used.total else None,
+        message(
+            "Share of {title} held, outside missing rows and stillness of a day or more", title=resource.title
+        ),
         "fraction",
         text=text,
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.change_sentences import (
+    MAXIMUM_FACTOR,
     TWO_YEARS,
     change_sentence,
     no_change_sentence,
@@ -217,8 +218,18 @@ def _visible(name: str, judged: Evidence) -> float:
 
 
 def _largest(measures: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the measure whose first and last third differ most; None where none does."""
-    different = [one for one in measures if None not in (one["before"], one["after"]) and size(one)]
+    """
+    Return the measure whose first and last third differ most; None where none does.
+
+    Measures of which hardly any change would be seen are passed over.
+    """
+    different = [
+        one
+        for one in measures
+        if None not in (one["before"], one["after"])
+        and size(one)
+        and (MEASURES[one["what"]].is_share or (one["visible"] or 0.0) <= MAXIMUM_FACTOR)
+    ]
     return max(different, key=size, default=None)
 
 

@@ -14,10 +14,10 @@ from gwa.report.facts import number
 from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
-from gwa.statistics.spectra import MINIMUM_HOURS, Comparison, Dependence, dependence
+from gwa.statistics.spectra import MINIMUM_HOURS, SPAN_OVER_MEMORY, Comparison, Dependence, dependence
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
-from gwa.words.formatting import decimal, seconds
+from gwa.words.formatting import decimal, seconds, show
 from gwa.words.message import joined, message, within_sentence
 
 QUARTERS_PER_HOUR: Final = 4
@@ -33,6 +33,9 @@ MAXIMUM_BINS: Final = 4_000_000
 MINIMUM_BINS: Final = 128
 MINIMUM_JOBS: Final = 100
 """Fewer bins or jobs do not allow an estimate."""
+
+MINIMUM_JOBS_OF_SPECTRUM: Final = 1000
+"""Of fewer jobs, a few that were submitted together are the spectrum."""
 
 ESTIMATOR_TITLES: Final = {
     "wavelet": message("Haar wavelets (Abry and Veitch 1998)"),
@@ -56,9 +59,6 @@ SHORTEST_SCALE: Final = 2 * HOUR
 SPAN_OVER_SCALE: Final = 4
 """A power law is claimed up to this part of the length of the log."""
 
-SPAN_OVER_MEMORY: Final = 24
-"""A longer memory than this part of the log cannot be measured: few busy and quiet times are seen."""
-
 
 @analysis(
     "Long-range dependence",
@@ -73,7 +73,8 @@ def dependence_over_time(store: Store) -> Iterator[Block]:
 
     The verdict compares four spectra of the jobs submitted per hour, divided by the mean of each hour of the
     week: noise, one memory time, two memory times, and the power law of long-range dependence. It is given
-    where the counts and their square roots agree, for logs of at least 90 days. Log likelihoods are natural
+    where the counts and their square roots agree, on a memory time up to a factor of 3, for logs of at least
+    90 days and 1,000 jobs. Log likelihoods are natural
     and relative to noise; only that of independent frequencies counts as evidence of more than noise.
     "Undecided" is no evidence for or against long-range dependence. Hours are those of the log's own clock,
     from that of the first submission to that of the last; where the clock changes, the hours of the week
@@ -135,8 +136,10 @@ def hourly(quarters: Counts, zone: ZoneInfo | None) -> tuple[Floats, Ints]:
 def _unknown() -> Iterator[Block]:
     yield Note(
         message(
-            "Whether arrivals are long-range dependent is unknown: that takes {days} days or more.",
+            "Whether arrivals are long-range dependent is unknown: that takes {days} days or more, and {jobs}"
+            " jobs.",
             days=MINIMUM_HOURS * HOUR // DAY,
+            jobs=show(MINIMUM_JOBS_OF_SPECTRUM),
         )
     )
     yield Facts((Fact("dependence.verdict", None, VERDICT, text="unknown"),))
@@ -144,7 +147,8 @@ def _unknown() -> Iterator[Block]:
 
 def _verdict_blocks(hours: Floats, places: Ints) -> Iterator[Block]:
     """Yield the verdict on jobs in each hour, at its place in the week, and the spectra that it rests on."""
-    if hours.size < MINIMUM_HOURS or hours.min() == hours.max():
+    is_short = hours.size < MINIMUM_HOURS or hours.sum() < MINIMUM_JOBS_OF_SPECTRUM
+    if is_short or hours.min() == hours.max():
         yield from _unknown()
         return
     found = dependence(hours, places)
@@ -222,6 +226,11 @@ def in_words(facts: Mapping[str, Any]) -> str:
             by_counts=by_counts,
             by_roots=by_roots,
         )
+    if by_counts == "one memory time":
+        return message(
+            "The comparison of spectra is undecided: the counts indicate another memory time than their"
+            " square roots, so a few bursts decide. This is no evidence for or against long-range dependence."
+        )
     return message(
         "Neither one memory time nor a power law describes arrivals: they vary on several time scales. H"
         " describes how variance changes with scale; it is no evidence for or against long-range dependence."
@@ -235,10 +244,18 @@ def _lasting(memory_time: float | None) -> str:
         )
     if memory_time < HOUR:
         return message("Busy and quiet times last less than an hour")
-    return message(
-        "Busy and quiet times last about {float}",
-        float=seconds(float(message("{memory_time}", memory_time=decimal(memory_time, ".2g")))),
-    )
+    return message("Busy and quiet times last about {time}", time=roughly(memory_time))
+
+
+def roughly(duration: float) -> str:
+    """
+    Return a duration of an hour or more to two digits, in hours or days.
+
+    >>> roughly(9_000.0), roughly(85_000.0), roughly(400_000.0)
+    ('2 h 30 min', '24 h', '4.6 days')
+    """
+    unit = HOUR if duration < 2 * DAY else DAY
+    return seconds(float(f"{duration / unit:.2g}") * unit)
 
 
 def _spectrum_table(found: Dependence) -> FactTable:

@@ -127,6 +127,21 @@ def _kind_facts(found: Stillness) -> Iterator[Fact]:
             "seconds",
             text=unknown,
         )
+    days = [stretch.seconds for stretch in found.still_for_days]
+    label, unknown = (
+        message("Stretches of a day or more in which nothing was submitted and nothing ran"),
+        "" if found.knows_runs else "unknown",
+    )
+    yield Fact(
+        "capacity.still.days.count", len(days) if found.knows_runs else None, label, "count", text=unknown
+    )
+    yield Fact(
+        "capacity.still.days.seconds",
+        sum(days) if found.knows_runs else None,
+        message("{label}, in all", label=label),
+        "seconds",
+        text=unknown,
+    )
 
 
 def _list_fact(found: Stillness, zone: str | None) -> Fact:
@@ -138,6 +153,7 @@ def _list_fact(found: Stillness, zone: str | None) -> Fact:
                 "kind": stretch.kind,
                 "begin": stretch.begin,
                 "end": stretch.end,
+                "seconds": stretch.seconds,
                 "from": timestamp(stretch.begin, zone),
                 "to": timestamp(stretch.end, zone),
                 "jobs": stretch.jobs,

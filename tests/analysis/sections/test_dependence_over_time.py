@@ -121,3 +121,15 @@ def test_few_jobs_say_nothing_of_memory(section, make_store):
     made = section("dependence-over-time", make_store(submit_time=[START + k * 5000.0 for k in range(99)]))
 
     assert "at least 128 quarters of an hour and 100 jobs" in notes(made)
+
+
+@pytest.mark.parametrize(("jobs", "verdict"), [(300, None), (3000, "one memory time")])
+def test_no_spectrum_is_made_of_a_few_jobs(jobs, verdict, section, make_store):
+    """The same sessions of half a day, with three jobs each and with thirty."""
+    begins = np.sort(np.random.default_rng(3).integers(0, 365 * 24, 100))
+    offsets = np.random.default_rng(4).uniform(0, 12, (100, jobs // 100))
+    times = np.sort(START + 3600.0 * (begins[:, None] + offsets).ravel()).tolist()
+    made = section("dependence-over-time", make_store(ABSOLUTE, submit_time=times))
+
+    assert facts(made)["dependence.verdict"] == verdict
+    assert ("that takes 90 days or more, and 1,000 jobs" in notes(made)) == (verdict is None)

@@ -26,6 +26,8 @@ def test_an_outage_stands_in_the_facts_and_in_the_table(section, make_store):
     assert said["capacity.outages.seconds"] == row[3] == pytest.approx(20 * HOUR, rel=0.1)
     assert said["capacity.idle_seconds"] >= said["capacity.outages.seconds"]
     assert said["stretches"][0]["jobs"] == row[4] > 0
+    assert said["stretches"][0]["seconds"] == said["capacity.outages.seconds"]
+    assert said["capacity.still.days.count"] == said["capacity.still.days.seconds"] == 0
     assert [said[f"capacity.{kind}.count"] for kind in ("missing", "still", "silent")] == [0, 0, 0]
     assert said["utilization.known_mean"] > 0
 
@@ -37,6 +39,8 @@ def test_no_mean_is_taken_across_stillness_of_days(section, make_store):
     said = facts(section("stretches", store))
 
     assert said["capacity.still.seconds"] == said["capacity.unaccounted_seconds"] > 19 * DAY
+    assert said["capacity.still.days.count"] == 1
+    assert said["capacity.still.days.seconds"] == said["capacity.still.seconds"]
     mean = facts(section("utilization", store))["utilization.mean"]
     assert said["utilization.known_mean"] > 1.2 * mean
 
