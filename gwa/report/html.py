@@ -51,8 +51,11 @@ HEADLINES = (
 )
 """The facts that stand in the head of the page; those of the first section stand in for missing ones."""
 
-SCRIPTS = ("report", "draw", "cells", "explorer", "figures")
+SCRIPTS = ("report", "draw", "figures")
 """The scripts of a page, which it has as one: each has names of its own."""
+
+EXPLORING = ("cells", "explorer")
+"""Those of a page that filters itself."""
 
 STYLES = ("report", "explorer", "print")
 """The style sheets of a page, in their order."""
@@ -186,7 +189,8 @@ def page(
     }
     first = to_do(report)
     try:
-        names = (*SCRIPTS, *(f"figures/{kind}" for kind in kinds_on_page(overrides)))
+        exploring = EXPLORING if report.explorer and not paper else ()
+        names = (*SCRIPTS, *exploring, *(f"figures/{kind}" for kind in kinds_on_page(overrides)))
         script = Markup("").join(_source(environment, f"static/{name}.js") for name in names)
         return environment.get_template("report.html").render(
             report=report,

@@ -10,7 +10,7 @@ const explorer = (() => {
   const place = (id) => document.getElementById(`explorer-${id}`);
   const html = draw.escape;
 
-  let about, words, data, sizes, time, state, shown, whole, columns, notice = "";
+  let about, words, data, sizes, time, state, shown, whole, columns, frame = 0, notice = "";
   const opened = new Set(), pictures = {};
 
   // --- Days ----------------------------------------------------------------------------------------
@@ -473,23 +473,31 @@ const explorer = (() => {
     const asked = { every: !hasWindow(), rows: state.rows, columnOf: columns.of, columns: columns.count };
     shown = cells.select(data, sizes, state, asked);
     whole ??= isWhole() ? shown : cells.select(data, sizes, nothing(), { every: !hasWindow(), rows: -1, columnOf: new Uint16Array(data.days.rows), columns: 1 });
+    performance.measure("gwa-pass", "gwa-filter");
     const focus = document.activeElement?.dataset?.place;
     place("chips").innerHTML = chips();
     place("numbers").innerHTML = numbers();
     place("by").innerHTML = switches("by", offered().map((unit) => [unit, words.units[unit]]), state.by);
     place("lists").innerHTML = about.choices.map(list).join("") + outcomeList();
     place("weigh").innerHTML = switches("weigh", hasCpu() ? ["cpu", "jobs"].map((weigh) => [weigh, words.weigh[weigh]]) : [], state.weigh);
-    if (about.choices.length) {
-      place("rows").innerHTML = switches("rows", about.choices.map((choice, k) => [k, choice.heading]), state.rows);
-      place("table").innerHTML = table();
-    }
+    if (about.choices.length) place("rows").innerHTML = switches("rows", about.choices.map((choice, k) => [k, choice.heading]), state.rows);
     document.documentElement.classList.toggle("is-selected", !isWhole());
-    for (const name of drawn()) paint(name);
+    if (drawn().includes("strip")) paint("strip");
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(below);
     const [from, to] = [place("from"), place("to")];
     from.value = key(state.from);
     to.value = about.is_relative ? String(dayOf(state.to) - 1) : new Date((dayOf(state.to) - 1) * DAY * 1000).toISOString().slice(0, 10);
     if (focus) document.querySelector(`[data-place="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
     performance.measure("gwa-filter", "gwa-filter");
+  }
+
+  // What stands further down is drawn a frame later, so that a click answers at once.
+  function below() {
+    const focus = document.activeElement?.dataset?.place;
+    for (const name of drawn()) if (name !== "strip") paint(name);
+    if (about.choices.length) place("table").innerHTML = table();
+    if (focus) document.querySelector(`[data-place="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
   }
 
   function paint(name) {
@@ -511,7 +519,7 @@ const explorer = (() => {
 
   function tip(name, at, y) {
     const reading = pictures[name].reading(at, y), box = place("tip"), plot = place(name);
-    box.innerHTML = `<strong>${html(reading.title)}</strong>${reading.rows.map(([label, value, look]) => `<span>${look ? `<i style="background:${look}"></i>` : ""}${html(label)} <b>${value}</b></span>`).join("")}`;
+    box.innerHTML = `<strong>${html(reading.title)}</strong>${reading.rows.map(([label, value, look]) => `<span>${look ? `<i style="background:${look}"></i>` : ""}${html(label)} <data>${value}</data></span>`).join("")}`;
     box.hidden = false;
     plot.append(box);
     const left = Math.min(Math.max(0, reading.x + 12), plot.clientWidth - box.offsetWidth);
@@ -659,6 +667,7 @@ const explorer = (() => {
     place("rows").closest("section").hidden = !about.choices.length;
     if (location.hash.includes("=")) { state = read(location.hash); }
     render();
+    below();
     drawn().forEach(pointing);
     box.addEventListener("click", clicked);
     for (const end of ["from", "to"]) place(end).addEventListener("change", dated);
