@@ -150,7 +150,7 @@ def cube(store: Store) -> Cube:
         number = sum(store.row(COUNT.format(query=query))[0] for query in queries)
         if number <= MAXIMUM_CELLS:
             break
-    jobs, usage = (store.arrow(f"{query} order by {cells.order(grain)}") for query in queries)
+    jobs, usage = map(store.arrow, queries)
     return Cube(jobs, usage, _days(store, grain), grain)
 
 
@@ -165,12 +165,6 @@ class _Cells:
         self._jobs = store.keep("cube_jobs", _finest_jobs(store, keys))
         self._usage = store.keep("cube_usage", _finest_usage(store, keys))
 
-    def order(self, grain: Grain) -> str:
-        """Return the columns by which rows are sorted: as they differ least, they pack best."""
-        return ", ".join(
-            (*self._names, *(column for column in self._shared(grain) if column not in self._names))
-        )
-
     def jobs(self, grain: Grain) -> str:
         """Return the query of the cells of jobs of a *grain*."""
         columns = self._shared(grain)
@@ -178,11 +172,17 @@ class _Cells:
             columns["wait"] = "wait" if grain.octaves == HALVES else "cast(floor(wait / 2.0) * 2 as bigint)"
         if grain.have_hours:
             columns["hour"] = "hour"
-        return _cells(columns, {"jobs": "cast(sum(jobs) as bigint)", **self._sums()}, self._jobs)
+        sums = {"jobs": "cast(sum(jobs) as bigint)", **self._sums()}
+        return f"{_cells(columns, sums, self._jobs)} order by {self._order(columns)}"
 
     def usage(self, grain: Grain) -> str:
         """Return the query of the cells of usage of a *grain*."""
-        return _cells(self._shared(grain) | {"known": "known"}, self._sums(), self._usage)
+        columns = self._shared(grain) | {"known": "known"}
+        return f"{_cells(columns, self._sums(), self._usage)} order by {self._order(columns)}"
+
+    def _order(self, columns: Mapping[str, str]) -> str:
+        """Return the keys by which cells are sorted: where rows that follow each other differ least."""
+        return ", ".join(dict.fromkeys((*self._names, *columns)))
 
     def _sums(self) -> dict[str, str]:
         return {name: f"cast(sum({name}) as double)" for name in self._amounts}
