@@ -111,7 +111,7 @@ PARTS = {
     (): "log-users",
     ("--period", "2025-03-11..2025-03-12"): "log-2025-03-11..2025-03-12-users",
     ("--queue", "short"): "log-queue-short-users",
-    ("--view", "operator"): "log-operator-users",
+    ("--view", "all"): "log-all-users",
     ("--lang", "de"): "log-de-users",
     ("--where", "n_procs > 1"): "log-where_n_procs_1-users-*",
     ("--where", "n_procs < 1000"): "log-where_n_procs_1000-users-*",
