@@ -300,7 +300,7 @@ def _facts(facts: tuple[Fact, ...], translate: Callable[[str], str]) -> tuple[Fa
 def _figure_data(value: Value, translate: Callable[[str], str], name: str) -> Value:
     """Return the part *name* of the data of a figure with its labels translated."""
     if isinstance(value, str):
-        return translate(value) if name in LABELS else value
+        return translate(value) if name in LABELS or isinstance(value, Message) else value
     if isinstance(value, Mapping):
         return {key: _figure_data(part, translate, key) for key, part in value.items()}
     if isinstance(value, list | tuple) and any(isinstance(part, str | Mapping) for part in value):

@@ -17,7 +17,7 @@ from gwa.analysis.base import analyses
 from gwa.cli import gwa as program
 from gwa.errors import DefinitionError
 from gwa.report.as_json import as_json
-from gwa.report.document import FactTable, Figure, Table
+from gwa.report.document import FactTable, Figure, Report, Section, Table
 from gwa.report.drawing import draw, to_draw
 from gwa.report.html import html
 from gwa.report.language import Language, places, read_language, translated
@@ -424,3 +424,12 @@ def test_a_german_page_has_german_numbers_axes_and_months(sample):
     assert "1.200" in page
     assert re.search(r">\d+\. Mär<", drawn)
     assert not re.search(r">\d+ Mar<", drawn)
+
+
+def test_labels_of_a_figure_are_translated_where_they_are_words_and_not_where_they_are_names():
+    figure = Figure("x", "X", "bars", {"labels": [message("to 1 h"), "Jobs"], "values": [1, 2]}, "Two bars.")
+    report = Report("t", "s", (Section("one", "One", "", (figure,)),))
+
+    (found,) = translated(report, read_language("de")).figures()
+
+    assert found.data["labels"] == ["bis 1 h", "Jobs"]
