@@ -14,7 +14,7 @@ from gwa.analysis.comparison.relation import Relation, relation
 from gwa.analysis.comparison.trace_summary import summarize
 from gwa.metrics.intervals import Intervals
 from gwa.report.document import Figure, Note, Table
-from gwa.report.html import main_block
+from gwa.report.layout import main_block
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.store.subset import Subset, select

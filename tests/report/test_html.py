@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -16,18 +17,10 @@ import pytest
 from gwa.analysis.build import build
 from gwa.errors import DefinitionError
 from gwa.report import document, drawing
-from gwa.report.document import Fact, Facts, Figure, Note, Report, Section
+from gwa.report.document import Fact, Facts, Figure, Finding, Note, Report, Section
 from gwa.report.figures.bars import bars
-from gwa.report.html import (
-    UNPRINTABLE,
-    chapters,
-    halves,
-    html,
-    kinds_on_page,
-    layout,
-    main_and_more,
-    summary,
-)
+from gwa.report.html import UNPRINTABLE, html, kinds_on_page, summary
+from gwa.report.layout import chapters, halves, layout, main_and_more
 from gwa.report.printable import one_line
 from gwa.util.assets import asset
 from tests.made_report import HOSTILE, make_figures, make_report
@@ -318,3 +311,22 @@ def test_exports_are_safe_in_spreadsheets():
     assert all(line.lstrip('"')[0] not in "=+-@|" for line in csv.splitlines())
     assert "'@x\t1.5\n" in tsv
     assert json.loads(data)[2] == {"name": HOSTILE[2], "n": 1.5}
+
+
+def test_what_to_do_next_stands_first_and_is_not_said_twice(report):
+    found = [
+        Finding(name, f"Text of {name}.", section, "rule", 0.5, action=action)
+        for name, section, action in (
+            ("a", "data-quality", "Look."), ("b", "users", "Ask."), ("c", "users", ""), ("d", "users", "See."),
+            ("e", "users", "Act."), ("f", "users", "Fourth."),
+        )
+    ]  # fmt: skip
+    page = html(replace(report, findings=tuple(found)))
+
+    shown = page.partition('class="do-next"')[2].partition("</section>")[0]
+    assert [text for text in ("Look.", "Ask.", "See.", "Act.", "Fourth.") if text in shown] == [
+        "Ask.", "See.", "Act.",
+    ]  # fmt: skip
+    others = page.partition('class="findings"')[2].partition("</section>")[0]
+    assert "Text of c." in others
+    assert "Text of b." not in others.partition("more-findings")[0]
