@@ -317,8 +317,8 @@ def test_what_to_do_next_stands_first_and_is_not_said_twice(report):
     found = [
         Finding(name, f"Text of {name}.", section, "rule", 0.5, action=action)
         for name, section, action in (
-            ("a", "data-quality", "Look."), ("b", "users", "Ask."), ("c", "users", ""), ("d", "users", "See."),
-            ("e", "users", "Act."), ("f", "users", "Fourth."),
+            ("a", "data-quality", "Look."), ("b", "users", "Ask."), ("c", "users", ""),
+            ("d", "users", "See."), ("e", "users", "Act."), ("f", "users", "Fourth."),
         )
     ]  # fmt: skip
     page = html(replace(report, findings=tuple(found)))
