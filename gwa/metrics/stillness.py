@@ -191,8 +191,14 @@ class Stillness:
 
     @property
     def still_for_days(self) -> list[Stretch]:
-        """Where the log is still for a day or more."""
-        return [stretch for stretch in self.of("still") if stretch.seconds >= DAY]
+        """Where the log is still for a day or more, and no outage explains it."""
+        outages = self.of("outage")
+        return [
+            stretch
+            for stretch in self.of("still")
+            if stretch.seconds >= DAY
+            and not any(one.begin <= stretch.begin and stretch.end <= one.end for one in outages)
+        ]
 
     @property
     def unaccounted(self) -> list[Stretch]:

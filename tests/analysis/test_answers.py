@@ -239,7 +239,8 @@ def test_no_mean_across_a_gap_is_called_busyness():
             " 2012-03-07 13:32: the machine was down or closed, or rows are missing; the log does not tell."
         ),
     )
-    for stretches in ([], [gap("still", 0.9)], [gap("silent", 9)]):
+    outage, within = gap("outage", 8), gap("still", 6) | {"begin": 86_400.0, "end": 6.5 * 86_400.0}
+    for stretches in ([], [gap("still", 0.9)], [gap("silent", 9)], [outage, within]):
         assert asked("busy", **BUSY, **OUTSIDE, stretches=stretches).number == "71.3 %"
 
 

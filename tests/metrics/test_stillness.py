@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from gwa.metrics.idleness import idle_stretches, idleness
 from gwa.metrics.job_numbers import JobNumbers
-from gwa.metrics.stillness import LEVELS, WAITERS, _jobs, _stride, known_area, stillness
+from gwa.metrics.stillness import (
+    LEVELS,
+    WAITERS,
+    Stillness,
+    Stretch,
+    _jobs,
+    _stride,
+    known_area,
+    stillness,
+)
 from tests.claims.machine import Machine
 from tests.claims.worlds import DAY, HOUR, MONDAY
 from tests.conftest import _stores
@@ -224,6 +233,15 @@ def test_an_outage_is_found_with_its_end_and_the_jobs_that_waited(make_store):
     waiting = (log["submit_time"] < found.end - 600) & (start >= found.end) & (log["wait_time"] >= 600)
     assert found.jobs == waiting.sum()
     assert found.users == len(set(log["user_id"][waiting]))
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "is_known"), [(1, 3, True), (0, 4, True), (1, 5, False), (5, 7, False)]
+)
+def test_stillness_within_an_outage_is_that_outage(begin, end, is_known):
+    outage, still = Stretch("outage", 0.0, 4.0 * DAY), Stretch("still", begin * DAY, end * DAY)
+    found = Stillness((outage, still), knows_runs=True, knows_waits=True)
+    assert found.unaccounted == ([] if is_known else [still])
 
 
 def test_an_outage_is_the_same_in_a_period_and_for_one_user(make_store):

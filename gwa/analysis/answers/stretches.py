@@ -39,8 +39,14 @@ def of_kind(facts: Mapping[str, Any], kind: str) -> list[Found]:
 
 
 def long_still(facts: Mapping[str, Any]) -> list[Found]:
-    """Return the stretches of a day or more in which nothing was submitted and nothing ran."""
-    return [one for one in of_kind(facts, "still") if length(one) >= MINIMUM_STILL]
+    """Return the stretches of a day or more in which nothing was submitted and nothing ran, in no outage."""
+    outages = of_kind(facts, "outage")
+    return [
+        one
+        for one in of_kind(facts, "still")
+        if length(one) >= MINIMUM_STILL
+        and not any(outage["begin"] <= one["begin"] and one["end"] <= outage["end"] for outage in outages)
+    ]
 
 
 def length(one: Found) -> float:
