@@ -128,7 +128,7 @@ def _days(cells: Cube, days: NDArray[np.int64]) -> dict[str, Codes]:
     """Return the columns of the days: how far each is from the first one, and its seconds."""
     found = {"day": (days - days[0]).astype(np.float64)}
     places = np.searchsorted(days, cells.days["day"].to_numpy())
-    for name in ("seconds", "known_seconds"):
+    for name in ("seconds", "known_seconds", "accounted_seconds"):
         found[name] = np.zeros(len(days))
         found[name][places] = cells.days[name].to_numpy()
     return found
@@ -153,8 +153,8 @@ def _usage(
     cells: Cube, days: NDArray[np.int64], choices: Sequence[Choice], shown: Sequence[Dimension]
 ) -> dict[str, Codes]:
     columns = _shared(cells.usage, days, choices, shown)
-    known = cells.usage["known"].to_numpy().astype(np.float64)
-    return columns | {"known": known, **_amounts(cells.usage)}
+    told = {name: cells.usage[name].to_numpy().astype(np.float64) for name in ("known", "accounted")}
+    return columns | told | _amounts(cells.usage)
 
 
 def _shared(

@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ from gwa.breakdown.held import held_jobs, recorded_amounts
 from gwa.breakdown.measures import measured_jobs
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.local_time import cyclic, local
+from gwa.metrics.stillness import stillness
 from gwa.metrics.timeline import decimal_sum
 from gwa.metrics.window import recorded as recorded_time
 from gwa.metrics.window import window
@@ -91,17 +92,21 @@ BY_SIZE: Final = "select key from {table} order by coalesce(cpu_seconds, 0) desc
 
 DAYS: Final = """
 select cast(day as bigint) as day, cast(seconds as double) as seconds,
-    cast(known_seconds as double) as known_seconds
-from (values {rows}) as days(day, seconds, known_seconds) where {condition} order by day
+    cast(known_seconds as double) as known_seconds, cast(accounted_seconds as double) as accounted_seconds
+from (values {rows}) as days(day, seconds, known_seconds, accounted_seconds) where {condition} order by day
 """
 
 HELD_IN_BINS: Final = """
-{days} as days inner join (select * from (values {bins}) as bins(day, since, until, known)) as bins
+{days} as days
+inner join (select * from (values {bins}) as bins(day, since, until, known, accounted)) as bins
 on on_day = day and end_time > since and start_time < until
 """
 
 NOTHING: Final = """
-(select *, 'unknown' as outcome, cast(null as bigint) as day, true as known from jobs where false) as nothing
+(
+    select *, 'unknown' as outcome, cast(null as bigint) as day, true as known, true as accounted
+    from jobs where false
+) as nothing
 """
 
 
@@ -117,11 +122,12 @@ class Cube:
         since its own time 0; the dimensions; ``outcome``, ``wait`` and ``hour``; then the number of ``jobs``
         and the seconds held by those that ran, for their whole run.
     usage : pyarrow.Table
-        Cells of what jobs held in a ``day``, with the dimensions and ``outcome``, and whether the log is
-        ``known`` to have the load of that time. A day in which that changes has two.
+        Cells of what jobs held in a ``day``, with the dimensions and ``outcome``, whether the log is
+        ``known`` to have the load of that time, and whether it is ``accounted`` for: outside missing rows and
+        stillness of a day or more. A day in which that changes has several.
     days : pyarrow.Table
-        Each ``day`` of `usage`, how many ``seconds`` it has, within the period of the trace, and in how many
-        of them the load is known: ``known_seconds``.
+        Each ``day`` of `usage`, how many ``seconds`` it has, within the period of the trace, in how many of
+        them the load is known (``known_seconds``), and accounted for as well (``accounted_seconds``).
     grain : Grain
         How fine the cells are.
 
@@ -177,7 +183,7 @@ class _Cells:
 
     def usage(self, grain: Grain) -> str:
         """Return the query of the cells of usage of a *grain*."""
-        columns = self._shared(grain) | {"known": "known"}
+        columns = self._shared(grain) | {"known": "known", "accounted": "accounted"}
         return f"{_cells(columns, self._sums(), self._usage)} order by {self._order(columns)}"
 
     def _order(self, columns: Mapping[str, str]) -> str:
@@ -241,13 +247,14 @@ def _finest_usage(store: Store, keys: Mapping[str, str]) -> str:
     """Return the query of what jobs held in each bin: a day, or the part of one that is known."""
     span = recorded_time(store.whole)
     amounts = recorded_amounts(store)
-    columns = {"day": "day", **keys, "outcome": "outcome", "known": "known"}
+    columns = {"day": "day", **keys, "outcome": "outcome", "known": "known", "accounted": "accounted"}
     if span is None:
         return _cells(columns, dict.fromkeys(amounts, "sum(cast(0 as decimal(38, 6)))"), NOTHING)
     first, last = (_number(_clock(store, moment, span), DAY) for moment in ("start_time", "end_time"))
     days = f"(select *, unnest(generate_series({first}, {last})) as on_day from {held_jobs(store)} as held)"
     bins = ", ".join(
-        f"({day}, {since!r}, {until!r}, {known})" for day, since, until, known in _bins(store, span)
+        f"({one.day}, {one.since!r}, {one.until!r}, {one.is_known}, {one.is_accounted})"
+        for one in _bins(store, span)
     )
     table = HELD_IN_BINS.format(days=days, bins=bins)
     inside = "(least(end_time, until) - greatest(start_time, since))"
@@ -258,13 +265,14 @@ def _days(store: Store, grain: Grain) -> pa.Table:
     """Return the days, or the first of each so many, with their seconds, and those whose load is known."""
     span = recorded_time(store.whole)
     seconds: dict[int, list[float]] = {}
-    for day, since, until, is_known in _bins(store, span) if span else ():
-        first = day if grain.days == 1 else (day + MONDAY) // grain.days * grain.days - MONDAY
-        lengths = seconds.setdefault(first, [0.0, 0.0])
-        lengths[0] += until - since
-        lengths[1] += until - since if is_known else 0.0
-    rows = ", ".join(f"({day}, {whole!r}, {known!r})" for day, (whole, known) in seconds.items())
-    return store.arrow(DAYS.format(rows=rows or "(0, 0, 0)", condition="true" if rows else "false"))
+    for one in _bins(store, span) if span else ():
+        first = one.day if grain.days == 1 else (one.day + MONDAY) // grain.days * grain.days - MONDAY
+        lengths = seconds.setdefault(first, [0.0, 0.0, 0.0])
+        counts = (True, one.is_known, one.is_known and one.is_accounted)
+        for place, is_counted in enumerate(counts):
+            lengths[place] += one.until - one.since if is_counted else 0.0
+    rows = ", ".join(f"({day}, {', '.join(map(repr, lengths))})" for day, lengths in seconds.items())
+    return store.arrow(DAYS.format(rows=rows or "(0, 0, 0, 0)", condition="true" if rows else "false"))
 
 
 def _decimals(amounts: Mapping[str, str], seconds: str) -> dict[str, str]:
@@ -283,14 +291,28 @@ def _clock(store: Store, moment: str, span: Period) -> str:
     return local(store, moment, span)
 
 
-def _bins(store: Store, span: Period) -> Iterator[tuple[int, float, float, bool]]:
-    """Yield the day, the first and last second, and whether the load is known, of each part of a day."""
+class _Bin(NamedTuple):
+    """A day, or the part of one from *since* to *until*, in which it does not change what the log knows."""
+
+    day: int
+    since: float
+    until: float
+    is_known: bool
+    is_accounted: bool
+
+
+def _bins(store: Store, span: Period) -> Iterator[_Bin]:
+    """Yield the days of a *span* within the period of *store*, cut where it changes what the log knows."""
     calendar = Calendar.of(*span, store.system.timezone, relative=store.system.relative)
     zero = calendar.first if calendar.dates is None else (calendar.dates[0] - EPOCH).days
     first, last = store.period or (calendar.edges[0], calendar.edges[-1])
     known = window(store).period or (last, last)
-    cuts = np.clip([first, last, *known], calendar.edges[0], calendar.edges[-1])
+    gaps = [(stretch.begin, stretch.end) for stretch in stillness(store).unaccounted]
+    borders = [first, last, *known, *chain.from_iterable(gaps)]
+    cuts = np.clip(borders, calendar.edges[0], calendar.edges[-1])
     for since, until in pairwise(np.union1d(calendar.edges, cuts).tolist()):
         if first <= since and until <= last:
             day = zero + int(np.searchsorted(calendar.edges, since, side="right")) - 1
-            yield day, since, until, known[0] <= since and until <= known[1]
+            is_known = bool(known[0] <= since and until <= known[1])
+            is_accounted = not any(begin <= since and until <= end for begin, end in gaps)
+            yield _Bin(day, since, until, is_known, is_accounted)

@@ -45,7 +45,7 @@ const cells = (() => {
   function select(tables, sizes, picked, { every, rows, columnOf, columns }) {
     const days = tables.days.rows, count = sizes.length;
     const made = {
-      jobs: 0, undated: 0, cpu: 0, gpu: 0, outcomes: amounts(OUTCOMES), time: amounts((days + 1) * OUTCOMES),
+      jobs: 0, undated: 0, cpu: 0, gpu: 0, accounted: 0, outcomes: amounts(OUTCOMES), time: amounts((days + 1) * OUTCOMES),
       lists: sizes.map(({ size }) => amounts(size * OUTCOMES)),
       waits: { jobs: new Float64Array(WAITS), cpu: new Float64Array(WAITS) },
       calendar: new Float64Array(columns * 24),
@@ -91,6 +91,7 @@ const cells = (() => {
         made.lists[k].gpu[at] += gpu;
       }
       made.cpu += cpu;
+      if (usage.accounted[row]) made.accounted += cpu;
       made.gpu += gpu;
       made.outcomes.cpu[outcome] += cpu;
       made.outcomes.gpu[outcome] += gpu;

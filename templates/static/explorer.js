@@ -119,10 +119,12 @@ const explorer = (() => {
     return known ? BAD.reduce((all, n) => all + outcomes[n], 0) / known : null;
   }
 
-  function busy(made, from, to) {
-    const name = hasWindow() ? "known_seconds" : "seconds", seconds = total(name, from, to);
-    return about.cpus && seconds && hasCpu() ? made.cpu / (about.cpus * seconds) : null;
+  // The mean of busy processors over the time whose load is known; outside gaps, where the log does not tell what ran.
+  function busy(made, from, to, { outside = true } = {}) {
+    const name = hasWindow() ? outside ? "accounted_seconds" : "known_seconds" : "seconds", seconds = total(name, from, to);
+    return seconds && hasCpu() ? (hasWindow() && outside ? made.accounted : made.cpu) / seconds : null;
   }
+  const hasGaps = (from, to) => hasWindow() && total("accounted_seconds", from, to) < total("known_seconds", from, to);
 
   const WAIT_FACTS = { jobs: "jobs.wait", cpu: "wait.weighted" };
   function wait(made, weigh, share) {
@@ -144,25 +146,26 @@ const explorer = (() => {
     const held = hasCpu() && noted("usage.cpu_seconds", hasWindow() ? shown.cpu : null, `${amount(shown.cpu, "cpu")} ${html(words.units.cpu)}`);
     const part = !isWhole() && hasCpu() && whole.cpu && `${draw.percent(shown.cpu / whole.cpu)} ${html(words.ofAll)}`;
     found.push(number("trace.jobs", words.jobs, shown.jobs, draw.number(shown.jobs, 15), [shown.undated && html(words.undated.replace("{n}", draw.number(shown.undated, 15))), held, part]));
-    if (hasCpu()) {
-      const share = busy(shown, state.from, state.to), least = hasWindow() ? "" : "≥ ";
-      const fact = hasWindow() ? "utilization.mean" : "utilization.at_least";
-      if (about.cpus) {
-        found.push(number(fact, words.busy, share, share === null ? html(words.unknown) : least + draw.percent(share),
-          [words.ofCpus.replace("{n}", draw.number(about.cpus)), ofWhole(least + draw.percent(busy(whole, 0, data.days.rows)))]));
-      } else {
-        const name = hasWindow() ? "known_seconds" : "seconds", seconds = total(name), all = total(name, 0, data.days.rows);
-        const mean = seconds ? shown.cpu / seconds : null;
-        found.push(number("utilization.busy", words.busyCpus, mean, mean === null ? html(words.unknown) : least + draw.number(mean, 3),
-          [html(words.noSize), ofWhole(least + draw.number(all ? whole.cpu / all : null, 3))]));
-      }
-    }
+    if (hasCpu()) found.push(busyness());
     found.push(endings());
     for (const weigh of ["cpu", "jobs"]) if (weigh === "jobs" || hasCpu()) found.push(waited(weigh));
     if (hasGpu()) {
       found.push(number("usage.gpu_seconds", words.gpus, hasWindow() ? shown.gpu : null, `${amount(shown.gpu, "gpu")}`, [html(words.units.gpu), ofWhole(amount(whole.gpu, "gpu"))]));
     }
     return found.join("");
+  }
+
+  // How busy the system was: a share of it or, where its size is not known, processors.
+  function busyness() {
+    const { from, to } = state, days = data.days.rows, least = hasWindow() ? "" : "≥ ", isOutside = hasGaps(from, to);
+    const text = (mean) => mean === null ? html(words.unknown) : least + (about.cpus ? draw.percent(mean / about.cpus) : draw.number(mean, 3));
+    const value = (mean) => mean === null || !about.cpus ? mean : mean / about.cpus;
+    const fact = about.cpus ? { known: "utilization.known_mean", mean: "utilization.mean", least: "utilization.at_least" }
+      : { known: "utilization.known_busy", mean: "utilization.busy", least: "utilization.busy_at_least" };
+    const mean = busy(shown, from, to), all = busy(shown, from, to, { outside: false });
+    return number(hasWindow() ? isOutside ? fact.known : fact.mean : fact.least, about.cpus ? words.busy : words.busyCpus, value(mean), text(mean), [
+      isOutside && `${html(words.outsideGaps)}; ${noted(fact.mean, value(all), `${html(words.withGaps)}: ${text(all)}`)}`,
+      html(about.cpus ? words.ofCpus.replace("{n}", draw.number(about.cpus)) : words.noSize), ofWhole(text(busy(whole, 0, days)))]);
   }
 
   // What did not complete: of core-hours, or of jobs where these are not known.

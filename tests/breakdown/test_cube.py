@@ -14,6 +14,7 @@ from gwa.breakdown import cube as cubes
 from gwa.breakdown.cube import GRAINS, MAXIMUM_CELLS, Grain, cube
 from gwa.breakdown.held import held
 from gwa.cli.cube import command
+from gwa.cli.sample import command as sample_command
 from gwa.metrics.window import window
 from gwa.store.engines.spark_sql import to_spark_sql
 from tests.breakdown.test_breakdown import ZONE, is_unfinished, jobs
@@ -169,6 +170,7 @@ def test_days_have_the_seconds_of_the_clock_and_those_that_are_known(logged, gra
     first, last = window(store).period or (0.0, 0.0)
     assert days.known_seconds.sum() == pytest.approx(last - first, rel=1e-12)
     assert (days.known_seconds <= days.seconds).all()
+    assert (days.accounted_seconds <= days.known_seconds).all()
     zone = "Europe/Berlin"
     for row in days.itertuples():
         begin, end = (
@@ -178,6 +180,22 @@ def test_days_have_the_seconds_of_the_clock_and_those_that_are_known(logged, gra
         assert row.seconds <= end - begin
         if days.day.min() < row.day < days.day.max():
             assert row.seconds == end - begin
+
+
+def test_what_is_held_outside_gaps_is_the_mean_outside_them(tmp_path):
+    log = tmp_path / "sample.sacct"
+    CliRunner().invoke(sample_command, ["-o", str(log)])
+    with gwa.open(log) as trace:
+        made, facts = (
+            trace.cube(),
+            trace.facts("utilization.known_busy") | trace.facts("capacity.unaccounted"),
+        )
+    days, usage = made.days.to_pandas(), made.usage.to_pandas()
+    gaps = days.known_seconds.sum() - days.accounted_seconds.sum()
+    assert gaps == pytest.approx(facts["capacity.unaccounted_seconds"], rel=1e-12)
+    assert gaps > 5 * DAY
+    held = usage[usage.known & usage.accounted].cpu_seconds.sum()
+    assert held / days.accounted_seconds.sum() == pytest.approx(facts["utilization.known_busy"], rel=1e-12)
 
 
 def test_a_large_log_has_coarser_cells(logged, monkeypatch):

@@ -30,7 +30,7 @@ REAL = {
 }  # fmt: skip
 """Logs of the archive, where they lie beside the project."""
 
-COMPARED = ("trace.jobs", "usage.", "utilization.mean", "utilization.busy", "wait.weighted.")
+COMPARED = ("trace.jobs", "usage.", "utilization.", "wait.weighted.")
 HALF_OCTAVE = 0.5 + 1e-9
 
 SET = """
