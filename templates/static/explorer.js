@@ -158,7 +158,7 @@ const explorer = (() => {
   // How busy the system was: a share of it or, where its size is not known, processors.
   function busyness() {
     const { from, to } = state, days = data.days.rows, least = hasWindow() ? "" : "≥ ", isOutside = hasGaps(from, to);
-    const text = (mean) => mean === null ? html(words.unknown) : least + (about.cpus ? draw.percent(mean / about.cpus) : draw.number(mean, 3));
+    const text = (mean) => mean === null ? html(words.unknown) : least + (about.cpus ? draw.percent(mean / about.cpus) : draw.number(mean, 4));
     const value = (mean) => mean === null || !about.cpus ? mean : mean / about.cpus;
     const fact = about.cpus ? { known: "utilization.known_mean", mean: "utilization.mean", least: "utilization.at_least" }
       : { known: "utilization.known_busy", mean: "utilization.busy", least: "utilization.busy_at_least" };
