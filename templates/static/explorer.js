@@ -688,9 +688,9 @@ const explorer = (() => {
   }
 
   function restored() {
-    if (location.hash && !location.hash.includes("=")) return;
-    if (location.hash === address()) return;
-    state = { ...read(location.hash), sort: state.sort, up: state.up };
+    const hash = location.hash.includes("=") ? location.hash : ""; // else it is a place on the page
+    if (hash === address()) return;
+    state = { ...read(hash), sort: state.sort, up: state.up };
     render();
   }
 

@@ -249,6 +249,13 @@ def test_a_link_within_the_page_keeps_the_selection(opened):
     expect(opened.locator(".chip")).to_have_count(1)
 
 
+def test_an_address_without_a_selection_shows_everything(opened):
+    opened.evaluate(SET, "#size=1")
+    expect(opened.locator(".chip")).to_have_count(1)
+    opened.evaluate(SET, "#waits")
+    expect(opened.locator(".chip")).to_have_count(0)
+
+
 def test_the_rows_are_saved_as_csv(opened):
     with opened.expect_download() as saved:
         opened.locator('[data-save="csv"]').click()
