@@ -23,7 +23,7 @@ def report():
 def files(tmp_path_factory):
     """Return the page and the data that the command writes of the same trace."""
     folder = tmp_path_factory.mktemp("same")
-    words = ["report", "sample_traces/swf/tiny.swf", "-o", str(folder), "--html", "--json"]
+    words = ["report", "sample_traces/swf/tiny.swf", "-o", str(folder), "--html", "--json", "--view", "all"]
     assert not CliRunner().invoke(command, words).exit_code
     page = parser.document_fromstring((folder / "tiny.html").read_text(encoding="utf-8"))
     return page, json.loads((folder / "tiny.json").read_text(encoding="utf-8"))
