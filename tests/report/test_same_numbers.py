@@ -25,8 +25,8 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("same")
     words = ["report", "sample_traces/swf/tiny.swf", "-o", str(folder), "--html", "--json", "--view", "all"]
     assert not CliRunner().invoke(command, words).exit_code
-    page = parser.document_fromstring((folder / "tiny.html").read_text(encoding="utf-8"))
-    return page, json.loads((folder / "tiny.json").read_text(encoding="utf-8"))
+    page = parser.document_fromstring((folder / "tiny-all.html").read_text(encoding="utf-8"))
+    return page, json.loads((folder / "tiny-all.json").read_text(encoding="utf-8"))
 
 
 def blocks(data, *kinds):
