@@ -662,7 +662,7 @@ const explorer = (() => {
     sizes = about.choices.map((choice) => ({ key: choice.key, size: choice.names.length + 2 }));
     time = draw.time(about.is_relative ? null : "UTC", words);
     const box = document.getElementById("explorer");
-    place("note").textContent = `${words.exact} ${hasCpu() ? hasWindow() ? words.ofKnownTime : words.atLeast : ""}`;
+    place("note").textContent = `${words.exact} ${hasCpu() ? hasWindow() ? words.ofKnownTime : words.lowerBound : ""}`;
     document.getElementById("explorer-still").hidden = true;
     box.hidden = false;
     state = nothing();
