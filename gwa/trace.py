@@ -237,6 +237,11 @@ class Trace:
             The Arrow tables ``jobs`` and ``usage``, and how fine the cells are. Their sums are those of the
             trace for each selection.
 
+        Raises
+        ------
+        TraceError
+            If jobs lie more than a century apart: some of their times are wrong.
+
         Examples
         --------
         >>> import gwa

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analyses
 from gwa.analysis.sections.breakdowns import SECTIONS
-from gwa.breakdown.cube import EPOCH, OTHERS, Cube, by_size, cube
+from gwa.breakdown.cube import EPOCH, OTHERS, Cube, by_size, cube, lies_within_a_century
 from gwa.breakdown.dimensions import OUTCOME_NAMES, Dimension, recorded
 from gwa.breakdown.planes import packed
 from gwa.metrics.calendar import Calendar
@@ -48,10 +48,13 @@ MINIMUM_JOBS: Final = 2
 
 def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     """
-    Return the cells of *store* as its page takes them; None where no two jobs have a time of submission.
+    Return the cells of *store* as its page takes them.
 
-    Some exact values of the whole are taken from *facts*, by their ids.
+    There are none where no two jobs have a time of submission, or some lie more than a century apart. Some
+    exact values of the whole are taken from *facts*, by their ids.
     """
+    if not lies_within_a_century(store):
+        return None
     cells = cube(store)
     jobs = cells.jobs
     if not cells.days.num_rows or _filled(jobs["jobs"]).sum() < MINIMUM_JOBS:

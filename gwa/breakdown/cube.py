@@ -23,6 +23,7 @@ from gwa.breakdown.breakdown import ranks
 from gwa.breakdown.dimensions import Classes, Dimension, recorded
 from gwa.breakdown.held import held_jobs, recorded_amounts
 from gwa.breakdown.measures import measured_jobs
+from gwa.errors import TraceError
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.local_time import cyclic, local
 from gwa.metrics.stillness import stillness
@@ -148,8 +149,23 @@ class Cube:
         return paths
 
 
+def lies_within_a_century(store: Store) -> bool:
+    """Return whether the times of jobs can be days of a calendar: wrong ones lie thousands of years apart."""
+    span = recorded_time(store)
+    return span is None or span[1] - span[0] <= MAXIMUM_DAYS * DAY
+
+
 def cube(store: Store) -> Cube:
-    """Return the cube of the jobs of *store*: the finest of at most `MAXIMUM_CELLS`, or the coarsest."""
+    """
+    Return the cube of the jobs of *store*: the finest of at most `MAXIMUM_CELLS`, or the coarsest.
+
+    Raise `TraceError` where jobs lie more than a century apart: there would be millions of days.
+    """
+    if not lies_within_a_century(store):
+        raise TraceError(
+            "jobs lie more than a century apart, so some times are wrong: choose those that are right with"
+            " --period or --where"
+        )
     cells = _Cells(store, [one for one in recorded(store) if one.in_cube])
     for grain in GRAINS:
         queries = (cells.jobs(grain), cells.usage(grain))

@@ -10,11 +10,13 @@ from click.testing import CliRunner
 from pyarrow import parquet
 
 import gwa
+from gwa.analysis.explorer import explorer
 from gwa.breakdown import cube as cubes
 from gwa.breakdown.cube import GRAINS, MAXIMUM_CELLS, Grain, cube
 from gwa.breakdown.held import held
 from gwa.cli.cube import command
 from gwa.cli.sample import command as sample_command
+from gwa.errors import TraceError
 from gwa.metrics.window import window
 from gwa.store.engines.spark_sql import to_spark_sql
 from tests.breakdown.test_breakdown import ZONE, is_unfinished, jobs
@@ -236,3 +238,12 @@ def test_the_command_writes_both_tables_and_how_fine_they_are(sample, tmp_path):
     assert "600 cells of jobs, 495 of usage: by day, at most 200 names of a kind" in done.output
     assert sum(parquet.read_table(tmp_path / "cube" / "jobs.parquet")["jobs"].to_pylist()) == 1200
     assert Grain(**json.loads((tmp_path / "cube" / "grain.json").read_text())) == GRAINS[0]
+
+
+def test_times_that_lie_thousands_of_years_apart_are_no_days(make_store):
+    store = make_store(
+        submit_time=[0.0, 1e5, 1e11], wait_time=[0.0] * 3, run_time=[10.0] * 3, n_procs=[1] * 3
+    )
+    with pytest.raises(TraceError, match="more than a century apart"):
+        cube(store)
+    assert explorer(store, {}) is None
