@@ -112,7 +112,9 @@ def _choice(store: Store, dimension: Dimension, cells: Cube) -> Choice:
         return _named(dimension, names, 0)
     keys = by_size(store, dimension)
     names = [key for key in keys if key in present and key != OTHERS]
-    return _named(dimension, names, len(keys) - len(names) if OTHERS in present else 0)
+    # Of a period, those who only ran in it are not among the keys: how many others there are is not known.
+    is_counted = OTHERS in present and store.period is None
+    return _named(dimension, names, len(keys) - len(names) if is_counted else 0)
 
 
 def _named(dimension: Dimension, names: Sequence[str], others: int) -> Choice:

@@ -17,8 +17,8 @@ class Choice:
 
     *key* is its name in addresses, *heading* and *title* what one and all of its classes are called; *names*
     are those classes in the order of their codes, and *others* counts those beyond, which share the next
-    code. The code after it is of jobs without one. *has_own_order* tells classes such as sizes from names,
-    which no language changes.
+    code; it is 0 where their number is not known. The code after it is of jobs without one. *has_own_order*
+    tells classes such as sizes from names, which no language changes.
     """
 
     key: str

@@ -46,7 +46,7 @@ const explorer = (() => {
   // What a class is called in an address: names as they are, after a second ~ where they begin with one.
   const idOf = (choice, code) => code < choice.names.length ? choice.names[code].replace(/^~/, "~~") : code === choice.names.length ? "~others" : "~none";
   const labelOf = (choice, code) => code < choice.names.length ? choice.names[code]
-    : code === choice.names.length ? words.others.replace("{n}", draw.number(choice.others)) : words.without;
+    : code === choice.names.length ? (choice.others ? words.others.replace("{n}", draw.number(choice.others)) : words.rest) : words.without;
   const everyCode = (choice) => [...Array(choice.names.length + 2).keys()];
 
   function address() {
@@ -265,15 +265,10 @@ const explorer = (() => {
     return `${cut}<thead><tr>${heads}</tr></thead><tbody>${body}</tbody>`;
   }
 
-  // A name that a spreadsheet would take for a formula stands after an apostrophe.
-  const cell = (value) => {
-    const text = typeof value === "string" ? value.replace(/^[=+\-@\t\r]/, "'$&") : value === null ? "" : String(value);
-    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  function csv() {
+  function lines() {
     const choice = about.choices[state.rows], unit = state.by === "gpu" ? "gpu_hours" : "core_hours";
     const heads = [choice.key, "jobs", unit, "share", "not_completed_share", "wait_median_about_seconds", "wait_p95_about_seconds"];
-    return [heads, ...rowsOfTable().map((row) => HEADS.map((name) => row[name]))].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+    return [heads, ...rowsOfTable().map((row) => HEADS.map((name) => row[name]))];
   }
 
   // --- Pictures ------------------------------------------------------------------------------------
@@ -609,23 +604,9 @@ const explorer = (() => {
 
   function saved(kind) {
     const name = document.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "gwa";
-    if (kind === "csv") return offer(new Blob([csv()], { type: "text/csv" }), `${name}.csv`);
-    const text = slide();
-    if (kind === "svg") return offer(new Blob([text], { type: "image/svg+xml" }), `${name}.svg`);
-    const image = new Image();
-    image.onload = () => {
-      const canvas = document.createElement("canvas");
-      [canvas.width, canvas.height] = [2 * image.width, 2 * image.height];
-      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-      canvas.toBlob((blob) => offer(blob, `${name}.png`));
-    };
-    image.src = `data:image/svg+xml,${encodeURIComponent(text)}`;
-  }
-
-  function offer(blob, name) {
-    const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    if (kind === "csv") download(`${name}.csv`, "text/csv", csv(lines()));
+    if (kind === "svg") download(`${name}.svg`, "image/svg+xml", slide());
+    if (kind === "png") figures.raster(slide(), 1200, 560, (blob) => download(`${name}.png`, "image/png", blob));
   }
 
   // The strip as a picture of its own: with the title, what is chosen, what colours stand for, and the source.

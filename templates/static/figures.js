@@ -354,8 +354,8 @@ const figures = (() => {
     return [...lines.filter(Boolean).map((line) => draw.cut(line, 400)), "gwa"].join(" · ");
   }
 
-  function png(figure, done) {
-    const { text, wide, high } = fileOf(figure);
+  // A picture of so many pixels, drawn at twice its size.
+  function raster(text, wide, high, done) {
     const image = new Image();
     image.onload = () => {
       const canvas = document.createElement("canvas");
@@ -375,7 +375,10 @@ const figures = (() => {
     tools.addEventListener("click", (event) => {
       const kind = event.target.dataset.save;
       if (kind === "svg") download(`${name}.svg`, "image/svg+xml", fileOf(figure).text);
-      if (kind === "png") png(figure, (blob) => download(`${name}.png`, "image/png", blob));
+      if (kind === "png") {
+        const { text, wide, high } = fileOf(figure);
+        raster(text, wide, high, (blob) => download(`${name}.png`, "image/png", blob));
+      }
     });
     head.append(title, tools);
   }
@@ -399,7 +402,7 @@ const figures = (() => {
   return {
     kinds, NARROW, start, known, least, most, clamp, thinned, nearest, last,
     room, picture, sideways, upwards, margin, look, sample, values, heights, strengths,
-    timed, span, calendar, timeWords, timeRoom,
+    timed, span, calendar, timeWords, timeRoom, raster,
   };
 })();
 

@@ -146,3 +146,10 @@ def test_jobs_without_a_day_stand_after_the_last_one(make_store):
 def test_waits_that_are_not_recorded_have_no_classes(make_store):
     store = make_store(submit_time=[0.0, 1e5], run_time=[10.0] * 2, n_procs=[1] * 2, user_id=["a", "b"])
     assert explorer(store, {}).octaves == 0
+
+
+def test_of_a_period_others_are_not_counted_for_some_only_ran_in_it(trace):
+    users = next(
+        one for one in explorer(trace.filter(period="2025-03-14").store, {}).choices if one.key == "user"
+    )
+    assert users.others == 0
