@@ -36,8 +36,10 @@ AMOUNTS: Final = ("cpu_seconds", "gpu_seconds")
 ASIDE: Final = (Chapter.SIZES, Chapter.ARRIVALS)
 """Chapters on which few act."""
 
-DETAILS: Final = ("overview", "capacity")
-"""Sections that repeat the head of the page, or add details to another one."""
+DETAILS: Final = (
+    "overview", "capacity", "utilization", "demand", "usage", "waits", "slowdown", "wait-bounds", "estimates", "synthetic-workloads",
+)  # fmt: skip
+"""Sections that the first screen answers in short, or that add details to another one."""
 
 SHORTEST_WAIT: Final = 2
 """The code of the class of waits from one second on: 0 is unknown, 1 less than a second."""

@@ -196,6 +196,8 @@ class Table:
         The values of each row, one for each column.
     note
         A sentence below it.
+    is_acted_on
+        Whether it says what to do, or with whom: a page has it in view.
 
     """
 
@@ -205,6 +207,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Value, ...], ...] = field(repr=False)
     note: str = ""
+    is_acted_on: bool = field(default=False, repr=False, metadata=NOT_IN_JSON)
 
     def frame(self) -> "pd.DataFrame":
         """

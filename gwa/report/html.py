@@ -25,10 +25,10 @@ from gwa.report.document import (
     Finding,
     Report,
 )
-from gwa.report.drawing import draw_all, kinds, to_draw
+from gwa.report.drawing import draw_all, image_address, kinds, to_draw
 from gwa.report.grid import grid, is_number
 from gwa.report.language import Language
-from gwa.report.layout import chapters, halves, rows_by_section
+from gwa.report.layout import chapters, rows_by_section
 from gwa.report.printable import clean
 from gwa.util.assets import asset
 from gwa.words.formatting import brief, show
@@ -138,7 +138,8 @@ def page(
     chosen = language or Language()
     environment = _environment(overrides, words(report.zone, chosen), paper=paper)
     parts = chapters(report)
-    rows = rows_by_section(report, parts, drawings)
+    places = findings_by_place(report)
+    rows = rows_by_section(report, parts, drawings, places["said"])
     try:
         exploring = EXPLORING if report.explorer and not paper else ()
         names = (*SCRIPTS, *exploring, *(f"figures/{kind}" for kind in kinds_on_page(overrides)))
@@ -147,7 +148,6 @@ def page(
             report=report,
             summary=summary(report),
             chapters=parts,
-            halves={section.id for chapter in parts for section in halves(chapter.sections, rows)},
             unrecorded=[section for section in report.sections if not section.is_recorded],
             layout=rows,
             drawings=drawings,
@@ -157,7 +157,7 @@ def page(
             above=above,
             language=chosen.code,
             paper=paper,
-            **findings_by_place(report),
+            **places,
             **explored(report),
         )
     except jinja2.TemplateSyntaxError as error:
@@ -167,12 +167,21 @@ def page(
 
 
 def findings_by_place(report: Report) -> dict[str, Any]:
-    """Return the findings by where they stand: cautions, what to do first, others, and those of sections."""
+    """
+    Return the findings by where they stand: cautions, what to do first, others, and those of sections.
+
+    What an answer has *answered* is not said again beside it, but in the section that it is about.
+    """
     cautions = [found for found in report.findings if _is_caution(found)]
     first = [found for found in report.findings if found.action and found not in cautions][:MAXIMUM_ACTIONS]
-    others = [found for found in report.findings if found not in [*cautions, *first]]
+    answered = {
+        found.text for found in report.findings if any(found.text in one.text for one in report.answers)
+    }
+    others = [
+        found for found in report.findings if found not in [*cautions, *first] and found.text not in answered
+    ]
     said = headlines_by_section(report)
-    return {"cautions": cautions, "to_do": first, "remarkable": others, "said": said}
+    return {"cautions": cautions, "to_do": first, "remarkable": others, "answered": answered, "said": said}
 
 
 def explored(report: Report) -> dict[str, Any]:
@@ -184,6 +193,7 @@ def explored(report: Report) -> dict[str, Any]:
     return {
         "explorer_about": plain(explorer),
         "first_picture": Markup(explorer.still),  # noqa: S704 - drawn by us
+        "first_image": Markup(image_address(explorer.still) if explorer.still else ""),  # noqa: S704 - drawn by us
         "explorer_cells": b64encode(explorer.cells).decode(),
         "first_numbers": [known[name] for name in FIRST_NUMBERS if name in known],
         "outcomes": list(explorer.outcomes.items()),

@@ -1,25 +1,22 @@
 """
 What stands where on a page: chapters, the sections in them, and the rows of each section.
 
-A section shows what is main in it, and the rest on demand; narrow figures stand side by side.
+A section shows what is main in it, and the rest on demand; narrow figures that the page draws stand side by side.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import Final, Literal
 
 from gwa.report.document import Attachment, Block, Facts, FactTable, Figure, Note, Report, Section, Table
 
-WIDE_KINDS = {"series", "gantt", "groups", "heatmap"}
+WIDE_KINDS: Final = {"series", "gantt", "groups", "heatmap"}
 """Kinds of figures that take the whole width; of others two may stand side by side."""
 
-MAX_BARS = 12
+MAX_BARS: Final = 12
 """So many bars stand in half of the width."""
-
-MIN_WIDE = 500
-"""Drawings less wide than this stand side by side."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +39,15 @@ class Layout:
 
 @dataclass(frozen=True)
 class Row:
-    """Blocks that stand beside each other: a figure alone, a pair of them, or anything else that is wide."""
+    """A pair of figures beside each other, or any block alone."""
 
-    shape: Literal["wide", "single", "pair"]
+    shape: Literal["wide", "pair"]
     blocks: tuple[Block, ...]
 
 
 def chapters(report: Report) -> list[Chapter]:
     """
-    Return the recorded sections by chapter, in order; those that stand aside altogether are folded.
+    Return the recorded sections by chapter, in order; several that stand aside altogether are folded.
 
     A section without a chapter is one by itself.
     """
@@ -64,23 +61,33 @@ def chapters(report: Report) -> list[Chapter]:
             f"chapter-{slug(name)}",
             name,
             tuple(sections),
-            len(others) > 1 and all(_is_aside(report, section) for section in sections),
+            len(others) > 1 and len(sections) > 1 and all(_is_aside(report, section) for section in sections),
         )
         for name, sections in found.items()
     ]
 
 
 def rows_by_section(
-    report: Report, parts: Sequence[Chapter], drawings: Mapping[str, str]
+    report: Report, parts: Sequence[Chapter], drawings: Mapping[str, str], said: Mapping[str, Sequence[str]]
 ) -> dict[str, Layout]:
-    """Return the rows of each section; one that stands aside in a chapter that is open is folded itself."""
+    """
+    Return the rows of each section; one that stands aside in a chapter that is open is folded itself.
+
+    What is *said* of a section above its rows is not noted in them once more.
+    """
     beside = {section.id for part in parts if not part.is_folded for section in part.sections}
-    return {
-        section.id: (_folded if section.id in beside and _is_aside(report, section) else main_and_more)(
-            section.blocks, drawings
-        )
-        for section in report.sections
-    }
+    rows = {}
+    for section in report.sections:
+        is_folded = section.id in beside and _is_aside(report, section)
+        above = said.get(section.id, ())
+        blocks = [one for one in section.blocks if not _repeats(one, above)]
+        rows[section.id] = (_folded if is_folded else main_and_more)(blocks, drawings)
+    return rows
+
+
+def _repeats(block: Block, said: Sequence[str]) -> bool:
+    """Return whether *block* is a note of what is *said* already."""
+    return isinstance(block, Note) and any(block.text in text for text in said)
 
 
 def _is_aside(report: Report, section: Section) -> bool:
@@ -89,10 +96,8 @@ def _is_aside(report: Report, section: Section) -> bool:
 
 
 def _folded(blocks: Sequence[Block], drawings: Mapping[str, str]) -> Layout:
-    """Return *blocks* with the notes alone in view."""
-    shown = [block for block in blocks if not _is_hidden(block)]
-    notes = [block for block in shown if isinstance(block, Note)]
-    return Layout(layout(notes, drawings), layout([one for one in shown if one not in notes], drawings))
+    """Return *blocks* with the notes, files and what one acts on in view."""
+    return _layout(blocks, None, drawings)
 
 
 def slug(title: str) -> str:
@@ -106,44 +111,38 @@ def slug(title: str) -> str:
 
 
 def main_and_more(blocks: Sequence[Block], drawings: Mapping[str, str]) -> Layout:
-    """Return *blocks* in view, the notes, files and the main figure or else table, and all others."""
-    main = main_block(blocks)
-    visible = [block for block in blocks if not _is_hidden(block)]
-    is_main = [isinstance(block, Note | Attachment) or block is main for block in visible]
+    """
+    Return *blocks* in view, and all others.
+
+    In view are notes, files, the main figure or else table, and what one acts on.
+    """
+    return _layout(blocks, main_block(blocks), drawings)
+
+
+def _layout(blocks: Sequence[Block], main: Block | None, drawings: Mapping[str, str]) -> Layout:
+    """Return the rows of *blocks*, among them the *main* one, that are in view, and the others."""
+    visible = [(block, block is main or _is_in_view(block)) for block in blocks if not _is_hidden(block)]
     return Layout(
-        layout([block for block, shown in zip(visible, is_main, strict=True) if shown], drawings),
-        layout([block for block, shown in zip(visible, is_main, strict=True) if not shown], drawings),
+        layout([block for block, is_shown in visible if is_shown], drawings),
+        layout([block for block, is_shown in visible if not is_shown], drawings),
     )
 
 
+def _is_in_view(block: Block) -> bool:
+    return isinstance(block, Note | Attachment) or (isinstance(block, Table) and block.is_acted_on)
+
+
 def main_block(blocks: Sequence[Block]) -> Block | None:
-    """Return the first figure, else the first table, else the first facts that are listed; None without."""
+    """Return the first figure, else a table that one acts on, the first table, or facts that are listed."""
     visible = [block for block in blocks if not _is_hidden(block)]
+    if any(isinstance(block, Table) and block.is_acted_on for block in visible):
+        return next((block for block in visible if isinstance(block, Figure)), None)
     kinds: tuple[type, ...] = (Figure, Table, FactTable, Facts)
     return next((block for kind in kinds for block in visible if isinstance(block, kind)), None)
 
 
 def _is_hidden(block: Block) -> bool:
     return isinstance(block, Facts) and not block.listed
-
-
-def halves(sections: Sequence[Section], rows: Mapping[str, Layout]) -> list[Section]:
-    """
-    Return the *sections*, by their *rows*, that stand in pairs: each shows a narrow figure and nothing else.
-
-    Of an odd number of them the last takes the whole width, or the other half would be empty.
-    """
-    found: list[Section] = []
-    for narrow, group in groupby(sections, key=lambda section: _is_half(rows[section.id])):
-        run = list(group)
-        found += run[: len(run) // 2 * 2] if narrow else []
-    return found
-
-
-def _is_half(rows: Layout) -> bool:
-    """Return whether what is in view of a section is a narrow figure, beside which another may stand."""
-    shown = [block for row in rows.main for block in row.blocks if not isinstance(block, Note | Attachment)]
-    return len(shown) == 1 and _narrow(shown[0], {})
 
 
 def layout(blocks: Sequence[Block], drawings: Mapping[str, str]) -> list[Row]:
@@ -155,21 +154,13 @@ def layout(blocks: Sequence[Block], drawings: Mapping[str, str]) -> list[Row]:
             rows.extend(Row("wide", (block,)) for block in run)
             continue
         pairs = [tuple(run[start : start + 2]) for start in range(0, len(run), 2)]
-        rows.extend(Row("pair" if len(pair) > 1 else _alone(pair[0], drawings), pair) for pair in pairs)
+        rows.extend(Row("pair" if len(pair) > 1 else "wide", pair) for pair in pairs)
     return rows
 
 
-def _alone(block: Block, drawings: Mapping[str, str]) -> Literal["wide", "single"]:
-    """Return how a narrow figure stands alone: one that the page draws takes the whole width."""
-    return "single" if isinstance(block, Figure) and block.id in drawings else "wide"
-
-
 def _narrow(block: Block, drawings: Mapping[str, str]) -> bool:
-    """Return whether *block* is a figure that leaves room beside it."""
-    if not isinstance(block, Figure):
+    """Return whether *block* is a figure that leaves room beside it: those of *drawings* have their size."""
+    if not isinstance(block, Figure) or block.id in drawings:
         return False
-    if block.id in drawings:
-        _, _, rest = drawings[block.id].partition('width="')
-        return float(rest.partition('"')[0] or MIN_WIDE) < MIN_WIDE
     labels = block.data.get("labels")
     return block.plot not in WIDE_KINDS and not (isinstance(labels, list) and len(labels) > MAX_BARS)

@@ -12,6 +12,12 @@ WIDTH: Final = 960.0
 HEIGHT: Final = 160.0
 """The size of the drawing, without the line of text below it."""
 
+COLOURS: Final = {
+    "completed": "#4c8bb8", "limit": "#e0a100", "failed": "#c8402f", "cancelled": "#8a6bb0",
+    "running": "#5aa17f", "unknown": "#a9b2bb",
+}  # fmt: skip
+"""Of each outcome, where no style sheet says another."""
+
 MAXIMUM_STEPS: Final = 320
 """More days are drawn as the means of several."""
 
@@ -46,13 +52,15 @@ def strip(
     paths = []
     for name, top in zip(seconds, tops, strict=True):
         if (top > below).any():
-            paths.append(f'<path d="{_band(edges, below, top, highest)}" fill="var(--outcome-{name})"/>')
+            band = _band(edges, below, top, highest)
+            paths.append(f'<path d="{band}" fill="var(--outcome-{name}, {COLOURS[name]})"/>')
         below = top
     line = _height(capacity, highest) if capacity else None
     if line is not None:
         paths.append(f'<path d="M0 {line}H{WIDTH:g}" stroke="currentColor" stroke-dasharray="4 4"/>')
     return (
-        f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT + 22:g}" width="100%" font-size="13" role="img"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {HEIGHT + 22:g}" width="{WIDTH:g}"'
+        f' height="{HEIGHT + 22:g}" style="width:100%;height:auto" font-size="13" role="img"'
         f' aria-hidden="true">{"".join(paths)}<text y="{HEIGHT + 17:g}" fill="currentColor">{first}</text>'
         f'<text x="{WIDTH:g}" y="{HEIGHT + 17:g}" text-anchor="end" fill="currentColor">{last}</text></svg>'
     )

@@ -129,7 +129,7 @@ def test_without_scripts_the_first_picture_stands_in_the_page(trace):
     page = html(trace.report(["overview"], explore=True))
     picture = between(page, "<noscript>", "</svg>")
     assert "2025-03-10" in picture
-    assert 'fill="var(--outcome-completed)"' in picture
+    assert 'fill="var(--outcome-completed, #' in picture
     assert "nan" not in picture
 
 

@@ -17,10 +17,10 @@ import pytest
 from gwa.analysis.build import build
 from gwa.errors import DefinitionError
 from gwa.report import document, drawing
-from gwa.report.document import Fact, Facts, Figure, Finding, Note, Report, Section
+from gwa.report.document import Answer, Fact, Facts, Figure, Finding, Note, Report, Section, Table
 from gwa.report.figures.bars import bars
 from gwa.report.html import UNPRINTABLE, html, kinds_on_page, summary
-from gwa.report.layout import chapters, halves, layout, main_and_more
+from gwa.report.layout import chapters, layout, main_and_more
 from gwa.report.printable import one_line
 from gwa.util.assets import asset
 from tests.made_report import HOSTILE, make_figures, make_report
@@ -237,25 +237,41 @@ def test_the_head_takes_other_numbers_where_those_are_missing():
     assert [fact.id for fact in summary(one)] == ["a"]
 
 
-def test_narrow_figures_stand_in_pairs_and_wide_ones_alone():
+def test_narrow_figures_that_the_page_draws_stand_in_pairs_and_wide_ones_alone():
     drawn = make_figures()
     given = [drawn[key] for key in ("runtime", "times", "procs", "queue", "users", "hours")]
-    svgs = {one.id: f'<svg width="{700 if one.plot == "series" else 390}"' for one in drawn.values()}
     on_page = [row.shape for row in layout([*given, Note("n")], {})]
-    on_paper = [row.shape for row in layout([*given, Note("n")], svgs)]
+    on_paper = [row.shape for row in layout([*given, Note("n")], {one.id: "<svg/>" for one in given})]
 
     assert on_page == ["pair", "wide", "wide", "wide", "wide", "wide"], "one alone leaves nothing empty"
-    assert on_paper == ["pair", "single", "wide", "pair", "wide"]
+    assert set(on_paper) == {"wide"}
 
 
-def test_sections_stand_beside_each_other_only_in_pairs():
-    drawn = make_figures()
-    sections = [Section(str(n), "t", "h", (drawn["runtime"],)) for n in range(3)]
-    sections.insert(1, Section("w", "t", "h", (drawn["queue"],)))
-    sections.append(Section("n", "t", "h", (drawn["procs"], drawn["times"])))
-    rows = {section.id: main_and_more(section.blocks, {}) for section in sections}
+def test_what_one_acts_on_is_in_view_beside_the_main_figure_and_instead_of_another_table():
+    table, figure = Table("t", "T", (), ()), make_figures()["runtime"]
+    acted_on = Table("a", "A", (), (), is_acted_on=True)
 
-    assert [section.id for section in halves(sections, rows)] == ["1", "2"]
+    def in_view(*blocks):
+        return [block.id for row in main_and_more(blocks, {}).main for block in row.blocks]
+
+    assert in_view(table, figure, acted_on) == [figure.id, "a"]
+    assert in_view(table, acted_on) == ["a"]
+    assert in_view(table) == ["t"]
+
+
+def test_what_an_answer_or_a_claim_says_is_said_once_on_its_screen():
+    found = Finding("f", "Six users made half of it.", "s", "r", 0.5)
+    other = Finding("o", "One job in five failed.", "s", "r", 0.4)
+    blocks = (Note("Six users made half of it."), Note("Nobody waited."))
+    one = Report("t", "s", (Section("s", "S", "", blocks, "C"),), findings=(found, other))
+    answer = Answer("who", "Who?", "6", "Six users made half of it. The rest is small.", "s")
+    told = html(replace(one, answers=(answer,)))
+    head, _, main = told.partition("<main")
+
+    assert head.count("Six users made half of it.") == 1
+    assert "One job in five failed." in head
+    assert main.count("Six users made half of it.") == 1
+    assert "Nobody waited." in main
 
 
 def test_chapters_hold_their_sections_in_order(report):

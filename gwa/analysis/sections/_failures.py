@@ -1,6 +1,7 @@
 """When, and whose, jobs did not complete."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from gwa.metrics.outcomes import Ended, by_month, by_user
@@ -43,9 +44,8 @@ def failures(store: Store) -> Iterator[Block]:
             "outcomes-months", message("Outcomes by month"), message("Month"), months[-MAXIMUM_MONTHS:]
         )
     if users:
-        yield _table(
-            "outcomes-users", message("Users with most jobs that did not complete"), message("User"), users
-        )
+        title = message("Users with most jobs that did not complete")
+        yield replace(_table("outcomes-users", title, message("User"), users), is_acted_on=True)
 
 
 def _rows(classes: Sequence[Ended]) -> list[dict[str, Any]]:
@@ -82,7 +82,7 @@ def _figure(months: Sequence[Ended]) -> Block:
     )
 
 
-def _table(name: str, title: str, heading: str, classes: Sequence[Ended]) -> Block:
+def _table(name: str, title: str, heading: str, classes: Sequence[Ended]) -> Table:
     return Table(
         name,
         title,

@@ -40,6 +40,9 @@ WASTE: Final[dict[str, tuple[str, str, Unit]]] = {
 
 NEEDED: Final = ("run_time",)
 
+MINIMUM_BARS: Final = 2
+"""A single one compares nothing."""
+
 
 @analysis("Efficiency", Chapter.REQUESTS, facts=("efficiency", "waste", "killed"), needs=NEEDED, order=1)
 def efficiency(store: Store) -> Iterator[Block]:
@@ -121,6 +124,8 @@ def _ratios(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
             for key, label, unit in (WASTE[ratio.name],)
         )
     )
+    if len(rows) < MINIMUM_BARS:
+        return
     texts = joined(
         ", ",
         (
@@ -197,7 +202,8 @@ UNITS: Final[dict[str, tuple[str, str, Unit, Unit]]] = {
 
 
 def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
-    """Yield who could ask for less, of memory and of time."""
+    """Yield who could ask for less, of memory and of time; the first of them is acted on."""
+    is_acted_on = True
     for ratio in ratios:
         if ratio.name not in ASKED or not store.has("user_id"):
             continue
@@ -214,7 +220,9 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
             Column("asked", message("{heading}, 95th percentile", heading=heading), unit),
             Column("enough", message("Used, 95th percentile"), unit), Column("saved", "Saved", saved),
         )  # fmt: skip
-        yield Table(f"requests-{name}", title, columns, tuple(tuple(row.values()) for row in rows))
+        cells = tuple(tuple(row.values()) for row in rows)
+        yield Table(f"requests-{name}", title, columns, cells, is_acted_on=is_acted_on)
+        is_acted_on = False
 
 
 def _request_row(request: Request) -> dict[str, Any]:

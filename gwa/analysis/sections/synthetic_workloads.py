@@ -22,7 +22,7 @@ from gwa.report.document import Attachment, Block, Column, Fact, Facts, Note, Ta
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.words.formatting import number as number_text
-from gwa.words.message import message
+from gwa.words.message import Verbatim, message
 
 if TYPE_CHECKING:
     from gwa.evaluation.job_arrays import JobArrays
@@ -32,6 +32,8 @@ MAXIMUM_JOBS: Final = 3000
 
 MINIMUM_MEGABYTES: Final = 500
 """Of the process: what fits and schedules takes 130 of them, and does not give them back."""
+
+GENERATE: Final = Verbatim("gwa model generate model.json")
 
 QUICK: Final = ("minh2009", "minh2010", "thesis-tasks")
 """Models that are fitted in a fraction of a second."""
@@ -101,6 +103,7 @@ def _blocks(real: "JobArrays", scored: list[ScoredModel]) -> Iterator[Block]:
         ),
         listed=False,
     )
+    yield Note(_said(nearest))
     yield Table("synthetic", "How near the models come", COLUMNS, tuple(map(row, scored)), DISTANCE_NOTE)
     origin = {"jobs": len(real), "seed": SEED}
     yield Attachment(
@@ -118,6 +121,24 @@ def _blocks(real: "JobArrays", scored: list[ScoredModel]) -> Iterator[Block]:
     yield from curves(real, [nearest], "synthetic")
     rows = tuple(parameter_rows(nearest.model))
     yield Table("synthetic-parameters", "Fitted parameters", PARAMETER_COLUMNS[1:], rows, PARAMETER_NOTE)
+
+
+def _said(nearest: ScoredModel) -> str:
+    """Return which model comes nearest, how near, and what makes jobs with it."""
+    title, away = nearest.model.title, number(nearest.floors)
+    if away is None:
+        return message(
+            "Of the models that are fitted quickly {title} comes nearest: '{command}' makes jobs with it.",
+            title=title,
+            command=GENERATE,
+        )
+    return message(
+        "Of the models that are fitted quickly {title} comes nearest, {away} times as far from this trace as"
+        " parts of it are from each other: '{command}' makes jobs with it.",
+        title=title,
+        away=number_text(away),
+        command=GENERATE,
+    )
 
 
 def _id(one: ScoredModel) -> str:

@@ -38,11 +38,8 @@ VARIABLES: Final = {
 }  # fmt: skip
 """The CSS variable of each colour."""
 
-NARROW: Final = 390
-"""How wide a figure is that stands beside another, in units of the drawing; text is 11 of them high."""
-
 WIDE: Final = 700
-"""How wide a figure is that needs a whole line."""
+"""How wide a figure is, in units of the drawing; text is 11 of them high."""
 
 SMALL: Final = 10.0
 
@@ -66,7 +63,7 @@ def axes(
     canvas: "Canvas",
     *,
     height: float,
-    width: float = NARROW,
+    width: float = WIDE,
     left: float,
     bottom: float,
     top: float,

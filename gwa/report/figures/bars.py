@@ -1,5 +1,6 @@
 """Bars: one value for each of a few names."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ MAX_LABEL = 22
 
 MAX_UPRIGHT = 26
 """Up to so many short names stand side by side."""
+
+TIME = re.compile(r"\d{4}(-\d{2}(-\d{2})?|-?W\d{2}|-?Q[1-4])?|\d{2}:\d{2}")
+"""The name of a year, quarter, month, week or day, or of an hour of the day."""
 
 
 def bars(  # noqa: PLR0913 - what a figure says
@@ -55,10 +59,15 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     labels = [name if len(name) <= MAX_LABEL else f"{name[: MAX_LABEL - 1]}…" for name in data["labels"]]
     data = {**data, "labels": labels}
     values = [value or 0.0 for value in data["values"]]
-    if data["horizontal"]:
+    if data["horizontal"] and not _are_times(labels):
         _lying(canvas, data, values)
     else:
         _upright(canvas, data, values)
+
+
+def _are_times(labels: Sequence[str]) -> bool:
+    """Return whether the names are months, days or times of day in order: time runs to the right."""
+    return len(labels) > 1 and all(map(TIME.fullmatch, labels)) and list(labels) == sorted(labels)
 
 
 def _lying(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> None:
@@ -95,13 +104,13 @@ def _upright(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> 
     """Draw bars side by side over their names."""
     from gwa.report.figures import _style
 
-    axes = _style.axes(canvas, height=250, left=54, bottom=44, top=28)
+    axes = _style.axes(canvas, height=190, left=54, bottom=44, top=28)
     axes.bar(range(len(values)), values, width=0.72, color=_style.COLOURS[0])
     low, high = min([0.0, *values]), max([0.0, *values]) or 1.0
     axes.set_ylim(low, high * 1.05)
     axes.set_xlim(-0.6, len(values) - 0.4)
     _style.linear_ticks(axes.yaxis, low, high, data["unit"])
-    room = (_style.NARROW - 74) / max(len(values), 1)
+    room = (_style.WIDE - 74) / max(len(values), 1)
     stride = max(1, -(-(max([1, *map(len, data["labels"])]) * 6 + 4) // max(int(room), 1)))
     _style.set_ticks(axes.xaxis, [(place, data["labels"][place]) for place in range(0, len(values), stride)])
     _style.words(axes, data["xlabel"], data["ylabel"])

@@ -57,7 +57,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw each curve as steps, labelled beside it."""
     from gwa.report.figures import _labels, _style
 
-    axes = _style.axes(canvas, height=250, left=44, bottom=44, top=28)
+    axes = _style.axes(canvas, height=200, left=44, bottom=44, top=28)
     curves = [curve for curve in data["curves"] if curve["x"]]
     everything = [value for curve in curves for value in curve["x"]]
     _style.value_axis(axes, everything, data["unit"], log=data["log"])

@@ -89,7 +89,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
     from gwa.report.figures import _labels, _style
 
-    axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
+    axes = _style.axes(canvas, height=HEIGHT, **MARGINS)
     first, last = (moment / DAY for moment in data["period"])
     high = max([1, *(bar[3] for group in data["groups"] for bar in group["bars"])])
     axes.update_datalim([(first, 0), (last, high)])

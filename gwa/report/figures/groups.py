@@ -80,7 +80,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
     from gwa.report.figures import _labels, _style
 
-    axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
+    axes = _style.axes(canvas, height=HEIGHT, **MARGINS)
     numbers, count = data["x"], len(data["series"])
     named = []
     for place, line in enumerate(data["series"]):

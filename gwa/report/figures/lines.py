@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-HEIGHT = 250
+HEIGHT = 200
 MARGINS = {"left": 54, "bottom": 44, "top": 28}
 
 

@@ -50,7 +50,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the curves under the line of equal shares."""
     from gwa.report.figures import _labels, _style
 
-    axes = _style.axes(canvas, height=250, left=44, bottom=44, top=28)
+    axes = _style.axes(canvas, height=200, left=44, bottom=44, top=28)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.02)
     quarters = [(step / 4, f"{step * 25} %") for step in range(5)]

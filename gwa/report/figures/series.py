@@ -23,7 +23,7 @@ Numbers = Sequence[float] | NDArray[Any]
 Line = Numbers | tuple[Numbers, Numbers, Numbers]
 """A value for each moment, or its mean, least and greatest, which are drawn as a band."""
 
-HEIGHT = 210
+HEIGHT = 180
 MARGINS = {"left": 58, "bottom": 48, "top": 28, "right": 20}
 HEADROOM = 0.08
 """How much room is left above the greatest value."""
@@ -92,7 +92,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the bands, the lines over them, the level, and dates below."""
     from gwa.report.figures import _labels, _style
 
-    axes = _style.axes(canvas, width=_style.WIDE, height=HEIGHT, **MARGINS)
+    axes = _style.axes(canvas, height=HEIGHT, **MARGINS)
     drawn = []
     for place, line in enumerate(data["lines"]):
         x, y = _thinning.array(line["x"]) / DAY, _thinning.array(line["y"])
