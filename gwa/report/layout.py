@@ -1,7 +1,7 @@
 """
 What stands where on a page: chapters, the sections in them, and the rows of each section.
 
-A section shows what is main in it, and the rest on demand; narrow figures that the page draws stand side by side.
+A section shows what is main in it, and the rest on demand; narrow figures that the page draws stand in pairs.
 """
 
 import re

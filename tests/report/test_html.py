@@ -252,11 +252,11 @@ def test_what_one_acts_on_is_in_view_beside_the_main_figure_and_instead_of_anoth
     acted_on = Table("a", "A", (), (), is_acted_on=True)
 
     def in_view(*blocks):
-        return [block.id for row in main_and_more(blocks, {}).main for block in row.blocks]
+        return [block for row in main_and_more(blocks, {}).main for block in row.blocks]
 
-    assert in_view(table, figure, acted_on) == [figure.id, "a"]
-    assert in_view(table, acted_on) == ["a"]
-    assert in_view(table) == ["t"]
+    assert in_view(table, figure, acted_on) == [figure, acted_on]
+    assert in_view(table, acted_on) == [acted_on]
+    assert in_view(table) == [table]
 
 
 def test_what_an_answer_or_a_claim_says_is_said_once_on_its_screen():
