@@ -37,7 +37,8 @@ ASIDE: Final = (Chapter.SIZES, Chapter.ARRIVALS)
 """Chapters on which few act."""
 
 DETAILS: Final = (
-    "overview", "capacity", "utilization", "demand", "usage", "waits", "slowdown", "wait-bounds", "estimates", "synthetic-workloads",
+    "overview", "capacity", "utilization", "demand", "usage", "waits", "slowdown", "wait-bounds", "estimates",
+    "synthetic-workloads",
 )  # fmt: skip
 """Sections that the first screen answers in short, or that add details to another one."""
 

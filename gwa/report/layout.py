@@ -61,10 +61,16 @@ def chapters(report: Report) -> list[Chapter]:
             f"chapter-{slug(name)}",
             name,
             tuple(sections),
-            len(others) > 1 and len(sections) > 1 and all(_is_aside(report, section) for section in sections),
+            len(others) > 1 and _stands_aside(report, sections),
         )
         for name, sections in found.items()
     ]
+
+
+def _stands_aside(report: Report, sections: Sequence[Section]) -> bool:
+    """Return whether all *sections* do; a single one for operators is folded itself, below what it claims."""
+    is_single = len(sections) == 1 and sections[0].view == "operator"
+    return not is_single and all(_is_aside(report, section) for section in sections)
 
 
 def rows_by_section(

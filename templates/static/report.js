@@ -71,7 +71,26 @@ function search(words, found) {
     const folded = chapter.querySelector(".folded");
     if (folded && words && hit) folded.open = true;
   }
-  found.textContent = shown ? "" : found.dataset.none;
+  found.textContent = !shown ? found.dataset.none : words ? found.dataset.some.replace("{n}", shown) : "";
+  highlight(words);
+}
+
+// Marks where the words stand, and opens what they are folded in.
+function highlight(words) {
+  const ranges = [], walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (words && ranges.length < 1000 && walker.nextNode()) {
+    const node = walker.currentNode, text = node.data.toLowerCase();
+    if (!text.includes(words) || node.parentElement.closest("script, noscript")) continue;
+    for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) {
+      const range = new Range();
+      range.setStart(node, at);
+      range.setEnd(node, Math.min(at + words.length, node.length));
+      ranges.push(range);
+    }
+    const rest = node.parentElement.closest("details.rest");
+    if (rest) rest.open = true;
+  }
+  if (window.Highlight) CSS.highlights.set("found", new Highlight(...ranges));
 }
 
 // --- Contents, and what is folded ----------------------------------------------------------------------
@@ -86,7 +105,9 @@ function follow() {
     const line = innerHeight / 3;
     const ended = innerHeight + scrollY >= root.scrollHeight - 2;
     const passed = sections.filter((section) => !section.hidden && section.getBoundingClientRect().top < line);
-    const here = ended ? sections.at(-1) : passed.at(-1);
+    // At the end of the page a chapter that was asked for may be too near to it to stand at the top.
+    const asked = sections.find((section) => `#${section.id}` === location.hash && section.getBoundingClientRect().top > 0);
+    const here = ended ? asked ?? sections.at(-1) : passed.at(-1);
     if (here === current) return;
     if (current) links.get(current.id).removeAttribute("aria-current");
     if (here) links.get(here.id).setAttribute("aria-current", "true");

@@ -59,7 +59,7 @@ def test_what_is_folded_opens_by_keyboard_and_by_an_address_within_it(page):
 
 
 def test_a_chapter_that_is_folded_opens_from_the_contents(page):
-    folded = page.locator("main details.folded")
+    folded = page.locator("main details.folded").first
     expect(folded).not_to_have_attribute("open", "")
     page.locator(".contents a", has_text="For modellers").click()
     expect(folded).to_have_attribute("open", "")
@@ -100,6 +100,21 @@ def test_what_is_searched_is_left_and_what_is_not_found_is_said(page):
     box.fill("")
     expect(page.locator("main > .chapter:visible")).to_have_count(page.locator("main > .chapter").count())
     expect(page.locator(".found")).to_be_empty()
+
+
+def test_what_is_found_is_counted_marked_and_unfolded(page):
+    folded = page.locator("main details.rest:not(.section-body)").filter(has=page.locator(".more")).first
+    sentence = folded.locator(".more").first.inner_text() or folded.locator(".more").first.text_content()
+    words = " ".join(sentence.split()[:4])
+    assert folded.get_attribute("open") is None
+    page.get_by_role("searchbox").fill(words)
+
+    shown = page.locator("main .section:visible").count()
+    expect(page.locator(".found")).to_have_text(f"In {shown} sections")
+    expect(folded).to_have_attribute("open", "")
+    assert page.evaluate("[...CSS.highlights.get('found')].map(String)")[0].lower() == words.lower()
+    page.get_by_role("searchbox").fill("")
+    assert page.evaluate("CSS.highlights.get('found').size") == 0
 
 
 def test_a_column_of_numbers_sorts_down_first_then_up_with_missing_ones_last(page):
