@@ -27,8 +27,11 @@ Codes = NDArray[np.float64]
 KEYS: Final = {"qos": "qos"}
 """The key of a dimension in an address, where it is not its name without the plural."""
 
-EXACT: Final = ("jobs.wait.median", "jobs.wait.p95", "wait.weighted.median", "wait.weighted.p95")
-"""Facts of the whole trace of which a selection has only the class."""
+EXACT: Final = (
+    "jobs.wait.median", "jobs.wait.p95", "wait.weighted.median", "wait.weighted.p95",
+    "utilization.at_least", "utilization.busy_at_least",
+)  # fmt: skip
+"""Facts of the whole trace of which a selection has only the class, or nothing."""
 
 AMOUNTS: Final = ("cpu_seconds", "gpu_seconds")
 """What the page adds up."""
@@ -154,7 +157,10 @@ def _jobs(
         columns["wait"] = _waits(jobs, cells.grain.octaves)
     if cells.grain.have_hours:
         columns["hour"] = _filled(jobs["hour"])
-    return columns | {"jobs": _filled(jobs["jobs"]), **_amounts(jobs)}
+    amounts = _amounts(jobs)
+    if "core_seconds" in jobs.schema.names:  # of jobs, core-hours are what waits are weighed by
+        amounts["cpu_seconds"] = _filled(jobs["core_seconds"])
+    return columns | {"jobs": _filled(jobs["jobs"]), **amounts}
 
 
 def _usage(

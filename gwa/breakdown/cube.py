@@ -29,7 +29,7 @@ from gwa.metrics.local_time import cyclic, local
 from gwa.metrics.stillness import stillness
 from gwa.metrics.timeline import decimal_sum
 from gwa.metrics.window import recorded as recorded_time
-from gwa.metrics.window import window
+from gwa.metrics.window import unfinished, window
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Period, Store
 from gwa.util.atomic import whole, write_whole
@@ -182,6 +182,7 @@ class _Cells:
     def __init__(self, store: Store, shown: Sequence[Dimension]) -> None:
         self._largest = {one.name: by_size(store, one) for one in shown if one.is_ranked}
         self._amounts = list(recorded_amounts(store))
+        self._weights = list(_weights(store))
         keys = {one.name: _named(classes) for one in shown if (classes := one.of(store))}
         self._names = list(keys)
         self._jobs = store.keep("cube_jobs", _finest_jobs(store, keys))
@@ -194,7 +195,7 @@ class _Cells:
             columns["wait"] = "wait" if grain.octaves == HALVES else "cast(floor(wait / 2.0) * 2 as bigint)"
         if grain.have_hours:
             columns["hour"] = "hour"
-        sums = {"jobs": "cast(sum(jobs) as bigint)", **self._sums()}
+        sums = {"jobs": "cast(sum(jobs) as bigint)", **self._sums(*self._weights)}
         return f"{_cells(columns, sums, self._jobs)} order by {self._order(columns)}"
 
     def usage(self, grain: Grain) -> str:
@@ -206,8 +207,8 @@ class _Cells:
         """Return the keys by which cells are sorted: where rows that follow each other differ least."""
         return ", ".join(dict.fromkeys((*self._names, *columns)))
 
-    def _sums(self) -> dict[str, str]:
-        return {name: f"cast(sum({name}) as double)" for name in self._amounts}
+    def _sums(self, *further: str) -> dict[str, str]:
+        return {name: f"cast(sum({name}) as double)" for name in (*self._amounts, *further)}
 
     def _shared(self, grain: Grain) -> dict[str, str]:
         """Return the SQL of the columns that both tables have, by name."""
@@ -256,7 +257,18 @@ def _finest_jobs(store: Store, keys: Mapping[str, str]) -> str:
         "day": _number(seconds, DAY), "hour": cyclic(_number(seconds, HOUR), 24), **keys,
         "outcome": "outcome", "wait": WAIT,
     }  # fmt: skip
-    return _cells(columns, {"jobs": "count(*)", **amounts}, measured_jobs(store))
+    return _cells(columns, {"jobs": "count(*)", **amounts, **_weights(store)}, measured_jobs(store))
+
+
+def _weights(store: Store) -> dict[str, str]:
+    """
+    Return the SQL of ``core_seconds``, by which waits are weighed, where that is not ``cpu_seconds``.
+
+    Of jobs that had not ended when the log did, it counts the run time until then.
+    """
+    if "cpu_seconds" not in recorded_amounts(store) or not unfinished(store):
+        return {}
+    return {"core_seconds": decimal_sum("coalesce(core_seconds, 0)")}
 
 
 def _finest_usage(store: Store, keys: Mapping[str, str]) -> str:

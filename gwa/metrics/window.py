@@ -8,7 +8,7 @@ is cut shows in it: at a border that is not cut, jobs are in the system, and the
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, log
 from typing import Final, Literal, NamedTuple
 
@@ -93,8 +93,11 @@ def window(store: Store) -> Window:
     A period in the midst of the log is cut nowhere.
     """
     whole = store.whole.once("window", lambda: _log_window(store.whole))
-    if store.period is None or whole.period is None:
+    if store.period is None:
         return whole
+    if whole.period is None:
+        shared = whole.borders and overlap(whole.borders, store.period)
+        return replace(whole, borders=shared if shared and shared[0] < shared[1] else None)
     first, last = overlap(whole.period, store.period) or whole.period
     if last <= first:
         return Window(None, None, whole.cut)

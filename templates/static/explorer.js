@@ -17,8 +17,8 @@ const explorer = (() => {
 
   const dayOf = (bin) => about.first_day + (bin < data.days.rows ? data.days.day[bin] : about.last_day - about.first_day);
   const step = () => data.days.rows > 1 ? Math.max(1, data.days.day[1] - data.days.day[0]) : about.last_day - about.first_day;
-  const key = (bin) => about.is_relative ? String(dayOf(bin)) : new Date(dayOf(bin) * DAY * 1000).toISOString().slice(0, 10);
-  const readKey = (text) => about.is_relative ? Number(text) : Date.parse(`${text}T00:00Z`) / 1000 / DAY;
+  const key = (bin) => about.is_relative ? String(dayOf(bin) + 1) : new Date(dayOf(bin) * DAY * 1000).toISOString().slice(0, 10);
+  const readKey = (text) => about.is_relative ? Number(text) - 1 : Date.parse(`${text}T00:00Z`) / 1000 / DAY;
   const told = (bin, options) => about.is_relative ? `${words.day} ${dayOf(bin) + 1}` : time.day(dayOf(bin) * DAY, options);
   // The first bin that does not begin before a day.
   function binAt(day) {
@@ -121,8 +121,8 @@ const explorer = (() => {
 
   // The mean of busy processors over the time whose load is known; outside gaps, where the log does not tell what ran.
   function busy(made, from, to, { outside = true } = {}) {
-    const name = hasWindow() ? outside ? "accounted_seconds" : "known_seconds" : "seconds", seconds = total(name, from, to);
-    return seconds && hasCpu() ? (hasWindow() && outside ? made.accounted : made.cpu) / seconds : null;
+    const seconds = total(outside ? "accounted_seconds" : "known_seconds", from, to);
+    return seconds && hasCpu() ? (outside ? made.accounted : made.cpu) / seconds : null;
   }
   const hasGaps = (from, to) => hasWindow() && total("accounted_seconds", from, to) < total("known_seconds", from, to);
 
@@ -157,15 +157,21 @@ const explorer = (() => {
 
   // How busy the system was: a share of it or, where its size is not known, processors.
   function busyness() {
-    const { from, to } = state, days = data.days.rows, least = hasWindow() ? "" : "≥ ", isOutside = hasGaps(from, to);
-    const text = (mean) => mean === null ? html(words.unknown) : least + (about.cpus ? draw.percent(mean / about.cpus) : draw.number(mean, 4));
+    const { from, to } = state, days = data.days.rows, isOutside = hasGaps(from, to);
     const value = (mean) => mean === null || !about.cpus ? mean : mean / about.cpus;
+    const level = (part) => part === null ? html(words.unknown) : about.cpus ? draw.percent(part) : draw.number(part, 4);
+    const text = (mean) => level(value(mean));
+    const title = about.cpus ? words.busy : words.busyCpus, size = html(about.cpus ? words.ofCpus.replace("{n}", draw.number(about.cpus)) : words.noSize);
     const fact = about.cpus ? { known: "utilization.known_mean", mean: "utilization.mean", least: "utilization.at_least" }
       : { known: "utilization.known_busy", mean: "utilization.busy", least: "utilization.busy_at_least" };
+    if (!hasWindow()) { // cells do not tell of which time the load is known best: there is a bound of the whole
+      const bound = isWhole() ? about.facts[fact.least] ?? null : null;
+      return number(fact.least, title, bound, (bound === null ? "" : "≥ ") + level(bound), [size]);
+    }
     const mean = busy(shown, from, to), all = busy(shown, from, to, { outside: false });
-    return number(hasWindow() ? isOutside ? fact.known : fact.mean : fact.least, about.cpus ? words.busy : words.busyCpus, value(mean), text(mean), [
+    return number(isOutside ? fact.known : fact.mean, title, value(mean), text(mean), [
       isOutside && `${html(words.outsideGaps)}; ${noted(fact.mean, value(all), `${html(words.withGaps)}: ${text(all)}`)}`,
-      html(about.cpus ? words.ofCpus.replace("{n}", draw.number(about.cpus)) : words.noSize), ofWhole(text(busy(whole, 0, days)))]);
+      size, ofWhole(text(busy(whole, 0, days)))]);
   }
 
   // What did not complete: of core-hours, or of jobs where these are not known.
@@ -485,7 +491,7 @@ const explorer = (() => {
     frame = requestAnimationFrame(below);
     const [from, to] = [place("from"), place("to")];
     from.value = key(state.from);
-    to.value = about.is_relative ? String(dayOf(state.to) - 1) : new Date((dayOf(state.to) - 1) * DAY * 1000).toISOString().slice(0, 10);
+    to.value = about.is_relative ? String(dayOf(state.to)) : new Date((dayOf(state.to) - 1) * DAY * 1000).toISOString().slice(0, 10);
     if (focus) document.querySelector(`[data-place="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
     performance.measure("gwa-filter", "gwa-filter");
   }

@@ -79,6 +79,20 @@ def test_a_log_that_is_short_against_its_jobs_has_no_window_but_a_lower_bound():
     assert said["utilization.at_least"] < busy(jobs, ended) / 1000
 
 
+def test_a_lower_bound_of_a_period_is_of_that_period():
+    kept = cut(long_log(1), "end", (60.0 * DAY, 61.6 * DAY))
+    with to_store(kept, cpus=1000) as store:
+        borders = window(store).borders
+        assert borders
+        day = int(borders[0] // DAY) + 1  # counted from 1: the day in which the borders begin
+        said = facts(period_of(store, str(day)))
+        before = facts(period_of(store, str(day - 1)))
+
+    period = (borders[0], min(borders[1], day * DAY))
+    assert said["utilization.at_least"] == pytest.approx(busy(kept, period) / 1000, rel=1e-9)
+    assert "utilization.at_least" not in before
+
+
 def test_few_jobs_do_not_tell(make_store):
     store = make_store(submit_time=[0, 10], wait_time=[0, 0], run_time=[5, 5], n_procs=[1, 1])
 
