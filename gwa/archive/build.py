@@ -151,7 +151,7 @@ def build(site: Path, out: Path, options: BuildOptions | None = None) -> Outcome
         compared = _each(pool, site_build.pair, pairs, options.progress, "comparing")
         compared_pairs = [name for name, message in compared.items() if not message]
         _copy(site, folder)
-        cells = write_cells(traces, folder)
+        cells = write_cells(traces, folder, old)
         engine = console.engine_version(site)
         _write(Site(catalogue, traces, texts, engine, compared_pairs, board, cells), folder)
         messages = (*(message for _, _, message in results.values()), *compared.values())

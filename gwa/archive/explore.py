@@ -5,7 +5,9 @@ Its tables are ``traces``, a row for each, and those of `gwa.breakdown.cube`, wi
 the others, with days as dates, and with all columns that any trace may have.
 """
 
+import shutil
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +21,9 @@ from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import connect, literal
 
 FILE: Final = "explore.duckdb"
+MARK: Final = "explore.key"
+"""The file beside it that says of which traces it is."""
+
 NAMES: Final = (
     "users", "groups", "projects", "queues", "partitions", "qos", "sites", "gpu_types", "sizes", "requests",
 )  # fmt: skip
@@ -154,11 +159,25 @@ def tables() -> list[tuple[str, list[tuple[str, str]]]]:
     return [(name, [(one, MEANINGS.get(one, "name")) for one in columns]) for name, columns in named.items()]
 
 
-def write_cells(traces: Sequence[PublishedTrace], site: Path) -> int:
-    """Write the file of the archive in *site*, whose traces have their cells there; return its bytes."""
+def write_cells(traces: Sequence[PublishedTrace], site: Path, old: Path | None = None) -> int:
+    """
+    Write the file of the archive in *site*, whose traces have their cells there; return its bytes.
+
+    That of the *old* site is taken over where it is of the same traces.
+    """
     shown = [trace for trace in traces if trace.about.get("cube")]
     if not shown:
         return 0
+    key = sha256("".join(trace.about["key"] for trace in shown).encode()).hexdigest()
+    (site / MARK).write_text(key, encoding="utf-8")
+    if old and (old / FILE).is_file() and (old / MARK).is_file() and (old / MARK).read_text() == key:
+        shutil.copyfile(old / FILE, site / FILE)
+    else:
+        _write(shown, site)
+    return (site / FILE).stat().st_size
+
+
+def _write(shown: Sequence[PublishedTrace], site: Path) -> None:
     # The bytes of a file depend on which of several threads is first; browsers read an older version.
     with connect(site / FILE, Engine(threads=1), str(site)) as engine:
         _create(engine, "traces", TRACES)
@@ -168,7 +187,6 @@ def write_cells(traces: Sequence[PublishedTrace], site: Path) -> int:
             for trace in shown:
                 path = site / "traces" / trace.entry.id / CUBE / f"{name}.parquet"
                 engine.execute(_insert(engine, name, columns, trace.entry.id, path))
-    return (site / FILE).stat().st_size
 
 
 def _create(engine: duckdb.DuckDBPyConnection, name: str, columns: dict[str, str]) -> None:

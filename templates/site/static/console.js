@@ -149,7 +149,9 @@ function line(tag, values, names) {
 
 function show(names, rows) {
   const [head, body] = ["thead", "tbody"].map((tag) => document.createElement(tag));
-  head.append(line("th", names, []));
+  const heading = line("th", names, []);
+  [...heading.cells].forEach((one, place) => { if (rows.length && typeof rows[0][place] === "number") one.className = "number"; });
+  head.append(heading);
   body.append(...rows.slice(0, MOST_ROWS).map((row) => line("td", row, names)));
   element("result").replaceChildren(head, body);
   draw();

@@ -82,7 +82,7 @@ function cells(names, rows, values, most, total) {
   const [width, line] = [(total - left - 4) / across.length, 26];
   const floor = 24 + line * down.length;
   const svg = picture(total, floor + 40, `${names[2]} by ${names[0]} and ${names[1]}`);
-  svg.append(drawn("text", { x: 0, y: 12, class: "axis" }, `${names[2]}: the darkest is ${shownText(most)}`));
+  svg.append(drawn("text", { x: 0, y: 12, class: "axis" }, `${names[2]}: the strongest is ${shownText(most)}`));
   down.forEach((text, place) => svg.append(drawn("text", { x: left - 8, y: 24 + line * place + 17, "text-anchor": "end" }, cut(text, Math.floor((left - 8) / LETTER)))));
   rows.forEach((row, place) => {
     const [y, x] = [24 + line * down.indexOf(shownText(row[0])), left + width * across.indexOf(shownText(row[1]))];
