@@ -20,6 +20,7 @@ from gwa.archive._worker import Said, Task, apart, attempt, make_pair
 from gwa.archive.catalogue import NAME, Catalogue, CatalogueEntry, read_catalogue, refuse_outside
 from gwa.archive.citation import bibtex, ris
 from gwa.archive.deposit import deposits
+from gwa.archive.explore import write_cells
 from gwa.archive.feeds import as_script, catalog, dataset, feed, sitemap
 from gwa.archive.leaderboard import read_board
 from gwa.archive.link_check import PageLinks, broken_links
@@ -150,7 +151,9 @@ def build(site: Path, out: Path, options: BuildOptions | None = None) -> Outcome
         compared = _each(pool, site_build.pair, pairs, options.progress, "comparing")
         compared_pairs = [name for name, message in compared.items() if not message]
         _copy(site, folder)
-        _write(Site(catalogue, traces, texts, console.engine_version(site), compared_pairs, board), folder)
+        cells = write_cells(traces, folder, old)
+        engine = console.engine_version(site)
+        _write(Site(catalogue, traces, texts, engine, compared_pairs, board, cells), folder)
         messages = (*(message for _, _, message in results.values()), *compared.values())
         known = _known_links(folder, traces, compared_pairs)
         problems = (*filter(None, messages), *broken_links(folder, catalogue.url, known))
@@ -249,6 +252,7 @@ def _take_over(before: Path, place: Path) -> None:
     """Make *place* hold the files of the folder *before*, without copying them where that is possible."""
     place.mkdir()
     for name in files_of(before):
+        (place / name).parent.mkdir(exist_ok=True)
         _link(before / name, place / name)
 
 

@@ -1,5 +1,6 @@
 """The pages of an archive: the variables of each; templates in ``templates/site`` only place them."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,19 +11,23 @@ import jinja2
 from markupsafe import Markup
 
 from gwa.archive.catalogue import Catalogue, CatalogueChange, CatalogueEntry
+from gwa.archive.explore import DATED, FILE, QUESTIONS, tables
 from gwa.archive.feeds import as_script, dataset
 from gwa.archive.leaderboard import Board
 from gwa.archive.markdown_pages import MarkdownPage
+from gwa.archive.overview import PURPOSES, Line, lines
 from gwa.archive.public_traces import PublicTrace, bibliography, public_traces
 from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, Rank, ranking
-from gwa.archive.trace_map import trace_map
+from gwa.archive.strips import HEIGHT, WIDTH, outline
+from gwa.archive.trace_map import trace_maps
 from gwa.formats.registry import all_formats
 from gwa.models.base import models, presets
 from gwa.report.html import exact, printable, prose
 from gwa.store.schema import FIELDS, Field
 from gwa.util.assets import asset
-from gwa.words.formatting import show
+from gwa.words.formatting import brief, show
+from gwa.words.unit import Unit
 
 COMPARED: Final = (
     "trace.jobs", "trace.users", "trace.groups", "trace.sites", "trace.cpus", "trace.span_seconds",
@@ -34,27 +39,21 @@ COMPARED: Final = (
 )  # fmt: skip
 """The facts that the page for comparing traces shows."""
 
-RECORDED_FIELDS: Final = {
-    "WaitTime": "waits",
-    "UserID": "users",
-    "ReqTime": "requests",
-    "Status": "outcomes",
-    "UsedMemory": "memory",
-    "NGPUs": "GPUs",
-    "ExecutableID": "programs",
-}
-"""The fields for which the front page has marks, where most jobs of a trace record them."""
-
-MOST_JOBS: Final = 0.5
-
-FEATURED: Final = 3
-"""Traces that the front page shows with a picture, unless the catalogue says which."""
-
 LATEST: Final = 5
 """Changes that the front page lists."""
 
 PUBLIC: Final = "public"
 """The folder with the pages of traces that ``gwa fetch`` knows."""
+
+PLAIN: Final = {"", "count", "per day", "per hour"}
+"""The units of numbers that are written without one."""
+
+KINDS: Final = (
+    ("here", "Real, here"),
+    ("fetch", "Real, one command away"),
+    ("synthetic", "Synthetic: a model made them, and no system ran their jobs"),
+)
+"""The kinds of traces, in the order of the front page, and what it calls them."""
 
 NOT_FOUND: Final = "404"
 """The page that servers show under any address, so its links start at the root of the server."""
@@ -66,7 +65,8 @@ class Site:
     What the pages are made of.
 
     *engine* is the version of DuckDB for browsers, None without one; *compared* names the pairs of traces
-    that have a page, such as ``one--other``.
+    that have a page, such as ``one--other``. *cells_bytes* is the size of the file that Explore asks, 0
+    without one.
     """
 
     catalogue: Catalogue
@@ -75,6 +75,7 @@ class Site:
     engine: str | None = None
     compared: Sequence[str] = ()
     board: Board | None = None
+    cells_bytes: int = 0
 
     @cached_property
     def ranks(self) -> dict[str, list[Rank]]:
@@ -87,6 +88,11 @@ class Site:
         return [pair for pair in self.catalogue.pairs if "--".join(pair) in self.compared]
 
     @cached_property
+    def lines(self) -> list[Line]:
+        """All traces that the archive tells of: its own, and the public ones."""
+        return lines(self.traces, self.public, self.catalogue.featured)
+
+    @cached_property
     def public(self) -> list[PublicTrace]:
         """The traces that ``gwa fetch`` knows, if the archive has pages of them."""
         return list(public_traces().values()) if self.catalogue.public else []
@@ -95,6 +101,16 @@ class Site:
     def available(self) -> list[PublishedTrace]:
         """The traces without a failure."""
         return [trace for trace in self.traces if not trace.failure]
+
+
+@dataclass(frozen=True)
+class ComparedFact:
+    """A fact of all traces: of each the value, and its share of the largest in percent, if it has one."""
+
+    id: str
+    label: str
+    unit: Unit
+    values: list[tuple[PublishedTrace, float | None, float | None]]
 
 
 def pages(site: Site) -> Iterator[tuple[str, str]]:
@@ -150,9 +166,16 @@ EXAMPLE_QUERIES: Final = (
         "select floor(submit_time / 3600) % 24 as hour, count(*) as jobs from jobs group by all order by 1",
     ),
     (
+        "Jobs by day",
+        """select cast(make_timestamp(cast(submit_time * 1000000 as bigint)) as date) as day,
+  count(*) as jobs
+from jobs where submit_time is not null group by all order by 1""",
+    ),
+    (
         "Run times",
         "select floor(log2(run_time + 1)) as power, count(*) as jobs from jobs group by all order by 1",
     ),
+    ("The first jobs", "select * from jobs order by submit_time limit 20"),
     ("Where it comes from", "select key, value from header order by position"),
 )
 """Queries offered in the console."""
@@ -168,20 +191,25 @@ def _tables(fields: Sequence[Field]) -> list[tuple[str, list[tuple[str, str]]]]:
 def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
     """Return the variables of each page on all traces, by the name of the page."""
     labels = {name: label for trace in site.available for name, label in trace.about["labels"].items()}
-    facts = [(name, *labels[name]) for name in COMPARED if name in labels]
+    facts = [_compared(site.available, name, *labels[name]) for name in COMPARED if name in labels]
+    facts = [fact for fact in facts if any(value is not None for _, value, _ in fact.values)]
+    can_ask = site.engine and site.cells_bytes
+    asked = [(title, query) for title, query in QUESTIONS if DATED not in query or _have_dates(site)]
     board = {"leaderboard": {"board": site.board}} if site.board else {}
     return {
         "index": {
-            "recorded": RECORDED_FIELDS,
-            "marks": {trace.entry.id: _marks(trace) for trace in site.available},
-            "map": trace_map(site.available),
-            "featured": _featured(site),
+            "groups": [(title, [line for line in site.lines if line.kind == kind]) for kind, title in KINDS],
+            "purposes": PURPOSES,
+            "maps": trace_maps(site.lines),
+            "strip": (WIDTH, HEIGHT),
+            "questions": asked if can_ask else [],
             "latest": _latest(site),
         },
         "ranking": {"measures": MEASURES},
         "compare": {"facts": facts},
         "models": {"models": models(), "presets": presets(), "made": _made(site)},
         "formats": {"formats": all_formats(), "fields": FIELDS},
+        "explore": {"questions": asked, "tables": tables(), "cells": _explored(site)},
         "search": {},
         NOT_FOUND: {},
         **board,
@@ -189,23 +217,30 @@ def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
     }
 
 
-def _marks(trace: PublishedTrace) -> list[tuple[str, float]]:
-    """Return what most jobs of a trace record, each with the share of jobs that do."""
-    shares = ((name, trace.shares.get(field) or 0.0) for field, name in RECORDED_FIELDS.items())
-    return [(name, share) for name, share in shares if share >= MOST_JOBS]
+def _have_dates(site: Site) -> bool:
+    return any(line.begin is not None for line in site.lines if line.kind != "fetch")
 
 
-def _featured(site: Site) -> list[PublishedTrace]:
-    """Return the traces that the catalogue features, or its first ones; with a picture."""
-    shown = {trace.entry.id: trace for trace in site.available if trace.about.get("answers")}
-    wanted = site.catalogue.featured or tuple(shown)[:FEATURED]
-    return [shown[name] for name in wanted if name in shown]
+def _compared(traces: Sequence[PublishedTrace], name: str, label: str, unit: Unit) -> ComparedFact:
+    numbers = [trace.number(name) for trace in traces]
+    most = max((number for number in numbers if number is not None), default=0.0)
+    shares = [
+        None if number is None or most <= 0 else round(max(number, 0.0) / most * 100, 2) for number in numbers
+    ]
+    return ComparedFact(name, label, unit, list(zip(traces, numbers, shares, strict=True)))
 
 
-def _latest(site: Site) -> list[tuple[CatalogueEntry, CatalogueChange]]:
-    """Return the newest change of each trace, the newest first."""
-    newest = [(trace.entry, trace.entry.changes[0]) for trace in site.available if trace.entry.changes]
-    return sorted(newest, key=lambda pair: pair[1].date, reverse=True)[:LATEST]
+def _explored(site: Site) -> dict[str, Any] | None:
+    return {"file": FILE, "bytes": site.cells_bytes} if site.cells_bytes else None
+
+
+def _latest(site: Site) -> list[tuple[CatalogueChange, list[CatalogueEntry]]]:
+    """Return the newest changes, the newest first, each with the traces that it was made in."""
+    made: dict[CatalogueChange, list[CatalogueEntry]] = {}
+    for trace in site.available:
+        for change in trace.entry.changes[:1]:
+            made.setdefault(change, []).append(trace.entry)
+    return sorted(made.items(), key=lambda pair: pair[0].date, reverse=True)[:LATEST]
 
 
 def _made(archive: Site) -> dict[str, list[PublishedTrace]]:
@@ -246,8 +281,38 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"show": show, "exact": exact, "prose": prose, "size": size}
+    environment.filters |= {
+        "show": show,
+        "exact": exact,
+        "prose": prose,
+        "size": size,
+        "outline": outline,
+        "slug": slug,
+        "rounded": rounded,
+    }
     return environment
+
+
+def rounded(value: float, unit: Unit) -> str:
+    """
+    Return a value with no more digits than a comparison needs: two after a point, three of a large number.
+
+    >>> rounded(0.61234, ""), rounded(1234567.8, "per hour"), rounded(12.3456, ""), rounded(312826, "count")
+    ('0.61', '1,234,568', '12.3', '312,826')
+    """
+    if unit in PLAIN and not float(value).is_integer():
+        return f"{value:,.{0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2}f}"  # noqa: PLR2004 - digits
+    return brief(value, unit)
+
+
+def slug(title: str) -> str:
+    """
+    Return a title as a place in an address.
+
+    >>> slug("95 % wait by machine size")
+    '95-wait-by-machine-size'
+    """
+    return "-".join(re.findall("[a-z0-9]+", title.lower()))
 
 
 def size(count: int) -> str:

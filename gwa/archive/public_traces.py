@@ -24,6 +24,9 @@ Text = Annotated[str, Check(str.strip, "a text")]
 Url = Annotated[str, Check(re.compile(r"https://[^\s<>\"']+").fullmatch, "an address of https")]
 Sha256 = Annotated[str, Check(re.compile(r"[0-9a-f]{64}").fullmatch, "64 hexadecimal digits")]
 Count = Annotated[int, Check(lambda number: number >= 1, "a whole number of at least 1")]
+Month = Annotated[str, Check(re.compile(r"\d{4}(-(0[1-9]|1[0-2]))?").fullmatch, "a month, such as 1996-09")]
+Share = Annotated[float, Check(lambda share: 0 <= share <= 1, "a share from 0 to 1")]
+Strip = Annotated[str, Check(re.compile("[a-t-]{1,60}").fullmatch, "up to 60 of a to t and -")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,12 +76,36 @@ class PublicFile:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PublicFacts:
+    """
+    What is known of a trace without fetching it; *source* says where each figure was read or computed.
+
+    *begin* and *end* are months, *processors* those of the whole system, *core_hours* what its jobs held,
+    *busy* the mean share of processors that jobs held. *jobs* is what the source says, if the jobs of the
+    file were not counted. *rounded* names the figures that the source itself rounds, *records* what most jobs
+    record, in the words of the front page of an archive, *strip* is that of `gwa.archive.strips`. What is not
+    known is left out.
+    """
+
+    source: tuple[Text, ...]
+    begin: Month | None = None
+    end: Month | None = None
+    processors: Count | None = None
+    jobs: Count | None = None
+    core_hours: Count | None = None
+    busy: Share | None = None
+    rounded: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()
+    strip: Strip | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PublicTrace:
     """
     A public trace.
 
     *cite* names references; *acknowledge* says whom to thank. *format* and *options* are for the conversion;
-    *note* says what else to know, such as what to do by hand.
+    *note* says what else to know, such as what to do by hand. *jobs* were counted in the file.
     """
 
     key: Key
@@ -93,6 +120,12 @@ class PublicTrace:
     options: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     files: tuple[PublicFile, ...] = ()
+    facts: PublicFacts | None = None
+
+    @property
+    def known_jobs(self) -> int | None:
+        """The number of jobs, as counted in the file or else as a source says, None if neither is known."""
+        return self.jobs or (self.facts.jobs if self.facts else None)
 
     @property
     def size(self) -> int | None:

@@ -17,6 +17,8 @@ from gwa.archive.catalogue import Catalogue, CatalogueEntry
 from gwa.archive.link_check import PageLinks
 from gwa.archive.report_excerpts import save_figures, section_texts
 from gwa.archive.scheduled import Scheduling, not_modelled, scheduled
+from gwa.archive.strips import strip
+from gwa.breakdown.cube import FILES, cube, lies_within_a_century
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
 from gwa.formats.registry import vocabulary, writer
@@ -39,6 +41,9 @@ TRACE_FILE: Final = "trace.json"
 """The file with the facts of a trace for its pages; it is written last."""
 
 REPORT: Final = "report.html"
+CUBE: Final = "cube"
+"""The folder of a trace that has its cells, as Parquet."""
+
 SYNTHETIC_LABEL: Final = "SYNTHETIC: made by a model, no system ran these jobs"
 
 SUFFIXES: Final = {
@@ -100,7 +105,7 @@ def publish(
             if suffix != base.suffix:
                 writer(folder / (name + suffix)).save(store, folder / (name + suffix))
         report = build(store, entry.id, explore=True)
-        about = _about(entry, store, report)
+        about = _about(entry, store, report) | _cells(store, report, folder)
     above = ((catalogue.title, "../../index.html"), (entry.title, "index.html"))
     page = html(report, above=above)
     (folder / REPORT).write_text(page, encoding="utf-8")
@@ -210,6 +215,20 @@ def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any
     }
 
 
+def _cells(store: Store, report: Report, folder: Path) -> dict[str, Any]:
+    """Write the cells of a trace into *folder*, unless times are wrong; return its strip and their grain."""
+    if not lies_within_a_century(store):
+        return {}
+    made_cube = cube(store)
+    (folder / CUBE).mkdir()
+    made_cube.write(folder / CUBE)
+    cpus = next((fact.value for fact in report.facts() if fact.id == "trace.cpus"), None)
+    return {
+        "strip": strip(made_cube, cpus if isinstance(cpus, int | float) else None),
+        "cube": {"days": made_cube.grain.days, "files": [f"{CUBE}/{name}" for name in FILES]},
+    }
+
+
 def _downloads(folder: Path, name: str) -> Iterator[Mapping[str, object]]:
     for title, suffix in SUFFIXES.items():
         path = folder / (name + suffix)
@@ -236,4 +255,5 @@ def is_complete(folder: Path, wanted: str) -> bool:
 def files_of(folder: Path) -> list[str]:
     """Return the names of all files that `publish` made in *folder*, the last one last."""
     about = json.loads((folder / TRACE_FILE).read_text(encoding="utf-8"))
-    return [*(file["file"] for file in (*about["downloads"], *about["figures"])), REPORT, TRACE_FILE]
+    files = [file["file"] for file in (*about["downloads"], *about["figures"])]
+    return [*files, *about.get("cube", {}).get("files", ()), REPORT, TRACE_FILE]

@@ -3,12 +3,16 @@ DuckDB for browsers, copied from the npm package into a site; it is never part o
 
 ``npm ci`` in the folder of the site installs the package of the version and the hash that
 ``package-lock.json`` there states. A site without it is whole but for the console, which then says so.
+DuckDB's extensions, such as those for ICU and JSON, are in no package: no site has them, and its pages ask
+no other host.
 """
 
 import json
 import shutil
 from pathlib import Path
 from typing import Final
+
+from gwa.util.assets import asset
 
 FOLDER: Final = "console"
 """The folder of a site that contains DuckDB."""
@@ -21,8 +25,9 @@ COPIED: Final = {
     ENGINE / "dist" / "duckdb-browser-eh.worker.js": "duckdb-worker.js",
     ARROW: "arrow.js",
 }
+WORKER: Final = COPIED[ENGINE / "dist" / "duckdb-browser-eh.worker.js"]
 WRAPPED: Final = ENGINE / "dist" / "duckdb-browser.cjs"
-"""The only file that is changed: a module of node becomes a script, since pages here have no bundler."""
+"""A module of node that becomes a script, since pages here have no bundler."""
 
 
 def engine_version(site: Path) -> str | None:
@@ -43,6 +48,9 @@ def copy_engine(site: Path, folder: Path) -> None:
     target.mkdir()
     for path, name in COPIED.items():
         shutil.copyfile(site / path, target / name)
+    worker = (target / WORKER).read_text(encoding="utf-8").rpartition("//# sourceMappingURL")
+    guard = asset("templates", "site", "guard.js").read_text(encoding="utf-8")
+    (target / WORKER).write_text(guard + (worker[0] or worker[2]), encoding="utf-8")
     module = (site / WRAPPED).read_text(encoding="utf-8").rpartition("//# sourceMappingURL")[0]
     script = (
         "(() => {\nconst module = {exports: {}}, exports = module.exports, require = () => Arrow;\n"

@@ -1,130 +1,237 @@
-"""The map of an archive: each trace by its length and its number of jobs, coloured by utilization."""
+"""The map of an archive: each trace by its years and its processors, as large as its core-hours."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10, sqrt
 from typing import Final
 
-from gwa.archive.published import PublishedTrace
-from gwa.util.units import DAY
-from gwa.words.formatting import compact, fraction, number, seconds
+from gwa.archive.overview import Kind, Line
+from gwa.words.formatting import compact
 
-WIDTH, HEIGHT = 640, 320
-LEFT, BOTTOM, MARGIN, TOP = 56, 40, 16, 26
-SMALLEST, LARGEST = 5.0, 22.0
+WIDTHS: Final = (800, 640, 336)
+"""The widths in which the map is drawn: letters must not shrink, so a window has one that fits it."""
+
+HEIGHT: Final = 420
+LEFT, BOTTOM, RIGHT, TOP = 58, 34, 16, 24
+UNDATED: Final = 76
+"""The width of the column of traces without dates."""
+
+SMALLEST, LARGEST, RING = 3.5, 26.0, 4.0
+"""Radii: of few core-hours, of the most, and of a trace whose core-hours are unknown."""
+
 SHADES: Final = 5
 """Steps of utilization, from nearly empty to nearly full; a sixth stands for unknown."""
+
+STEPS: Final = (1, 2, 5, 10, 20, 50)
+MAXIMUM_YEARS: Final = 9
+"""No more years than these are written along the axis."""
+
+LETTER, LINE = 6.4, 12.0
+"""About the width of a letter of a label, and the height of a line."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """The name beside a dot, at its place."""
+
+    x: float
+    y: float
+    anchor: str
+    text: str
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A trace: its place and radius in the drawing, its *shade* (0 if unknown), and what it is, in words."""
+    """
+    A trace: its place and radius in the drawing, its *shade* (0 if unknown), and what it is, in words.
+
+    A *hollow* dot is one whose core-hours are unknown: its size says nothing.
+    """
 
     id: str
     x: float
     y: float
     radius: float
     shade: int
-    label: str
     words: str
+    page: str
+    kind: Kind
+    hollow: bool
+    label: Label | None = None
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A place on an axis, and its label."""
+    """A place on an axis, and its label; *undated* is that of the traces without dates."""
 
     place: float
     label: str
+    undated: bool = False
 
 
 @dataclass(frozen=True)
 class TraceMap:
-    """The drawing: dots, the largest first, and the ticks of the axes, both of them logarithmic."""
+    """The drawing: dots, the largest first, and the ticks of both axes; processors are logarithmic."""
 
     dots: tuple[Dot, ...]
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
-    width: int = WIDTH
+    width: int
     height: int = HEIGHT
+    left: int = LEFT
+    right: int = RIGHT
+    top: int = TOP
+    bottom: int = BOTTOM
 
 
-def trace_map(traces: Sequence[PublishedTrace]) -> TraceMap | None:
-    """Return the map of the traces whose length and jobs are known; None for fewer than two."""
-    known = [
-        trace
-        for trace in traces
-        if (trace.number("trace.span_seconds") or 0) > 0 and (trace.number("trace.jobs") or 0) > 0
-    ]
-    if len(known) < 2:  # noqa: PLR2004 - one dot is not a map
-        return None
-    days = [_log(trace.number("trace.span_seconds"), DAY) for trace in known]
-    jobs = [_log(trace.number("trace.jobs")) for trace in known]
-    across = _Axis(min(days), max(days), LEFT, WIDTH - MARGIN)
-    up = _Axis(min(jobs), max(jobs), HEIGHT - BOTTOM, TOP)
-    cpus = max(trace.number("trace.cpus") or 1 for trace in known)
+def trace_maps(lines: Sequence[Line]) -> list[TraceMap]:
+    """Return the map in each of `WIDTHS`; none for fewer than two traces whose processors are known."""
+    known = [line for line in lines if line.cpus and not line.failure]
+    return [_drawn(known, width) for width in WIDTHS] if len(known) > 1 else []
+
+
+def _drawn(known: Sequence[Line], width: int) -> TraceMap:
+    dated = [line for line in known if line.begin is not None]
+    undated = [line for line in known if line.begin is None]
+    right = width - RIGHT - (UNDATED if undated else 0)
+    years = _Years.of(dated, LEFT + LARGEST / 2, right)
+    up = _Axis.of([log10(line.cpus or 1) for line in known], HEIGHT - BOTTOM, TOP + 6)
+    most = max((line.core_hours or 0.0 for line in known), default=0.0) or 1.0
     dots = [
         Dot(
-            trace.entry.id,
-            across.place(one),
-            up.place(other),
-            _radius(trace.number("trace.cpus"), cpus),
-            _shade(trace.busy[0]),
-            trace.entry.title,
-            _words(trace),
+            line.place,
+            years.place(_middle(line)) if line.begin is not None else width - RIGHT - UNDATED / 2,
+            up.place(log10(line.cpus or 1)),
+            _radius(line.core_hours, most),
+            _shade(line.busy),
+            line.words,
+            line.page,
+            line.kind,
+            line.core_hours is None,
         )
-        for trace, one, other in zip(known, days, jobs, strict=True)
+        for line in sorted(known, key=lambda line: -(line.core_hours or 0.0))
     ]
+    apart = _apart(dots)
+    names = {line.place: line.label for line in known}
+    across = [Tick(years.place(year), str(year)) for year in years.ticks()] if dated else []
+    if undated:
+        across.append(Tick(width - RIGHT - UNDATED / 2, "no date", undated=True))
     return TraceMap(
-        tuple(sorted(dots, key=lambda dot: -dot.radius)),
-        tuple(Tick(place, f"{compact(10.0**power)} d") for power, place in across.decades()),
+        tuple(_labelled(apart, names, width)),
+        tuple(across),
         tuple(Tick(place, compact(10.0**power, "count")) for power, place in up.decades()),
+        width,
     )
+
+
+def _middle(line: Line) -> float:
+    begin = line.begin or 0.0
+    return (begin + (line.end if line.end is not None else begin + 1)) / 2
+
+
+@dataclass(frozen=True)
+class _Years:
+    """A linear axis from the *first* to the *last* year, between two places of the drawing."""
+
+    first: int
+    last: int
+    begin: float
+    end: float
+
+    @classmethod
+    def of(cls, dated: Sequence[Line], begin: float, end: float) -> "_Years":
+        """Return the axis that holds all that has a date."""
+        middles = [_middle(line) for line in dated] or [0.0]
+        first = floor(min(middles))
+        return cls(first, max(ceil(max(middles)), first + 1), begin, end)
+
+    def place(self, year: float) -> float:
+        return round(self.begin + (year - self.first) / (self.last - self.first) * (self.end - self.begin), 1)
+
+    def ticks(self) -> list[int]:
+        room = min(MAXIMUM_YEARS, (self.end - self.begin) / 44)
+        step = next((one for one in STEPS if (self.last - self.first) / one <= room), STEPS[-1])
+        return list(range(ceil(self.first / step) * step, self.last + 1, step))
 
 
 @dataclass(frozen=True)
 class _Axis:
     """A logarithmic axis over whole decades from *low* to *high*, between two places of the drawing."""
 
-    low: float
-    high: float
+    low: int
+    high: int
     begin: float
     end: float
 
-    @property
-    def _ends(self) -> tuple[int, int]:
-        low, high = floor(self.low), ceil(self.high)
-        return low, high if high > low else low + 1
+    @classmethod
+    def of(cls, powers: Sequence[float], begin: float, end: float) -> "_Axis":
+        """Return the axis that holds all *powers* of ten."""
+        low, high = floor(min(powers)), ceil(max(powers))
+        return cls(low, max(high, low + 1), begin, end)
 
-    def place(self, value: float) -> float:
-        low, high = self._ends
-        return round(self.begin + (value - low) / (high - low) * (self.end - self.begin), 1)
+    def place(self, power: float) -> float:
+        return round(self.begin + (power - self.low) / (self.high - self.low) * (self.end - self.begin), 1)
 
     def decades(self) -> list[tuple[int, float]]:
-        low, high = self._ends
-        return [(power, self.place(power)) for power in range(low, high + 1)]
+        return [(power, self.place(power)) for power in range(self.low, self.high + 1)]
 
 
-def _log(value: float | None, unit: float = 1.0) -> float:
-    return log10((value or 0.0) / unit)
-
-
-def _radius(cpus: float | None, most: float) -> float:
-    """Return a radius whose area grows with the number of processors."""
-    return round(max(SMALLEST, LARGEST * sqrt((cpus or 0) / most)), 1)
+def _radius(core_hours: float | None, most: float) -> float:
+    """Return a radius whose area grows with core-hours."""
+    return RING if core_hours is None else round(max(SMALLEST, LARGEST * sqrt(core_hours / most)), 1)
 
 
 def _shade(utilization: float | None) -> int:
     return 0 if utilization is None else min(int(utilization * SHADES), SHADES - 1) + 1
 
 
-def _words(trace: PublishedTrace) -> str:
-    """Return a sentence on a trace, for who points at its dot or has it read aloud."""
-    jobs, span, cpus = (trace.number(name) for name in ("trace.jobs", "trace.span_seconds", "trace.cpus"))
-    busy, at_least = trace.busy
-    parts = [
-        f"{number(jobs or 0)} jobs in {seconds(span or 0)}",
-        f"{number(cpus)} processors" if cpus else "",
-        "utilization unknown" if busy is None else f"{'at least ' if at_least else ''}{fraction(busy)} busy",
+def _apart(dots: Sequence[Dot]) -> list[Dot]:
+    """Move dots that would hide each other apart: to the right, by as little as shows both."""
+    placed: list[Dot] = []
+    for dot in dots:
+        x = dot.x
+        while any(abs(other.y - dot.y) < RING and abs(other.x - x) < 2 * RING for other in placed):
+            x += 2 * RING
+        placed.append(_moved(dot, x))
+    return placed
+
+
+def _moved(dot: Dot, x: float, label: Label | None = None) -> Dot:
+    return Dot(**{**vars(dot), "x": round(x, 1), "label": label})
+
+
+Box = tuple[float, float, float, float]
+
+
+def _labelled(dots: Sequence[Dot], names: dict[str, str], width: int) -> Iterator[Dot]:
+    """Yield the dots with their names, as long as a name has room: the largest dots choose first."""
+    taken: list[Box] = [
+        (dot.x - dot.radius, dot.y - dot.radius, dot.x + dot.radius, dot.y + dot.radius) for dot in dots
     ]
-    title = f"{trace.entry.title} (synthetic)" if trace.entry.synthetic else trace.entry.title
-    return f"{title}: {', '.join(filter(None, parts))}"
+    for dot in dots:
+        label = None
+        for option, box in _options(dot, names[dot.id]):
+            inside = box[0] >= LEFT and box[2] <= width and box[1] >= TOP - 12 and box[3] <= HEIGHT - BOTTOM
+            own = (dot.x - dot.radius, dot.y - dot.radius, dot.x + dot.radius, dot.y + dot.radius)
+            if inside and not any(_overlap(box, other) for other in taken if other != own):
+                label = option
+                taken.append(box)
+                break
+        yield _moved(dot, dot.x, label)
+
+
+def _options(dot: Dot, text: str) -> Iterator[tuple[Label, Box]]:
+    """Yield where a name can stand: to the right, to the left, above, below."""
+    length, gap = len(text) * LETTER, dot.radius + 3
+    for x, y, anchor, left in (
+        (dot.x + gap, dot.y + 4, "start", dot.x + gap),
+        (dot.x - gap, dot.y + 4, "end", dot.x - gap - length),
+        (dot.x, dot.y - gap - 1, "middle", dot.x - length / 2),
+        (dot.x, dot.y + gap + 9, "middle", dot.x - length / 2),
+    ):
+        label = Label(round(x, 1), round(y, 1), anchor, text)
+        yield label, (left, y - LINE + 2, left + length, y + 2)
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

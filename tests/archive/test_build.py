@@ -13,12 +13,14 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import duckdb
 import pytest
 from click.testing import CliRunner
 
 import gwa
 from gwa.archive._worker import apart, attempt
 from gwa.archive.build import BuildOptions, build
+from gwa.archive.explore import DATED, QUESTIONS
 from gwa.archive.link_check import broken_links
 from gwa.archive.server import server
 from gwa.cli.site import command
@@ -288,7 +290,7 @@ def test_what_was_damaged_is_made_anew_and_what_left_the_catalogue_goes(fresh):
 
 @pytest.mark.slow
 def test_two_builds_give_the_same_bytes_but_for_the_store(built, tmp_path):
-    """DuckDB leaves bytes of memory in its files: they and their hashes differ, all else does not."""
+    """DuckDB leaves bytes of memory in its files: they and their hashes differ, nothing else does."""
     home, _ = built
     build(home / "site", tmp_path / "public")
     one, other = contents(home / "public"), contents(tmp_path / "public")
@@ -296,7 +298,7 @@ def test_two_builds_give_the_same_bytes_but_for_the_store(built, tmp_path):
     differ = {path for path in one if one[path] != other.get(path)}
 
     assert one.keys() == other.keys()
-    assert {Path(path).name for path in differ} <= {*hashes, "made-synthetic.duckdb"}
+    assert {Path(path).name for path in differ} <= {*hashes, "made-synthetic.duckdb", "explore.duckdb"}
     texts = [
         re.sub(r"[0-9a-f]{64}", "", (home / "public" / path).read_text()) for home in (home, tmp_path)
         for path in sorted(differ) if not path.endswith(".duckdb")
@@ -455,3 +457,35 @@ def test_a_site_that_cannot_be_written_is_not_taken_for_one_with_a_broken_trace(
 
     with pytest.raises(OutputError, match="the site cannot be written"):
         apart(Here(), task)  # type: ignore[arg-type]
+
+
+def test_the_cells_of_all_traces_stand_in_one_file_whose_sums_are_those_of_each(built):
+    home, _ = built
+    facts = json.loads((home / "public/traces/made/trace.json").read_text())["facts"]
+    with duckdb.connect(str(home / "public/explore.duckdb"), read_only=True) as cells:
+        jobs = cells.execute("select trace, sum(jobs), sum(cpu_seconds) from jobs group by all").fetchall()
+        traces = cells.execute("select trace, synthetic, jobs, processors from traces").fetchall()
+        held = cells.execute("select sum(cpu_seconds) from usage where known").fetchall()
+        asked = {title: query for title, query in QUESTIONS if DATED not in query}
+        answers = {title: cells.execute(query).fetchall() for title, query in asked.items()}
+
+    assert jobs == [("made", facts["trace.jobs"], facts["trace.cpu_seconds"])]
+    assert traces == [("made", True, facts["trace.jobs"], facts["trace.cpus"])]
+    assert held[0][0] == pytest.approx(facts["usage.cpu_seconds"])
+    # The trace has neither waits nor users.
+    assert [title for title, rows in answers.items() if rows] == [
+        "Submissions by hour of the day",
+        "Core-hours by outcome",
+        "Busyness from day to day",
+    ]
+
+
+def test_a_trace_has_its_strip_its_cells_and_a_report_that_filters(built):
+    folder = built[0] / "public/traces/made"
+    about = json.loads((folder / "trace.json").read_text())
+    page = (folder / "index.html").read_text()
+
+    assert re.fullmatch("[a-t-]+", about["strip"])
+    assert all((folder / name).is_file() for name in about["cube"]["files"])
+    assert 'href="cube/jobs.parquet"' in page
+    assert 'id="explorer"' in (folder / "report.html").read_text()

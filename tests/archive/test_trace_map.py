@@ -1,65 +1,80 @@
-"""The map of an archive has each trace whose length and jobs are known, at its place."""
-
-from types import SimpleNamespace
-from typing import cast
+"""The map of an archive has each trace whose processors are known, at its place."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.archive.catalogue import CatalogueEntry
-from gwa.archive.published import PublishedTrace
-from gwa.archive.trace_map import HEIGHT, LARGEST, LEFT, SHADES, SMALLEST, WIDTH, trace_map
+from gwa.archive.overview import Line, lines
+from gwa.archive.public_traces import public_traces
+from gwa.archive.trace_map import HEIGHT, LARGEST, LEFT, RING, SHADES, SMALLEST, WIDTHS, trace_maps
 
 
-def trace(name, **facts):
-    """Return a trace with these facts, whose points are written as __."""
-    known = {key.replace("__", "."): value for key, value in facts.items()}
-    return PublishedTrace(
-        cast("CatalogueEntry", SimpleNamespace(id=name, title=name.upper(), synthetic=False)),
-        {"facts": known},
+def line(name, **known):
+    """Return the line of a trace."""
+    return Line(
+        **{"id": name, "title": name.upper(), "kind": "here", "page": "", "licence": "", "cite": "", **known}
     )
 
 
 FACTS = st.fixed_dictionaries(
     {
-        "trace__span_seconds": st.none() | st.floats(0, 1e10),
-        "trace__jobs": st.none() | st.integers(0, 10**9),
-        "trace__cpus": st.none() | st.integers(1, 10**7),
-        "utilization__mean": st.none() | st.floats(0, 1.2),
+        "begin": st.none() | st.floats(1990, 2030),
+        "cpus": st.none() | st.integers(1, 10**7),
+        "core_hours": st.none() | st.floats(0, 1e10),
+        "busy": st.none() | st.floats(0, 1.2),
     }
 )
 
 
 @given(st.lists(FACTS, max_size=8))
-def test_every_known_trace_is_within_the_drawing(worlds):
-    traces = [trace(f"t{n}", **facts) for n, facts in enumerate(worlds)]
-    known = [facts for facts in worlds if facts["trace__span_seconds"] and facts["trace__jobs"]]
-    made = trace_map(traces)
+def test_every_trace_of_known_processors_is_within_the_drawing(worlds):
+    made = trace_maps([line(f"t{n}", **facts) for n, facts in enumerate(worlds)])
+    known = [facts for facts in worlds if facts["cpus"]]
     if len(known) < 2:
-        assert made is None
+        assert made == []
         return
-    assert made is not None
-    assert len(made.dots) == len(known)
-    for dot in made.dots:
-        assert LEFT <= dot.x <= WIDTH
-        assert 0 <= dot.y <= HEIGHT
-        assert SMALLEST <= dot.radius <= LARGEST
-        assert 0 <= dot.shade <= SHADES
-    assert [dot.radius for dot in made.dots] == sorted((dot.radius for dot in made.dots), reverse=True)
+    assert [one.width for one in made] == list(WIDTHS)
+    for drawing in made:
+        assert len({dot.id for dot in drawing.dots}) == len(known)
+        for dot in drawing.dots:
+            assert LEFT <= dot.x <= drawing.width + 8 * 2 * RING
+            assert 0 <= dot.y <= HEIGHT
+            assert min(SMALLEST, RING) <= dot.radius <= LARGEST
+            assert 0 <= dot.shade <= SHADES
 
 
-def test_longer_traces_are_to_the_right_and_those_of_more_jobs_above():
-    made = trace_map(
+def test_later_traces_are_to_the_right_those_of_more_processors_above_and_unknown_hours_a_ring():
+    drawing = trace_maps(
         [
-            trace("small", trace__span_seconds=86400.0, trace__jobs=100, utilization__mean=0.1),
-            trace("large", trace__span_seconds=8640000.0, trace__jobs=100_000, trace__cpus=64),
+            line("small", begin=1996.5, end=1997.5, cpus=100, core_hours=1000.0, busy=0.1, jobs=5),
+            line("large", begin=2012.0, end=2013.0, cpus=93_312, core_hours=4e6, jobs=312_826),
+            line("ring", begin=2009.0, end=2009.7, cpus=163_840),
+            line("undated", cpus=64, core_hours=10.0),
         ]
-    )
-    assert made is not None
-    dots = {dot.id: dot for dot in made.dots}
-    assert dots["small"].x < dots["large"].x
-    assert dots["small"].y > dots["large"].y
+    )[0]
+    dots = {dot.id: dot for dot in drawing.dots}
+    assert dots["small"].x < dots["ring"].x < dots["large"].x < dots["undated"].x
+    assert dots["small"].y > dots["large"].y > dots["ring"].y
+    assert dots["large"].radius == LARGEST
+    assert [dots[name].hollow for name in ("small", "large", "ring")] == [False, False, True]
     assert (dots["small"].shade, dots["large"].shade) == (1, 0)
-    assert dots["small"].words == "SMALL: 100 jobs in 24 h, 10 % busy"
-    assert dots["large"].words == "LARGE: 100,000 jobs in 100 days, 64 processors, utilization unknown"
-    assert [tick.label for tick in made.across] == ["1 d", "10 d", "100 d"]
+    assert dots["small"].words == "SMALL: 1996–1997, 100 processors, 5 jobs, 1,000 core-hours, 10 % busy"
+    assert dots["ring"].words == "RING: 2009, 163,840 processors, unknown jobs, how busy is unknown"
+    assert [tick.label for tick in drawing.across if tick.undated] == ["no date"]
+    assert [tick.label for tick in drawing.across if not tick.undated] == [
+        str(year) for year in range(1998, 2013, 2)
+    ]
+
+
+def test_the_public_traces_hide_no_other_and_no_label_lies_on_another():
+    known = lines((), tuple(public_traces().values()))
+    for drawing in trace_maps(known):
+        assert len(drawing.dots) == len([one for one in known if one.cpus])
+        places = [(dot.x, dot.y) for dot in drawing.dots]
+        assert all(
+            abs(one[0] - other[0]) >= 2 * RING or abs(one[1] - other[1]) >= RING
+            for n, one in enumerate(places)
+            for other in places[:n]
+        )
+        labels = [dot.label for dot in drawing.dots if dot.label]
+        assert len(labels) > len(drawing.dots) / 3
+        assert len({(label.x, label.y) for label in labels}) == len(labels)

@@ -9,12 +9,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
+import duckdb
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from gwa.archive.build import build
+from gwa.archive.explore import QUESTIONS
+from gwa.archive.overview import lines
+from gwa.archive.public_traces import public_traces
 from gwa.archive.server import server
 from tests.browser.conftest import SIZES
 from tests.conftest import HOME
@@ -22,7 +27,7 @@ from tests.conftest import HOME
 PAGES = (
     "index.html", "ranking.html", "compare.html", "models.html", "formats.html", "leaderboard.html",
     "search.html?q=gnus", "about.html", "404.html", "traces/large/index.html", "traces/large/console.html",
-    "traces/broken/index.html", "public.html", "public/kth-sp2.html", "search.html?q=waiting",
+    "explore.html", "traces/broken/index.html", "public.html", "public/kth-sp2.html", "search.html?q=waiting",
 )  # fmt: skip
 
 
@@ -70,16 +75,17 @@ def expect_heads(heads, names):
 
 
 def expect_titles(page, *names):
-    """Wait until the front page shows the traces of *names*, from the top."""
-    expect_heads(page.locator("#traces tbody th"), names)
+    """Wait until the front page shows the traces of *names* in the archive, from the top."""
+    expect_heads(page.locator("#traces [data-group=here] th"), names)
 
 
-def test_the_largest_trace_with_all_memory_is_three_clicks_away(site):
-    site.locator("#records").select_option("memory")
+def test_the_largest_trace_with_all_memory_is_found_by_a_word_and_a_click(site):
+    site.get_by_label("Filter").fill("memory gnus")
+    expect_titles(site)
+    site.get_by_label("Filter").fill("memory co")
     site.get_by_role("button", name="Jobs").click()
 
     expect_titles(site, "Large", "Middle")
-    expect(site.locator("#shown")).to_have_text("2 of 4 traces")
     expect(site.get_by_role("columnheader", name="Jobs")).to_have_attribute("aria-sort", "descending")
 
 
@@ -93,16 +99,16 @@ def test_a_column_sorts_both_ways_with_missing_values_last(site):
 
 
 def test_traces_are_filtered_by_words(site):
-    site.get_by_label("Filter").fill("LARGE inst")
+    site.get_by_label("Filter").fill("LARGE cc0")
     expect_titles(site, "Large")
     site.get_by_label("Filter").fill("nothing at all")
     expect_titles(site)
-    expect(site.locator("#shown")).to_have_text("0 of 4 traces")
+    expect(site.locator("#shown")).to_have_text(f"0 of {4 + len(public_traces())} traces")
 
 
 def expect_compared(page, *names):
     """Wait until the comparison shows the traces of *names*."""
-    expect_heads(page.locator("#comparison thead th[data-trace]"), names)
+    expect_heads(page.locator("[data-fact='trace.jobs'] th"), names)
 
 
 def test_ticked_traces_are_compared_and_others_can_be_added_there(site):
@@ -112,7 +118,8 @@ def test_ticked_traces_are_compared_and_others_can_be_added_there(site):
     site.get_by_role("button", name="Compare").click()
     expect(site.locator("#chosen")).to_have_text("2 of 3 traces are shown.")
     expect_compared(site, "Large", "Huge")
-    expect(site.locator("#comparison tbody tr").first.locator("td:visible")).to_have_text(["60", "90"])
+    values = site.locator("[data-fact='trace.jobs'] td[data-value]").locator("visible=true")
+    expect(values).to_have_text(["60", "90"])
     site.get_by_label("Huge").uncheck()
     site.get_by_label("Middle").check()
     expect_compared(site, "Large", "Middle")
@@ -121,7 +128,7 @@ def test_ticked_traces_are_compared_and_others_can_be_added_there(site):
 
 
 def test_a_trace_is_compared_with_a_second_in_three_clicks(site):
-    site.get_by_role("region", name="Traces").get_by_role("link", name="Large").click()
+    site.get_by_role("region", name="Traces").get_by_role("link", name="Large &").click()
     site.get_by_role("link", name="Compare").last.click()
     site.get_by_label("Middle").check()
 
@@ -154,6 +161,7 @@ def test_the_search_finds_sections_of_reports_by_words_of_any_form_and_by_keys(s
 
 
 def test_a_trace_to_fetch_has_a_page_with_its_command_and_citation(site):
+    site.get_by_text("More", exact=True).click()
     site.get_by_role("link", name="Public traces").first.click()
     expect(site.get_by_role("heading", level=1)).to_have_text("Public traces")
     site.get_by_role("row").filter(has_text="gwa fetch kth-sp2").get_by_role("link").click()
@@ -164,7 +172,7 @@ def test_a_trace_to_fetch_has_a_page_with_its_command_and_citation(site):
 
 
 def test_the_figures_of_a_trace_are_seen(site):
-    site.get_by_role("region", name="Traces").get_by_role("link", name="Large").click()
+    site.get_by_role("region", name="Traces").get_by_role("link", name="Large &").click()
     pictures = site.locator(".figures img")
     expect(pictures.first).to_be_visible()
     # Each is waited for: a page is there before its pictures are.
@@ -186,7 +194,7 @@ def test_the_theme_is_kept_from_page_to_page(site):
 
 
 def test_downloads_match_their_hashes_and_citations_come_as_files(site):
-    site.get_by_role("region", name="Traces").get_by_role("link", name="Large").click()
+    site.get_by_role("region", name="Traces").get_by_role("link", name="Large &").click()
     rows = site.locator('table:has-text("SHA-256") tbody tr')
     expect(rows).to_have_count(5)
     for row in rows.all():
@@ -201,14 +209,98 @@ def test_downloads_match_their_hashes_and_citations_come_as_files(site):
 
 
 def test_a_report_and_a_comparison_lead_back_to_the_archive(site):
-    site.get_by_role("region", name="Traces").get_by_role("link", name="Large").click()
+    site.get_by_role("region", name="Traces").get_by_role("link", name="Large &").click()
     site.get_by_role("link", name="Full report").click()
     site.get_by_role("navigation", name="Up").get_by_role("link", name="Large").click()
     site.get_by_role("link", name="with Middle").click()
     expect(site.get_by_role("navigation", name="Up").get_by_role("link")).to_have_count(4)
     site.get_by_role("navigation", name="Up").get_by_role("link", name="Archive").click()
 
-    expect(site.get_by_role("heading", level=1)).to_have_text("Archive <b>")
+    expect(site.get_by_role("heading", level=1)).to_have_text("What do real clusters do?")
+
+
+def dot(page, name):
+    """Return the dot of a trace on the map that the window shows."""
+    return page.locator(f".map a[data-trace='{name}']").locator("visible=true")
+
+
+def test_the_map_names_what_is_pointed_at_and_a_click_opens_its_card_which_the_address_keeps(site):
+    dot(site, "fetch.cea-curie").locator("circle").hover()
+    expect(site.locator("#hovered")).to_have_text(
+        "CEA Curie: 2012, 93,312 processors, 312,826 jobs, 356.7 M core-hours, 63.5 % busy"
+    )
+    dot(site, "fetch.cea-curie").locator("circle").click()
+    card = site.get_by_role("article", name="CEA Curie")
+    expect(card.get_by_text("gwa fetch cea-curie --to traces --convert")).to_be_visible()
+    expect(card.get_by_role("heading")).to_be_focused()
+    card.get_by_text("Where the figures are from").click()
+    expect(card.get_by_text("computed by gwa from CEA-Curie-2011-2.1-cln.swf.gz")).to_be_visible()
+    card.get_by_text("Cite", exact=True).click()
+    expect(card.get_by_text("10.1016/j.jpdc.2014.06.013")).to_be_visible()
+    assert "trace=fetch.cea-curie" in site.url
+    site.reload()
+    expect(card).to_be_visible()
+    site.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    assert "trace=" not in site.url
+
+
+def test_a_card_is_opened_and_closed_by_the_keyboard_alone(site):
+    dot(site, "fetch.kth-sp2").focus()
+    expect(site.locator("#hovered")).to_contain_text("Royal Institute of Technology")
+    site.keyboard.press("Enter")
+    card = site.get_by_role("article", name="Royal Institute")
+    expect(card).to_be_visible()
+    card.get_by_role("button", name="Close").press("Enter")
+    expect(card).to_be_hidden()
+    expect(dot(site, "fetch.kth-sp2")).to_be_focused()
+
+
+@pytest.mark.parametrize(("wish", "name"), [("Study GPUs", "gpus"), ("Compare my cluster", "compare")])
+def test_a_purpose_filters_table_and_map_alike_and_stands_in_the_address(site, wish, name):
+    suited = {line.place for line in lines((), tuple(public_traces().values())) if name in line.purposes}
+    site.get_by_label(wish).check(force=True)
+    rows = site.locator("#traces [data-group=fetch] tr[data-trace]").locator("visible=true")
+    expect(rows).to_have_count(len(suited))
+    assert {row.get_attribute("data-trace") for row in rows.all()} == suited
+    left = site.locator(".map-800 a[data-kind=fetch]:not(.gone)")
+    assert {one.get_attribute("data-trace") for one in left.all()} <= suited
+    assert f"for={name}" in site.url
+    site.goto(site.url)
+    expect(rows).to_have_count(len(suited))
+    expect(site.get_by_label(wish)).to_be_checked()
+
+
+def test_what_is_not_known_of_a_public_trace_is_written_as_unknown(site):
+    row = site.locator("tr[data-trace='fetch.intel-netbatch-a']")
+    expect(row.locator(".unknown")).to_have_text(["unknown"] * 3)
+    expect(dot(site, "fetch.intel-netbatch-a")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_the_navigation_stands_in_one_row(site, width):
+    site.set_viewport_size({"width": width, "height": 900})
+    tops = site.locator(".top nav > ul > li, .find input, .theme").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect()).map((box) => (box.top + box.bottom) / 2)"
+    )
+    assert max(tops) - min(tops) < 12
+
+
+@pytest.mark.parametrize("name", ["index.html", "explore.html", "compare.html", "traces/large/console.html"])
+def test_no_page_is_wider_than_its_window_and_no_letter_too_small(site, address, name):
+    for width in (380, 768, 1280, 1440):
+        site.set_viewport_size({"width": width, "height": 900})
+        site.goto(address + name)
+        site.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
+        assert site.evaluate("document.documentElement.scrollWidth") <= width
+        small = site.evaluate(SMALL_LETTERS)
+        assert small == []
+
+
+SMALL_LETTERS = """() => [...document.querySelectorAll("body *")].filter((one) =>
+  [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())
+  && one.getClientRects().length && parseFloat(getComputedStyle(one).fontSize)
+    * (one.ownerSVGElement ? one.getScreenCTM().a : 1) < 11).map((one) => one.outerHTML.slice(0, 100))"""
 
 
 @pytest.fixture
@@ -302,6 +394,75 @@ def test_a_click_inserts_a_column_and_results_are_saved_as_json(console):
     assert json.loads(Path(got.value.path()).read_text()) == [{"one": 1, "two": "a", "three": None}]
 
 
+def test_times_are_shown_as_times_and_numbers_with_their_point(console):
+    query = """select min(submit_time) as submit_time, make_timestamp(1500000) as moment,
+        date '2009-02-03' as day, to_timestamp(60) as zoned, time '10:20:30' as clock,
+        1.5::decimal(10, 2) as fixed, 1 / 3 as third from jobs"""
+    rows = ask(console, query)
+    with console.expect_download() as got:
+        console.get_by_role("button", name="CSV").click()
+    saved = list(csv.reader(Path(got.value.path()).read_text().splitlines()))[1]
+
+    assert rows == [["2001-09-09 01:47:40", "1970-01-01 00:00:01.500", "2009-02-03", "1970-01-01 00:01:00+00",
+        "10:20:30", "1.5", "0.333333"]]  # fmt: skip
+    assert (saved[0], saved[6]) == ("1000000060", "0.3333333333333333")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select '{}'::json",
+        "install icu; load icu",
+        "select date_trunc('month', to_timestamp(0))",
+        "select * from 'https://example.org/some.parquet'",
+        "select * from read_csv('https://example.org/some.csv')",
+        "attach 'https://example.org/some.duckdb' as other",
+    ],
+)
+@pytest.mark.usefixtures("engine")
+def test_what_needs_another_host_is_an_error_in_its_place_and_asks_none(context, address, query):
+    page, wrong = watched(context, address)
+    page.goto(f"{address}traces/large/console.html")
+    expect(page.locator("#status")).to_have_text("Ready.", timeout=30_000)
+    page.get_by_label("Query").fill(query)
+    page.get_by_label("Query").press("Control+Enter")
+
+    expect(page.locator("#failure")).to_be_visible(timeout=30_000)
+    expect(page.locator("#status")).to_contain_text("That failed:")
+    assert not [one for one in wrong if one.startswith("http")]
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("title", [title for title, query in QUESTIONS])
+def test_explore_answers_a_ready_question_as_duckdb_does(site, address, public, title):
+    query = dict(QUESTIONS)[title]
+    with duckdb.connect(str(public / "explore.duckdb"), read_only=True) as own:
+        wanted = own.execute(query).fetchall()
+    site.goto(f"{address}explore.html")
+    expect(site.locator("#status")).to_contain_text("rows in", timeout=30_000)
+    site.get_by_role("button", name=title).click()
+    expect(site.locator("#result tbody tr")).to_have_count(len(wanted))
+    shown = site.locator("#result tbody tr").evaluate_all(
+        "all => all.map((row) => [...row.cells].map((cell) => cell.title || cell.textContent))"
+    )
+
+    assert [len(row) for row in shown] == [len(row) for row in wanted]
+    assert [row[:-1] for row in shown] == [[str(one) for one in row[:-1]] for row in wanted]
+    assert [float(row[-1]) for row in shown] == pytest.approx([float(row[-1]) for row in wanted], rel=1e-12)
+    assert site.locator("#plot rect").count() == (len(wanted) if any(row[-1] for row in wanted) else 0)
+    expect(site.get_by_role("button", name=title)).to_have_attribute("aria-pressed", "true")
+
+
+@pytest.mark.usefixtures("engine")
+def test_an_address_carries_the_question_to_explore(site, address):
+    query = "select trace, sum(jobs) as jobs from jobs group by all order by jobs desc"
+    site.goto(f"{address}explore.html#{urlencode({'q': query})}")
+    expect(site.locator("#result tbody td")).to_have_text(["huge", "90", "large", "60", "middle", "40"])
+    site.goto(f"{address}index.html")
+    site.get_by_role("link", name="Core-hours by outcome").click()
+    expect(site.locator("#result thead th").last).to_have_text("share_of_core_hours")
+
+
 def test_the_file_of_a_trace_cannot_be_changed(console):
     console.get_by_label("Query").fill("delete from jobs")
     console.get_by_role("button", name="Run", exact=True).click()
@@ -327,9 +488,9 @@ def test_without_scripts_everything_but_the_console_is_there(browser, address):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(address)
-    expect(page.locator("#traces tbody th").locator("visible=true")).to_have_count(4)
-    expect(page.locator("#filters")).to_be_hidden()
-    page.get_by_role("link", name="Compare").click()
+    expect(page.locator("#traces tbody th").locator("visible=true")).to_have_count(4 + len(public_traces()))
+    expect(page.locator("#wish")).to_be_hidden()
+    page.get_by_role("link", name="Compare", exact=True).click()
     expect_compared(page, "Large", "Middle", "Huge")
     expect(page.locator("#choose")).to_be_hidden()
     page.goto(f"{address}traces/large/index.html")

@@ -9,10 +9,51 @@ const say = (text) => { element("status").textContent = text; };
 let connection = null;
 let last = null;
 
+const TIMES = /^(submit|start|end|eligible)_time$/;
+const MISSING_PARTS = /\b(icu|json)\b|extension/i;
+
+/* A moment in milliseconds as it is written; one that has a time zone is of UTC, as DuckDB gives it. */
+function moment(value, zone) {
+  const text = new Date(value).toISOString().replace("T", " ").replace(/(\.000)?Z$/, "");
+  return zone ? `${text}+00` : text;
+}
+
+function clock(micros) {
+  const seconds = Math.floor(Number(micros) / 1e6);
+  return [seconds / 3600, seconds / 60 % 60, seconds % 60].map((one) => String(Math.floor(one)).padStart(2, "0")).join(":");
+}
+
+/* A number with a fixed point, which Arrow holds without its point. */
+function fixed(value, scale) {
+  const text = value.toString();
+  const digits = text.replace("-", "").padStart(scale + 1, "0");
+  const whole = scale ? `${digits.slice(0, -scale)}.${digits.slice(-scale)}` : digits;
+  const exact = text.startsWith("-") ? `-${whole}` : whole;
+  return Math.abs(Number(exact)) < Number.MAX_SAFE_INTEGER ? Number(exact) : exact;
+}
+
+/* A value of the engine as one of JavaScript: times are texts, not seconds since 1970. */
+function converted(value, type) {
+  if (value === null || value === undefined) return null;
+  const kinds = Arrow.Type;
+  if (type.typeId === kinds.Decimal) return fixed(value, type.scale);
+  if (type.typeId === kinds.Date) return moment(Number(value)).slice(0, 10);
+  if (type.typeId === kinds.Timestamp) return moment(Number(value), type.timezone);
+  if (type.typeId === kinds.Time) return clock(value);
+  if (type.typeId === kinds.Interval) return "an interval: cast it to varchar";
+  return value;
+}
+
 function plain(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "bigint") return value.toString();
   return typeof value === "object" ? JSON.stringify(value, (_, one) => typeof one === "bigint" ? one.toString() : one) : String(value);
+}
+
+/* How a value stands in the table: no more digits than matter; the downloads have all. */
+function shownText(value) {
+  if (typeof value === "number" && !Number.isInteger(value)) return String(Number(value.toPrecision(6)));
+  return plain(value);
 }
 
 async function start() {
@@ -29,16 +70,21 @@ async function start() {
   await engine.open({ filesystem: { reliableHeadRequests: true, allowFullHTTPReads: true, forceFullHTTPReads: false } });
   await engine.registerFileURL(form.dataset.file, url, duckdb.DuckDBDataProtocol.HTTP, false);
   connection = await engine.connect();
+  // No site has DuckDB's extensions, and nothing may be asked of another one.
+  await connection.query("set autoinstall_known_extensions = false");
+  await connection.query("set autoload_known_extensions = false");
   await connection.query(`attach '${form.dataset.file}' as trace (read_only)`);
   await connection.query("use trace");
   element("run").disabled = false;
   say("Ready.");
-  if (linked()) run();
+  if (linked() || form.dataset.start) run();
 }
 
-/* The query that the address carries, as #q=…, if there is one. */
+/* The query that the address carries, as #q=…, or as the name of a ready question; nothing if there is none. */
 function linked() {
-  return new URLSearchParams(location.hash.slice(1)).get("q");
+  const place = location.hash.slice(1);
+  const button = place && element(place);
+  return button && button.dataset.query ? button.dataset.query : new URLSearchParams(place).get("q");
 }
 
 function link() {
@@ -53,15 +99,23 @@ function fail(text) {
   element("failure").hidden = !text;
 }
 
+/* Mark the button of the question that is asked. */
+function mark() {
+  for (const button of form.querySelectorAll("[data-query]")) button.setAttribute("aria-pressed", button.dataset.query === element("query").value);
+}
+
 async function run() {
+  mark();
   history.replaceState(null, "", link());
   element("run").disabled = true;
   say("Running …");
   const begin = performance.now();
   try {
     const table = await connection.query(element("query").value);
-    const names = table.schema.fields.map((field) => field.name);
-    const rows = table.toArray().map((row) => names.map((name) => row[name]));
+    const fields = table.schema.fields;
+    const names = fields.map((field) => field.name);
+    const vectors = fields.map((_, place) => table.getChildAt(place));
+    const rows = Array.from({ length: table.numRows }, (_, row) => vectors.map((one, place) => converted(one.get(row), fields[place].type)));
     fail("");
     last = [names, rows];
     show(names, rows);
@@ -69,80 +123,44 @@ async function run() {
     say(`${rows.length} rows in ${time} s${rows.length > MOST_ROWS ? `, the first ${MOST_ROWS} are shown; the downloads have all` : ""}.`);
   } catch (error) {
     const text = String(error.message || error);
-    fail(text);
+    const hint = MISSING_PARTS.test(text) ? "\n\nTime zones, JSON, Parquet and other extensions of DuckDB are not part of this site; gwa sql has them on your machine." : "";
+    fail(text + hint);
     say(`That failed: ${text.split("\n")[0]}`);
   }
   element("run").disabled = false;
   element("csv").disabled = element("json").disabled = !last;
 }
 
-function line(tag, cells) {
+function cell(tag, value, name) {
+  const made = document.createElement(tag);
+  const isNumber = typeof value === "number" || typeof value === "bigint";
+  const isMoment = isNumber && TIMES.test(name) && form.dataset.dated;
+  made.textContent = isMoment ? moment(Number(value) * 1000).slice(0, 19) : shownText(value);
+  if (isNumber) made.className = "number";
+  if (isMoment || made.textContent !== plain(value)) made.title = plain(value);
+  return made;
+}
+
+function line(tag, values, names) {
   const row = document.createElement("tr");
-  row.append(...cells.map((value) => {
-    const cell = document.createElement(tag);
-    cell.textContent = plain(value);
-    if (typeof value === "number" || typeof value === "bigint") cell.className = "number";
-    return cell;
-  }));
+  row.append(...values.map((value, place) => cell(tag, value, names[place])));
   return row;
 }
 
 function show(names, rows) {
   const [head, body] = ["thead", "tbody"].map((tag) => document.createElement(tag));
-  head.append(line("th", names));
-  body.append(...rows.slice(0, MOST_ROWS).map((row) => line("td", row)));
+  const heading = line("th", names, []);
+  [...heading.cells].forEach((one, place) => { if (rows.length && typeof rows[0][place] === "number") one.className = "number"; });
+  head.append(heading);
+  body.append(...rows.slice(0, MOST_ROWS).map((row) => line("td", row, names)));
   element("result").replaceChildren(head, body);
-  element("plot").replaceChildren(...plot(names, rows));
+  draw();
 }
 
-const SPACE = "http://www.w3.org/2000/svg";
-const MARGIN = { left: 64, right: 8, top: 24, bottom: 44 };
-const HEIGHT = 240;
-
-function drawn(tag, attributes, text) {
-  const made = document.createElementNS(SPACE, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
-
-/* Steps of 1, 2 or 5 times a power of ten, about four up to the largest value. */
-function ticks(most) {
-  const power = 10 ** Math.floor(Math.log10(most / 4));
-  const step = power * [1, 2, 5, 10].find((times) => most / (power * times) <= 4);
-  return Array.from({ length: Math.floor(most / step) + 1 }, (_, place) => place * step);
-}
-
-function plot(names, rows) {
-  const shown = rows.slice(0, 100);
-  const values = shown.map((row) => Number(row[row.length - 1]));
-  const most = Math.max(...values);
-  if (names.length < 2 || values.length < 2 || !values.every((value) => Number.isFinite(value) && value >= 0) || !most) return [];
-  const total = Math.max(300, Math.min(720, element("plot").clientWidth));
-  const [first, last] = [names[0], names[names.length - 1]];
-  const [left, right, top, floor] = [MARGIN.left, total - MARGIN.right, MARGIN.top, HEIGHT - MARGIN.bottom];
-  const width = (right - left) / values.length;
-  const y = (value) => floor - (floor - top) * value / most;
-  const svg = drawn("svg", { width: total, height: HEIGHT, viewBox: `0 0 ${total} ${HEIGHT}`, role: "img" });
-  svg.setAttribute("aria-label", `Bars of ${last} by ${first}; the table below has the values`);
-  for (const tick of ticks(most)) {
-    svg.append(drawn("line", { x1: left, x2: right, y1: y(tick), y2: y(tick) }));
-    svg.append(drawn("text", { x: left - 6, y: y(tick) + 4, "text-anchor": "end" }, tick.toLocaleString("en")));
-  }
-  values.forEach((value, place) => {
-    const bar = drawn("rect", { x: left + place * width, y: y(value), width: Math.max(width * 0.85, 0.5), height: floor - y(value) });
-    bar.append(drawn("title", {}, `${plain(shown[place][0])}: ${plain(shown[place][names.length - 1])}`));
-    svg.append(bar);
-  });
-  const every = Math.ceil(values.length / Math.max(1, Math.floor((right - left) / 60)));
-  shown.forEach((row, place) => {
-    if (place % every) return;
-    const text = plain(row[0]);
-    svg.append(drawn("text", { x: left + (place + 0.42) * width, y: floor + 16, "text-anchor": "middle" }, text.length > 9 ? `${text.slice(0, 8)}…` : text));
-  });
-  svg.append(drawn("text", { x: 0, y: 12, class: "axis" }, last));
-  svg.append(drawn("text", { x: right, y: HEIGHT - 6, "text-anchor": "end", class: "axis" }, first));
-  return [svg];
+function draw() {
+  if (!last) return;
+  const total = Math.max(300, Math.min(900, element("plot").clientWidth));
+  element("plot").replaceChildren(...plot(...last, total));
 }
 
 function csv([names, rows]) {
@@ -185,6 +203,7 @@ function insert(text) {
   query.focus();
 }
 
+addEventListener("resize", draw);
 form.addEventListener("submit", (event) => { event.preventDefault(); if (connection && !element("run").disabled) run(); });
 element("query").addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
@@ -201,6 +220,7 @@ document.querySelector(".columns").addEventListener("click", (event) => {
 form.addEventListener("click", (event) => {
   if (!event.target.dataset.query) return;
   element("query").value = event.target.dataset.query;
+  mark();
   if (connection) run();
 });
 if (linked()) element("query").value = linked();

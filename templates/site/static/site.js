@@ -59,39 +59,84 @@ function sortable(table) {
   });
 }
 
-function filters() {
-  const rows = [...document.querySelectorAll("#traces tbody tr:not(.group)")];
-  const show = () => {
-    const words = byId("filter").value.toLowerCase().split(/\s+/);
-    const wanted = byId("records").value;
-    for (const row of rows) {
-      const text = row.textContent.toLowerCase();
-      const has = !wanted || [...row.querySelectorAll(".mark")].some((mark) => mark.textContent === wanted);
-      row.hidden = !(has && words.every((word) => text.includes(word)));
-    }
-    for (const body of byId("traces").querySelectorAll("tbody")) body.hidden = [...body.rows].every((row) => row.hidden || row.className === "group");
-    byId("shown").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} traces`;
+/* The front page: what is wanted filters table and map alike, and stands in the address, as does the open card. */
+function front(form) {
+  const rows = [...document.querySelectorAll("#traces tr[data-trace]")];
+  const dots = [...document.querySelectorAll(".map a[data-trace]")];
+  const cards = new Map([...document.querySelectorAll("[data-card]")].map((card) => [card.dataset.card, card]));
+  const asked = new URLSearchParams(location.search);
+  let open = cards.has(asked.get("trace")) ? asked.get("trace") : "";
+  let opener = null;
+
+  const address = () => {
+    const said = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+    if (open) said.set("trace", open);
+    history.replaceState(null, "", `${said.size ? `?${said}` : location.pathname}${location.hash}`);
   };
-  byId("filters").hidden = false;
-  byId("filter").addEventListener("input", show);
-  byId("records").addEventListener("change", show);
-  byId("filter").addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
+  const show = () => {
+    const data = new FormData(form);
+    const [wanted, words, synthetic] = [data.get("for"), (data.get("q") || "").toLowerCase().split(/\s+/), data.get("synthetic")];
+    const fits = (row) => (!wanted || row.dataset.for.split(" ").includes(wanted))
+      && (row.dataset.kind !== "synthetic" || synthetic || only)
+      && words.every((word) => row.textContent.toLowerCase().includes(word));
+    for (const row of rows) row.hidden = !fits(row);
+    const left = new Set(rows.filter((row) => !row.hidden).map((row) => row.dataset.trace));
+    for (const dot of dots) dot.classList.toggle("gone", !left.has(dot.dataset.trace));
+    for (const dot of dots) dot.tabIndex = left.has(dot.dataset.trace) ? 0 : -1;
+    for (const tick of document.querySelectorAll(".map .undated")) tick.classList.toggle("gone", !rows.some((row) => !row.hidden && row.dataset.kind === "synthetic"));
+    for (const body of byId("traces").querySelectorAll("tbody")) body.hidden = ![...body.rows].some((row) => row.dataset.trace && !row.hidden);
+    byId("shown").textContent = `${left.size} of ${rows.length} traces`;
+    address();
+  };
+  const turn = (id, from) => {
+    open = id;
+    opener = from || opener;
+    for (const [name, card] of cards) card.hidden = name !== id;
+    for (const one of [...dots, ...rows]) one.classList.toggle("chosen", one.dataset.trace === id);
+    address();
+    if (id && from) cards.get(id).querySelector("h2").focus({ preventScroll: true });
+    if (id && from) cards.get(id).scrollIntoView({ block: "nearest" });
+    if (!id && opener) opener.focus({ preventScroll: true });
+  };
+  // Where a model made all traces, none of them is hidden.
+  const only = rows.every((row) => row.dataset.kind === "synthetic");
+
+  form.hidden = false;
+  for (const radio of form.querySelectorAll("[name=for]")) radio.checked = radio.value === (asked.get("for") || "");
+  byId("filter").value = asked.get("q") || "";
+  const box = form.querySelector("[name=synthetic]");
+  if (box) box.checked = asked.has("synthetic");
+  form.addEventListener("input", show);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  for (const dot of dots) {
+    const point = () => { byId("hovered").textContent = dot.getAttribute("aria-label"); };
+    dot.addEventListener("pointerenter", point);
+    dot.addEventListener("focus", point);
+    dot.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      turn(dot.dataset.trace, dot);
+    });
+  }
+  byId("traces").addEventListener("click", (event) => {
+    const row = event.target.closest("tr[data-trace]");
+    if (row && cards.has(row.dataset.trace) && !event.target.closest("a, input, button")) turn(row.dataset.trace, row.querySelector("th a"));
+  });
+  byId("cards").addEventListener("click", (event) => { if (event.target.closest(".close")) turn(""); });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape" && open) turn(""); });
   const ticked = () => { byId("compare").disabled = !byId("traces").querySelector("[name=t]:checked"); };
   byId("traces").addEventListener("change", ticked);
   addEventListener("pageshow", ticked);
   show();
+  if (open) turn(open);
 }
 
-function compare(table) {
+function compare(facts) {
   const wanted = new URLSearchParams(location.search).getAll("t");
   const boxes = [...byId("choose").elements].filter((one) => one.name === "t");
-  const heads = [...table.tHead.rows[0].cells];
   const show = () => {
     const ticked = boxes.filter((one) => one.checked).map((one) => one.value);
-    heads.forEach((head, place) => {
-      const gone = place > 0 && ticked.length > 0 && !ticked.includes(head.dataset.trace);
-      for (const row of table.rows) row.cells[place].hidden = gone;
-    });
+    for (const row of facts.querySelectorAll("tr[data-trace]")) row.hidden = ticked.length > 0 && !ticked.includes(row.dataset.trace);
     byId("chosen").textContent = `${ticked.length || "All"} of ${boxes.length} traces are shown.`;
     history.replaceState(null, "", `?${new URLSearchParams(ticked.map((one) => ["t", one]))}${location.hash}`);
   };
@@ -113,5 +158,5 @@ function searchKey() {
 theme();
 searchKey();
 document.querySelectorAll("table.sortable").forEach(sortable);
-if (byId("filters")) filters();
+if (byId("wish")) front(byId("wish"));
 if (byId("comparison")) compare(byId("comparison"));

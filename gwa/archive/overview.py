@@ -1,0 +1,236 @@
+"""
+All traces that an archive tells of, in one form: its own, and the public ones that ``gwa fetch`` knows.
+
+A figure that was neither read in a source nor computed is None, which pages write as unknown.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from gwa.archive.public_traces import PublicTrace, citation
+from gwa.archive.published import PublishedTrace
+from gwa.util.units import HOUR
+from gwa.words.formatting import compact, fraction
+
+RECORDED_FIELDS: Final = {
+    "WaitTime": "waits",
+    "UserID": "users",
+    "ReqTime": "requests",
+    "Status": "outcomes",
+    "UsedMemory": "memory",
+    "NGPUs": "GPUs",
+    "ExecutableID": "programs",
+}
+"""The fields for which the front page has marks, where most jobs of a trace record them."""
+
+MOST_JOBS: Final = 0.5
+
+FIGURES: Final = {"processors": "cpus"}
+"""The figures that the list of public traces calls by another name."""
+
+Kind = Literal["here", "fetch", "synthetic"]
+"""A real trace of the archive, one that others publish, or one that a model made."""
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What somebody wants traces for; those that record the *needed* suit it, or those *measured* alike."""
+
+    title: str
+    about: str
+    needed: str = ""
+    is_measured: bool = False
+
+
+PURPOSES: Final = {
+    "gpus": Purpose("Study GPUs", "traces whose jobs record GPUs", "GPUs"),
+    "scheduler": Purpose("Test a scheduler", "traces whose jobs record the time they asked for", "requests"),
+    "users": Purpose("Model users", "traces whose jobs record their users", "users"),
+    "compare": Purpose(
+        "Compare my cluster", "traces of real systems with known processors and use", is_measured=True
+    ),
+}
+"""The purposes by which the front page filters, by the name that stands in its address."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """
+    A trace as it stands in a line of the front page.
+
+    *begin* and *end* are years with fractions; *at_least* says that *busy* is a lower bound, and *rounded*
+    names the figures that their source rounds. *records* are pairs of what most jobs record and of the share
+    of jobs that do, where it is known.
+    """
+
+    id: str
+    title: str
+    kind: Kind
+    page: str
+    licence: str
+    cite: str
+    begin: float | None = None
+    end: float | None = None
+    jobs: float | None = None
+    cpus: float | None = None
+    core_hours: float | None = None
+    busy: float | None = None
+    at_least: bool = False
+    strip: str = ""
+    rounded: Sequence[str] = ()
+    records: Sequence[tuple[str, float | None]] = ()
+    command: str = ""
+    source: Sequence[str] = ()
+    failure: str = ""
+    about: str = ""
+    label: str = ""
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        """The name of the line on the front page; a public trace may have the id of one of the archive."""
+        return f"fetch.{self.id}" if self.kind == "fetch" else self.id
+
+    @property
+    def years(self) -> str:
+        """The years that the trace is of, such as 1996–1997, or unknown."""
+        if self.begin is None:
+            return "unknown"
+        first, last = int(self.begin), int(self.begin if self.end is None else self.end - 1e-9)
+        return str(first) if first == last else f"{first}–{last}"
+
+    @property
+    def purposes(self) -> list[str]:
+        """The names of the purposes that the trace suits."""
+        recorded = {name for name, _ in self.records}
+        measured = self.kind != "synthetic" and None not in (self.cpus, self.busy)
+        return [
+            name
+            for name, one in PURPOSES.items()
+            if (measured if one.is_measured else one.needed in recorded)
+        ]
+
+    def count(self, name: str) -> str:
+        """Return a figure as it is written: with its thousands set apart, as about so many, or unknown."""
+        value: float | None = getattr(self, name)
+        if value is None:
+            return "unknown"
+        text = f"{value:,.0f}" if name != "core_hours" else compact(value, "count")
+        return f"≈ {text}" if name in self.rounded else text
+
+    @property
+    def busy_words(self) -> str:
+        """The mean share of busy processors as it is written."""
+        if self.busy is None:
+            return "unknown"
+        if "busy" in self.rounded:
+            return f"≈ {self.busy:.0%}".replace("%", " %")
+        return f"{'≥ ' if self.at_least else ''}{fraction(self.busy)}"
+
+    @property
+    def words(self) -> str:
+        """A sentence on the trace, for who points at its dot or has it read aloud."""
+        title = f"{self.title} (synthetic)" if self.kind == "synthetic" else self.title
+        busy = "how busy is unknown" if self.busy is None else f"{self.busy_words} busy"
+        hours = f", {self.count('core_hours')} core-hours" if self.core_hours else ""
+        when = "no date" if self.begin is None else self.years
+        return f"{title}: {when}, {self.count('cpus')} processors, {self.count('jobs')} jobs{hours}, {busy}"
+
+
+def lines(
+    traces: Sequence[PublishedTrace], public: Sequence[PublicTrace], featured: Sequence[str] = ()
+) -> list[Line]:
+    """Return the lines of real traces, those to fetch, those that models made; *featured* ones first."""
+    own = sorted(map(of_archive, traces), key=lambda line: line.id not in featured)
+    others = [of_public(trace) for trace in public]
+    order: tuple[Kind, ...] = ("here", "fetch", "synthetic")
+    return sorted([*own, *others], key=lambda line: order.index(line.kind))
+
+
+def of_archive(trace: PublishedTrace) -> Line:
+    """Return the line of a trace of the archive."""
+    entry, (busy, at_least) = trace.entry, trace.busy
+    first, last = (_year(trace, name) for name in ("trace.first_submit", "trace.last_end"))
+    seconds = trace.number("trace.cpu_seconds")
+    return Line(
+        id=entry.id,
+        title=entry.title,
+        kind="synthetic" if entry.synthetic else "here",
+        page=f"traces/{entry.id}/index.html",
+        licence=entry.licence,
+        cite=entry.citation,
+        begin=first,
+        end=last,
+        jobs=trace.number("trace.jobs"),
+        cpus=trace.number("trace.cpus"),
+        core_hours=None if seconds is None else seconds / HOUR,
+        busy=busy,
+        at_least=at_least and busy is not None,
+        strip=str(trace.about.get("strip", "")),
+        records=marks(trace),
+        source=("computed by gwa from the trace itself",),
+        failure=trace.failure,
+        about=entry.system,
+        label=entry.title,
+    )
+
+
+def of_public(trace: PublicTrace) -> Line:
+    """Return the line of a trace that others publish."""
+    facts = trace.facts
+    begin = _months(facts.begin if facts and facts.begin else str(trace.year), at_end=False)
+    end = _months(facts.end if facts and facts.end else facts.begin if facts else None, at_end=True)
+    return Line(
+        id=trace.key,
+        title=trace.title,
+        kind="fetch",
+        page=f"public/{trace.key}.html",
+        licence=trace.licence,
+        cite=citation(trace),
+        begin=begin,
+        end=None if end is None or begin is None or end < begin else end,
+        jobs=trace.known_jobs,
+        cpus=facts.processors if facts else None,
+        core_hours=facts.core_hours if facts else None,
+        busy=facts.busy if facts else None,
+        strip=(facts.strip or "") if facts else "",
+        rounded=tuple(FIGURES.get(name, name) for name in facts.rounded) if facts else (),
+        records=tuple((name, None) for name in facts.records) if facts else (),
+        command=f"gwa fetch {trace.key} --to traces{' --convert' if trace.format else ''}"
+        if trace.files
+        else "",
+        source=facts.source if facts else (),
+        about=trace.note,
+        label=trace.key,
+    )
+
+
+def marks(trace: PublishedTrace) -> list[tuple[str, float | None]]:
+    """Return what most jobs of a trace record, each with the share of jobs that do."""
+    shares = ((name, trace.shares.get(name_of) or 0.0) for name_of, name in RECORDED_FIELDS.items())
+    return [(name, share) for name, share in shares if share >= MOST_JOBS]
+
+
+def _year(trace: PublishedTrace, name: str) -> float | None:
+    """Return a time of a trace as a year, None for one that only counts from its start."""
+    seconds, zone = trace.number(name), trace.about.get("zone")
+    if seconds is None or not zone:
+        return None
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC).astimezone(ZoneInfo(str(zone)))
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment.year + (moment.timetuple().tm_yday - 1) / 366
+
+
+def _months(text: str | None, *, at_end: bool) -> float | None:
+    """Return the begin, or the end, of a month or a year as a year with a fraction."""
+    if text is None:
+        return None
+    year, _, month = text.partition("-")
+    if not month:
+        return float(int(year) + at_end)
+    return int(year) + (int(month) - (not at_end)) / 12
