@@ -32,7 +32,20 @@ SKIPPED: Final = {
     "finding": None,
     "Facts": (),
     **dict.fromkeys(
-        ("bars", "cdf", "density", "gantt", "groups", "heatmap", "lines", "lorenz", "series", "spark"), (0,)
+        (
+            "bars",
+            "cdf",
+            "density",
+            "gantt",
+            "groups",
+            "heatmap",
+            "lines",
+            "lorenz",
+            "series",
+            "spark",
+            "strips",
+        ),
+        (0,),
     ),
     "message": (),
     "within_sentence": (),

@@ -12,7 +12,7 @@ from typing import Literal
 
 from gwa.report.document import Attachment, Block, Facts, FactTable, Figure, Note, Report, Section, Table
 
-WIDE_KINDS = {"series", "gantt", "groups", "heatmap"}
+WIDE_KINDS = {"series", "gantt", "groups", "heatmap", "strips"}
 """Kinds of figures that take the whole width; of others two may stand side by side."""
 
 MAX_BARS = 12
@@ -42,21 +42,23 @@ class Layout:
 
 @dataclass(frozen=True)
 class Row:
-    """Blocks that stand beside each other: a figure alone, a pair of them, or anything else that is wide."""
+    """Blocks beside each other: a figure alone, two or three of them, or anything else that is wide."""
 
-    shape: Literal["wide", "single", "pair"]
+    shape: Literal["wide", "single", "pair", "triple"]
     blocks: tuple[Block, ...]
 
 
 def chapters(report: Report) -> list[Chapter]:
     """
-    Return the recorded sections by chapter, in order; those that stand aside altogether are folded.
+    Return the recorded sections by chapter, in order, without those at the head of the page.
+
+    Those that stand aside altogether are folded.
 
     A section without a chapter is one by itself.
     """
     found: dict[str, list[Section]] = {}
     for section in report.sections:
-        if section.is_recorded:
+        if section.is_recorded and not section.is_on_top:
             found.setdefault(section.chapter or section.title, []).append(section)
     others = [section for section in report.sections if not _is_aside(report, section)]
     return [
@@ -75,11 +77,13 @@ def rows_by_section(
 ) -> dict[str, Layout]:
     """Return the rows of each section; one that stands aside in a chapter that is open is folded itself."""
     beside = {section.id for part in parts if not part.is_folded for section in part.sections}
-    return {
+    tops = {one.id: Layout(layout(one.blocks, drawings, 3), []) for one in report.sections if one.is_on_top}
+    return tops | {
         section.id: (_folded if section.id in beside and _is_aside(report, section) else main_and_more)(
             section.blocks, drawings
         )
         for section in report.sections
+        if section.id not in tops
     }
 
 
@@ -146,13 +150,16 @@ def _is_half(rows: Layout) -> bool:
     return len(shown) == 1 and _narrow(shown[0], {})
 
 
-def layout(blocks: Sequence[Block], drawings: Mapping[str, str]) -> list[Row]:
-    """Return *blocks* in rows: narrow figures that follow each other stand in pairs."""
+def layout(blocks: Sequence[Block], drawings: Mapping[str, str], most: int = 2) -> list[Row]:
+    """Return *blocks* in rows: narrow figures that follow each other stand in pairs, or three of *most* 3."""
     rows: list[Row] = []
     for narrow, group in groupby(blocks, key=lambda block: _narrow(block, drawings)):
         run = list(group)
         if not narrow:
             rows.extend(Row("wide", (block,)) for block in run)
+            continue
+        if len(run) == most == 3:  # noqa: PLR2004 - pairs would leave one alone
+            rows.append(Row("triple", tuple(run)))
             continue
         pairs = [tuple(run[start : start + 2]) for start in range(0, len(run), 2)]
         rows.extend(Row("pair" if len(pair) > 1 else _alone(pair[0], drawings), pair) for pair in pairs)
