@@ -227,7 +227,7 @@ class Standings:
 
     def _found_out(self) -> str:
         """Return which model is the best, and whether the second is farther behind than seeds vary."""
-        if len(self.order) < 2:  # noqa: PLR2004 - nobody to be compared with
+        if len(self.order) < 2:  # noqa: PLR2004 - a model alone
             return ""
         best, second = self.order[:2]
         (rank, spread), (other, other_spread) = self.rank(best), self.rank(second)
@@ -245,7 +245,7 @@ class Standings:
             values = {"mean": self.rank(names[0])[0]}
             values |= dict(zip((one.name.lower() for one in Aspect), self.by_aspect(names[0]), strict=True))
             facts = tuple(
-                Fact(f"rank.{names[0]}.{key}", number(value), key, text=_shown(value))
+                Fact(f"rank.{names[0]}.{key}", number(value), key, "count", text=_shown(value))
                 for key, value in values.items()
             )
             rows.append((Verbatim(f"{place}. {', '.join(names)}"), facts))

@@ -17,7 +17,7 @@ from gwa.words.unit import Unit, Value
 MOST_COLUMNS: Final = 7
 """How many columns are in view; the others are in exports."""
 
-MOST_SHADED: Final = 10
+MOST_SHADED: Final = 11
 """How many of those whose shades are compared, whose numbers are short."""
 
 SCALES: Final[dict[Unit, tuple[float, str]]] = {
@@ -187,12 +187,23 @@ def _is_span(value: Value) -> TypeGuard[Sequence[float]]:
 
 
 def _told_apart(block: FactTable, columns: Sequence[list[Cell]]) -> list[list[Cell]]:
-    """Return the *columns* of a table with shades by rank and links to the things that it is about."""
+    """
+    Return the *columns* of a table with shades by rank and links to the things that it is about.
+
+    Numbers without a unit, such as changes, are not shaded.
+    """
     links = block.links or ("",) * len(block.rows)
     first = [replace(cell, link=link) for cell, link in zip(columns[0], links, strict=True)]
     if block.darkest == "none":
         return [first, *columns[1:]]
-    return [first, *(_shaded(column, is_least=block.darkest == "least") for column in columns[1:])]
+    has_units = [bool(fact.unit) for fact in block.rows[0][1]] if block.rows else []
+    return [
+        first,
+        *(
+            _shaded(column, is_least=block.darkest == "least") if has_unit else column
+            for column, has_unit in zip(columns[1:], has_units, strict=False)
+        ),
+    ]
 
 
 def _shaded(cells: Sequence[Cell], *, is_least: bool) -> list[Cell]:

