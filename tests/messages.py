@@ -55,7 +55,20 @@ SKIPPED: Final = {
 }
 """Calls whose texts are shown, and the places of arguments that are no texts; None for all places."""
 
-NAMES: Final = {"aliases", "unit", "zone", "id", "key", "facts", "needs", "section", "plot", "shape", "level"}
+NAMES: Final = {
+    "aliases",
+    "unit",
+    "zone",
+    "id",
+    "key",
+    "facts",
+    "needs",
+    "section",
+    "plot",
+    "shape",
+    "level",
+    "darkest",
+}
 """Arguments by name that are no texts either."""
 
 WORDS: Final = (
