@@ -35,10 +35,10 @@ from gwa.util.progress import SILENT, Progress
 from gwa.words.message import Verbatim
 from gwa.words.unit import Value
 
-ANSWER_FACTS: Final = ("jobs.completed.count", "jobs.failed.count", "jobs.cancelled.count", "changes")
-"""The facts of which the answers and the shares of outcomes are made."""
+OUTCOME_FACTS: Final = ("jobs.completed.count", "jobs.failed.count", "jobs.cancelled.count")
+"""The facts of which the shares of outcomes are made."""
 
-COMPARED_FACTS: Final = frozenset(chain(*GROUPS.values(), REFERENCE_FACTS, ANSWER_FACTS))
+COMPARED_FACTS: Final = frozenset(chain(*GROUPS.values(), REFERENCE_FACTS, OUTCOME_FACTS))
 """The facts shown of the sections; of other sections nothing is computed."""
 
 MAXIMUM_TRACES: Final = 20

@@ -30,7 +30,7 @@ RATIO_NOTE = (
     " such ratios lie within the range beside it."
 )
 
-BACKLOG = "How long the whole machine would need for the work that waits on average."
+HELP = {"backlog": "How long the whole machine would need for the work that waits on average."}
 
 COLUMNS = (
     Column("old", "Now", "seconds"),
@@ -112,8 +112,8 @@ def _machine_row(
     """Return a row of what is simulated of the machine, which has no interval."""
     texts = [_rounded(value, unit) for value in values]
     facts = [
-        Fact(f"whatif.{key}.{which}", value, f"{title}, {which}", unit, text=text)
-        for which, value, text in zip(("now", "changed"), values, texts, strict=True)
+        Fact(f"whatif.{new}{key}", value, f"{title}, {which}", unit, help=HELP.get(key, ""), text=text)
+        for new, which, value, text in zip(("", "new_"), ("now", "changed"), values, texts, strict=True)
     ]
     none = [
         Fact(f"whatif.{key}.{which}", None, f"{title}, {which}", text="–") for which in ("ratio", "range")
