@@ -32,7 +32,20 @@ SKIPPED: Final = {
     "finding": None,
     "Facts": (),
     **dict.fromkeys(
-        ("bars", "cdf", "density", "gantt", "groups", "heatmap", "lines", "lorenz", "series", "spark"), (0,)
+        (
+            "bars",
+            "cdf",
+            "density",
+            "gantt",
+            "groups",
+            "heatmap",
+            "lines",
+            "lorenz",
+            "series",
+            "spark",
+            "strips",
+        ),
+        (0,),
     ),
     "message": (),
     "within_sentence": (),
@@ -42,7 +55,20 @@ SKIPPED: Final = {
 }
 """Calls whose texts are shown, and the places of arguments that are no texts; None for all places."""
 
-NAMES: Final = {"aliases", "unit", "zone", "id", "key", "facts", "needs", "section", "plot", "shape", "level"}
+NAMES: Final = {
+    "aliases",
+    "unit",
+    "zone",
+    "id",
+    "key",
+    "facts",
+    "needs",
+    "section",
+    "plot",
+    "shape",
+    "level",
+    "darkest",
+}
 """Arguments by name that are no texts either."""
 
 WORDS: Final = (

@@ -1,5 +1,6 @@
 """Compare traces."""
 
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 PURPOSE = Purpose.REPORT
 
+
+VERSION: Final = re.compile(r"[-_]\d+(\.\d+)+([-_]cln)?$")
+"""What ends the name of a log in public archives, such as -2.1-cln."""
 
 SHOWN: Final = 4
 """The number of traces whose names are in that of the page."""
@@ -113,16 +117,16 @@ def command(
             if against_period
             else [(whole.name, part_of(whole, params).store) for whole in wholes]
         )
-        if names:
-            stores = _named(stores, names)
+        called = _named(stores, names) if names else _short(stores)
         remarks = []
         if like:
-            stores, remark = LIKE[like](stores)
+            called, remark = LIKE[like](called)
             remarks.append(remark)
         about = [f"against-{against.name}" if against else "", f"like-{like}" if like else ""]
-        name = page_name("comparison", *_compared(wholes, stores, params), *about)
+        named = called if names else stores
+        name = page_name("comparison", *_compared(wholes, named, params), *about)
         with claimed(paths(folder, name, kinds), force=params["force"], but=outputs()):
-            report = compare(stores, references, remarks, reading(params).progress)
+            report = compare(called, references, remarks, reading(params).progress)
             for path in write(report, folder, name, kinds, **look):
                 echo(path)
 
@@ -134,6 +138,14 @@ def _compared(wholes: "Sequence[Trace]", stores: "Stores", params: dict[str, Any
     shown = [wholes[0].name, *names] if periods else names
     others = [f"and-{len(shown) - SHOWN}-more"] if len(shown) > SHOWN else []
     return [*shown[:SHOWN], *others, *part_in_words(None if periods else params["period"], params)]
+
+
+def _short(stores: "Stores") -> "Stores":
+    """Return *stores* with names that lack the version of a log, where they stay different without it."""
+    short = [VERSION.sub("", name) for name, _ in stores]
+    if len(set(short)) < len(stores) or not all(short):
+        return stores
+    return [(name, store) for name, (_, store) in zip(short, stores, strict=True)]
 
 
 def _named(stores: "Stores", names: str) -> "Stores":

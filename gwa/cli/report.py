@@ -1,9 +1,11 @@
 """Write a report on a trace."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 import click
 from click.core import ParameterSource
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from gwa.trace import Trace
 
 PURPOSE = Purpose.REPORT
+
+MONTH: Final = re.compile(r"\d{4}-\d\d(?=$|-against-)")
+"""How the name of a report on a month goes on after that of the trace."""
 
 FEW_JOBS: Final = 50
 """A trace of fewer jobs is a table of jobs: statistics of them say little."""
@@ -103,6 +108,11 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     help="Print the JSON Schema of --json and exit.",
 )
 @click.option(
+    "--by",
+    type=click.Choice(["month"]),
+    help="Write one page of all months and their changes, with links to reports on months beside it.",
+)
+@click.option(
     "--against",
     metavar="WHEN",
     callback=given,
@@ -126,6 +136,7 @@ def command(
     no_explore: bool,
     top: int,
     against: str | None,
+    by: str | None,
     **params: Any,
 ) -> None:
     """
@@ -144,6 +155,7 @@ def command(
       gwa report sample.sacct
       gwa report sample.sacct --where 'n_procs > 1' --sections users,waits
       gwa report sample.sacct --period last-month --against previous
+      gwa report sample.sacct --by month
       gwa report sample.sacct --lang de
       gwa report sample.sacct --strings mine/languages/fr.po
     """
@@ -157,6 +169,8 @@ def command(
     look = looking(params)
     is_chosen = ctx.get_parameter_source("view") is not ParameterSource.DEFAULT
     failed = False
+    if by and (against or sections):
+        raise click.UsageError("--by shows all months, expected neither --against nor --sections with it")
     for trace in traces:
         with opened_whole(trace, params) as whole:
             write_texts(params)
@@ -164,8 +178,12 @@ def command(
             earlier = _earlier(whole, part, against, params) if against else None
             part.store.top = top
             wanted = only or _wanted(part.store, view, is_chosen=is_chosen)
-            name = page_name(part.name, *_what(part, earlier, ctx.params))
+            name = page_name(part.name, *_what(part, earlier, ctx.params), f"by-{by}" if by else "")
             with claimed(paths(folder, name, kinds), force=params["force"], but=outputs(), of=trace):
+                if by:
+                    for path in write(_by_month(part, folder), folder, name, kinds, **look):
+                        echo(path)
+                    continue
                 is_explored = "html" in kinds and not (no_explore or sections)
                 progress = reading(params).progress
                 report = part.report(wanted, progress, against=earlier, explore=is_explored)
@@ -177,6 +195,16 @@ def command(
     if failed:
         echo("gwa: some sections could not be made: they say so in their place", err=True)
         ctx.exit(1)
+
+
+def _by_month(part: "Trace", folder: Path) -> "Report":
+    """Return the page of all months, with links to the reports on them that stand in *folder*."""
+    from gwa.analysis.by_month import by_month
+
+    # A report on a month is called TRACE-2007-03.html, or TRACE-2007-03-against-2007-02.html.
+    found = sorted(folder.glob(f"{page_name(part.name)}-*.html"), reverse=True)
+    named = ((MONTH.match(path.stem.removeprefix(f"{page_name(part.name)}-")), path.name) for path in found)
+    return by_month(part.store, part.name, {month[0]: quote(page) for month, page in named if month})
 
 
 def _what(part: "Trace", earlier: "Trace | None", params: dict[str, Any]) -> list[str]:

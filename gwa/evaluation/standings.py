@@ -1,4 +1,4 @@
-"""The standings of a leaderboard: ranks, tables, and a figure."""
+"""The standings of a leaderboard: ranks, and the page that shows them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from scipy.stats import rankdata
 
 from gwa.evaluation.leaderboard import REFERENCES, LeaderboardResults
 from gwa.evaluation.measure import Aspect, measures
-from gwa.report.document import Block, Column, Note, Table
+from gwa.report.document import Block, Column, Fact, FactTable, Note, Report, Section, Table
 from gwa.report.facts import number
-from gwa.report.figures.heatmap import heatmap
 from gwa.statistics.sample import Floats
+from gwa.words.message import Verbatim
 from gwa.words.unit import Value
 
 LEGEND: Final = (
@@ -25,6 +25,9 @@ LEGEND: Final = (
     " being as far as one half of a trace is from the other. Scheduler: on how many traces that is at most 1"
     " for what a scheduler sees. Rows without a rank are not models."
 )
+
+DECIMALS: Final = 2
+"""With how many decimals ranks are shown; those that look the same share a place."""
 
 MINIMUM_COMMON_SHARE: Final = 0.5
 """A measure is common where more than this share of the models that could be fitted produce it."""
@@ -194,26 +197,74 @@ class Standings:
                         rows.append((*case, name, measure.aspect.value, measure.id, *map(number, numbers)))
         return rows
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield the leaderboard as blocks: the table, the figure, and the notes."""
-        yield Table("leaderboard", "Leaderboard of models", COLUMNS, tuple(self.rows()), LEGEND)
-        aspects = [aspect.value for aspect in Aspect]
-        matrix = np.array([self.by_aspect(name) for name in self.order]).T.reshape(len(aspects), -1)
-        yield heatmap(
-            "leaderboard-aspects",
-            "Mean rank in each aspect",
-            matrix,
-            aspects,
-            self.order,
-            f"Mean ranks of {len(self.order)} models in {len(aspects)} aspects; pale is better.",
-            xlabel="Model, best first",
-            ylabel="Mean rank",
+    def report(self) -> Report:
+        """Return the page: which model is the best, the ranks of all, then all numbers and what they lack."""
+        sections = (
+            Section("ranks", "Ranks", "", (self._ranks(),), is_on_top=True),
+            Section("leaderboard", "All numbers", LEGEND, tuple(self._details())),
         )
-        for name, lacks in self.lacking.items():
-            if lacks:
-                yield Note(
-                    f"{name} produces {self.produced(name)} measures: it is last in {', '.join(lacks)}."
-                )
+        return Report(
+            "Leaderboard of models",
+            Verbatim(", ".join(self.traces)),
+            sections,
+            overline="Model comparison",
+            answer=self._found_out(),
+        )
+
+    @cached_property
+    def places(self) -> list[tuple[str, list[str]]]:
+        """The models by place, such as 1 or 2–3: those whose ranks look the same share one."""
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for name in self.order:
+            shown = (self.rank(name)[0], *self.by_aspect(name))
+            groups.setdefault(tuple(map(_shown, shown)), []).append(name)
+        found, place = [], 1
+        for names in groups.values():
+            last = place + len(names) - 1
+            found.append((f"{place}" if last == place else f"{place}–{last}", names))
+            place = last + 1
+        return found
+
+    def _found_out(self) -> str:
+        """Return which model is the best, and whether the second is farther behind than seeds vary."""
+        if len(self.order) < 2:  # noqa: PLR2004 - a model alone
+            return ""
+        best, second = self.order[:2]
+        (rank, spread), (other, other_spread) = self.rank(best), self.rank(second)
+        is_beyond = other - rank > spread + other_spread
+        beyond = "which is more than seeds vary" if is_beyond else "which is no more than seeds vary"
+        return (
+            f"{best} reproduces held-out weeks best of {len(self.order)} models: its mean rank is"
+            f" {_shown(rank)}, that of {second}, the next, {_shown(other)}, {beyond}."
+        )
+
+    def _ranks(self) -> FactTable:
+        """Return the mean rank of each model, and in each aspect; the darkest are the best."""
+        rows = []
+        for place, names in self.places:
+            values = {"mean": self.rank(names[0])[0]}
+            values |= dict(zip((one.name.lower() for one in Aspect), self.by_aspect(names[0]), strict=True))
+            facts = tuple(
+                Fact(f"rank.{names[0]}.{key}", number(value), key, "count", text=_shown(value))
+                for key, value in values.items()
+            )
+            rows.append((Verbatim(f"{place}. {', '.join(names)}"), facts))
+        columns = ("Mean rank", *(aspect.value for aspect in Aspect))
+        models = len(self.order)
+        note = f"The darker, the better in a column: 1 is the best of {models} models, {models} the last."
+        title = "Mean rank, and in each aspect"
+        return FactTable("ranks", title, columns, tuple(rows), note, darkest="least")
+
+    def _details(self) -> Iterator[Block]:
+        """Yield the whole table, what models lack, and which could not be fitted."""
+        yield Table("leaderboard", "Leaderboard of models", COLUMNS, tuple(self.rows()))
+        lacking = tuple((name, len(lacks), ", ".join(lacks)) for name, lacks in self.lacking.items() if lacks)
+        if lacking:
+            columns = (
+                Column("model", "Model"), Column("number", "Measures lacking", "count"),
+                Column("measures", "In these it is last"),
+            )  # fmt: skip
+            yield Table("lacking", "What models do not produce", columns, lacking)
         for note in self.results.notes:
             yield Note(note, "warning")
 
@@ -232,6 +283,10 @@ COLUMNS: Final = (
 DETAILS: Final = (
     "trace", "fitted to weeks", "model", "aspect", "measure", "distance", "deviation", "noise floor",
 )  # fmt: skip
+
+
+def _shown(rank: float) -> str:
+    return "–" if np.isnan(rank) else f"{rank:.{DECIMALS}f}"
 
 
 def _mean(ranks: Floats) -> float:

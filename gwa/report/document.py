@@ -118,6 +118,11 @@ class FactTable:
         For each thing, its name and its facts, one for each column.
     note
         A sentence below it.
+    darkest
+        Which values of a column are shaded most, so that columns of several kinds compare at a glance: the
+        greatest or the least ones; none by default.
+    links
+        The address of a page about each thing; empty for those without one.
 
     """
 
@@ -127,6 +132,8 @@ class FactTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Fact, ...]], ...] = field(repr=False)
     note: str = ""
+    darkest: Literal["none", "greatest", "least"] = "none"
+    links: tuple[str, ...] = ()
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -416,6 +423,8 @@ class Section:
         missing.
     view
         Who it is for: operator or modeller.
+    is_on_top
+        Whether it stands at the head of a page, over its whole width, with all that is in it.
 
     """
 
@@ -427,6 +436,7 @@ class Section:
     failed: bool = False
     is_recorded: bool = True
     view: View = "operator"
+    is_on_top: bool = False
 
     def facts(self) -> tuple[Fact, ...]:
         """
@@ -522,6 +532,8 @@ class Report:
         From when to when the jobs are, in words; empty where that is unknown.
     explorer
         What its page filters; the JSON has none of it.
+    answer
+        What is found, in a sentence, where the report answers one question.
 
     Examples
     --------
@@ -545,6 +557,7 @@ class Report:
     answers: tuple[Answer, ...] = ()
     period: str = ""
     explorer: Explorer | None = field(default=None, repr=False, metadata=NOT_IN_JSON)
+    answer: str = ""
 
     def facts(self) -> tuple[Fact, ...]:
         """

@@ -31,7 +31,7 @@ def kinds() -> list[str]:
     Return the names of all kinds of plots.
 
     >>> kinds()
-    ['bars', 'cdf', 'density', 'gantt', 'groups', 'heatmap', 'lines', 'lorenz', 'series', 'spark']
+    ['bars', 'cdf', 'density', 'gantt', 'groups', 'heatmap', 'lines', 'lorenz', 'series', 'spark', 'strips']
     """
     return sorted(_drawings())
 

@@ -17,6 +17,9 @@ from gwa.words.unit import Unit, Value
 MOST_COLUMNS: Final = 7
 """How many columns are in view; the others are in exports."""
 
+MOST_SHADED: Final = 11
+"""How many of those whose shades are compared, whose numbers are short."""
+
 SCALES: Final[dict[Unit, tuple[float, str]]] = {
     "": (1, ""), "count": (1, ""), "per day": (1, ""), "per hour": (1, ""), "fraction": (100, " %"),
     "cpu seconds": (1 / HOUR, " h"), "hours": (1, " h"), "kilowatt hours": (1, " kWh"),
@@ -75,12 +78,21 @@ class Head:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value and its text; *part* is the length of its bar, from 0 to 1. *id* is that of a fact."""
+    """
+    A value and its text; *id* is that of a fact.
+
+    *part* is the length of its bar, and *shade* how dark it is, from 0 to 1; *marks* are where the ends and
+    the middle of a span stand between the ends of an axis that has 0 in the middle, *link* is the address of
+    a page about it.
+    """
 
     value: Value
     text: str
     id: str = ""
     part: float | None = None
+    shade: float | None = None
+    marks: tuple[float, ...] = ()
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,8 +118,10 @@ def grid(block: Table | FactTable, write: Writer, numeral: Callable[[str], str] 
     heads = _heads(block)
     columns = [[row[place] for row in rows] for place in range(len(heads))]
     written = [_written(column, write, numeral) for column in columns]
+    if isinstance(block, FactTable) and (block.darkest != "none" or block.links):
+        written = _told_apart(block, written)
     bars = next((place for place in _by_magnitude(columns) if not heads[place].is_minor), None)
-    if bars is not None:
+    if bars is not None and not any(cell.shade is not None for cell in written[bars]):
         written[bars] = _with_bars(written[bars])
     return Grid(heads, tuple(zip(*written, strict=True)))
 
@@ -143,7 +157,8 @@ def _heads(block: Table | FactTable) -> tuple[Head, ...]:
     else:
         kinds = zip(block.columns, numeric(block), strict=True)
         named = [(column.key, column.label, is_number, column.minor) for column, is_number in kinds]
-    in_view = [key for key, _, _, is_minor in named if not is_minor][:MOST_COLUMNS]
+    most = MOST_SHADED if isinstance(block, FactTable) and block.darkest != "none" else MOST_COLUMNS
+    in_view = [key for key, _, _, is_minor in named if not is_minor][:most]
     return tuple(Head(key, label, is_number, key not in in_view) for key, label, is_number, _ in named)
 
 
@@ -153,7 +168,55 @@ def _written(column: Sequence[Fact], write: Writer, numeral: Callable[[str], str
         unit: _decimals([fact.value for fact in column if fact.unit == unit and not fact.text], unit)
         for unit in {fact.unit for fact in column}
     }
-    return [Cell(fact.value, _text(fact, by_unit[fact.unit], write, numeral), fact.id) for fact in column]
+    cells = [Cell(fact.value, _text(fact, by_unit[fact.unit], write, numeral), fact.id) for fact in column]
+    return _with_marks(cells) if any(fact.unit == "span" for fact in column) else cells
+
+
+def _with_marks(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the *cells* of spans with their places on one axis, which reaches as far to both sides."""
+    spans = [[float(end) for end in cell.value] if _is_span(cell.value) else [] for cell in cells]
+    reach = max((abs(end) for span in spans for end in span), default=0.0) or 1.0
+    return [
+        replace(cell, marks=tuple(round((1 + end / reach) / 2, 4) for end in span))
+        for cell, span in zip(cells, spans, strict=True)
+    ]
+
+
+def _is_span(value: Value) -> TypeGuard[Sequence[float]]:
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(map(is_number, value))
+
+
+def _told_apart(block: FactTable, columns: Sequence[list[Cell]]) -> list[list[Cell]]:
+    """
+    Return the *columns* of a table with shades by rank and links to the things that it is about.
+
+    Numbers without a unit, such as changes, are not shaded.
+    """
+    links = block.links or ("",) * len(block.rows)
+    first = [replace(cell, link=link) for cell, link in zip(columns[0], links, strict=True)]
+    if block.darkest == "none":
+        return [first, *columns[1:]]
+    has_units = [bool(fact.unit) for fact in block.rows[0][1]] if block.rows else []
+    return [
+        first,
+        *(
+            _shaded(column, is_least=block.darkest == "least") if has_unit else column
+            for column, has_unit in zip(columns[1:], has_units, strict=False)
+        ),
+    ]
+
+
+def _shaded(cells: Sequence[Cell], *, is_least: bool) -> list[Cell]:
+    """Return *cells* the darker the higher their rank among the numbers of the column; equals are alike."""
+    numbers = sorted({float(cell.value) for cell in cells if _is_finite(cell.value)}, reverse=is_least)
+    if len(numbers) < 2:  # noqa: PLR2004 - nothing is told apart
+        return list(cells)
+    return [
+        replace(cell, shade=round(numbers.index(float(cell.value)) / (len(numbers) - 1), 3))
+        if _is_finite(cell.value)
+        else cell
+        for cell in cells
+    ]
 
 
 def _text(fact: Fact, decimals: int | None, write: Writer, numeral: Callable[[str], str]) -> str:

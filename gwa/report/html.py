@@ -80,7 +80,7 @@ UNPRINTABLE = dict.fromkeys(CONTROLS, "\N{REPLACEMENT CHARACTER}")
 CAUTIONS = {"data-quality"}
 """The sections whose findings make conclusions unsafe."""
 
-UNSAFE = {"too-small"}
+UNSAFE = {"too-small", "doubts"}
 """Findings of other sections that do so."""
 
 MAXIMUM_ACTIONS = 3
@@ -115,7 +115,7 @@ def kinds_on_page(overrides: Path | None = None) -> list[str]:
     Return the kinds of figures that a page draws itself, with the scripts in the folder *overrides*, sorted.
 
     >>> kinds_on_page()
-    ['bars', 'cdf', 'density', 'gantt', 'groups', 'heatmap', 'lines', 'lorenz', 'series', 'spark']
+    ['bars', 'cdf', 'density', 'gantt', 'groups', 'heatmap', 'lines', 'lorenz', 'series', 'spark', 'strips']
     """
     scripts = (name for name in templates(overrides).list_templates() if name.startswith(KINDS))
     return sorted(name.removeprefix(KINDS).removesuffix(".js") for name in scripts)
@@ -201,7 +201,9 @@ def explored(report: Report) -> dict[str, Any]:
 
 
 def summary(report: Report) -> list[Fact]:
-    """Return the most important numbers, for the head of the page."""
+    """Return the most important numbers, for the head of the page; none where an answer stands there."""
+    if report.answer:
+        return []
     facts = {fact.id: fact for fact in report.facts()}
     numbers = {name: fact for name, fact in facts.items() if is_number(fact.value)}
     if "trace.cpus_inferred" in facts and facts["trace.cpus_inferred"].value:

@@ -227,7 +227,7 @@ def translated(report: Report, translate: Callable[[str], str]) -> Report:
         _texts(finding, translate, "text", "rule", "advice", "action") for finding in report.findings
     )
     sections = tuple(_section(section, translate) for section in report.sections)
-    texts = _texts(report, translate, "title", "subtitle", "overline", "period")
+    texts = _texts(report, translate, "title", "subtitle", "overline", "period", "answer")
     answers = tuple(_answer(answer, translate) for answer in report.answers)
     explorer = report.explorer and _explorer(report.explorer, translate)
     return replace(texts, sections=sections, findings=findings, answers=answers, explorer=explorer)

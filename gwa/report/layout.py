@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from gwa.report.document import Attachment, Block, Facts, FactTable, Figure, Note, Report, Section, Table
 
-WIDE_KINDS: Final = {"series", "gantt", "groups", "heatmap"}
+WIDE_KINDS: Final = {"series", "gantt", "groups", "heatmap", "strips"}
 """Kinds of figures that take the whole width; of others two may stand side by side."""
 
 MAX_BARS: Final = 12
@@ -39,21 +39,23 @@ class Layout:
 
 @dataclass(frozen=True)
 class Row:
-    """A pair of figures beside each other, or any block alone."""
+    """A pair of figures beside each other, three of them, or any block alone."""
 
-    shape: Literal["wide", "pair"]
+    shape: Literal["wide", "pair", "triple"]
     blocks: tuple[Block, ...]
 
 
 def chapters(report: Report) -> list[Chapter]:
     """
-    Return the recorded sections by chapter, in order; several that stand aside altogether are folded.
+    Return the recorded sections by chapter, in order, without those at the head of the page.
+
+    Several that stand aside altogether are folded.
 
     A section without a chapter is one by itself.
     """
     found: dict[str, list[Section]] = {}
     for section in report.sections:
-        if section.is_recorded:
+        if section.is_recorded and not section.is_on_top:
             found.setdefault(section.chapter or section.title, []).append(section)
     others = [section for section in report.sections if not _is_aside(report, section)]
     return [
@@ -84,6 +86,9 @@ def rows_by_section(
     beside = {section.id for part in parts if not part.is_folded for section in part.sections}
     rows = {}
     for section in report.sections:
+        if section.is_on_top:
+            rows[section.id] = Layout(layout(section.blocks, drawings, 3), [])
+            continue
         is_folded = section.id in beside and _is_aside(report, section)
         above = said.get(section.id, ())
         blocks = [one for one in section.blocks if not _repeats(one, above)]
@@ -151,13 +156,16 @@ def _is_hidden(block: Block) -> bool:
     return isinstance(block, Facts) and not block.listed
 
 
-def layout(blocks: Sequence[Block], drawings: Mapping[str, str]) -> list[Row]:
-    """Return *blocks* in rows: narrow figures that follow each other stand in pairs."""
+def layout(blocks: Sequence[Block], drawings: Mapping[str, str], most: int = 2) -> list[Row]:
+    """Return *blocks* in rows: narrow figures that follow each other stand in pairs, or three of *most* 3."""
     rows: list[Row] = []
     for narrow, group in groupby(blocks, key=lambda block: _narrow(block, drawings)):
         run = list(group)
         if not narrow:
             rows.extend(Row("wide", (block,)) for block in run)
+            continue
+        if len(run) == most == 3:  # noqa: PLR2004 - pairs would leave one alone
+            rows.append(Row("triple", tuple(run)))
             continue
         pairs = [tuple(run[start : start + 2]) for start in range(0, len(run), 2)]
         rows.extend(Row("pair" if len(pair) > 1 else "wide", pair) for pair in pairs)

@@ -64,6 +64,29 @@ def p_value(first: ArrayLike, second: ArrayLike, cycle: int = 7, places: tuple[i
     return float((_null(pair[0].size, pair[1].size, cycle) >= found).mean())
 
 
+def half_width(
+    first: ArrayLike, second: ArrayLike, chance: float, cycle: int = 7, places: tuple[int, int] = (0, 0)
+) -> float:
+    """
+    Return how far the difference of the levels may be from that of the means, where `p_value` is *chance*.
+
+    Differences within that are those which the test does not reject. The other parameters are those of
+    `p_value`; *chance* is above 0.
+    """
+    pair = _without_cycle(floats(first)[None, :], floats(second)[None, :], cycle, places)
+    distance = float(pair[1].mean() - pair[0].mean())
+    found = float(_statistic(*pair)[0])
+    if not np.isfinite(found):
+        return 0.0
+    limit = float(np.quantile(_null(pair[0].shape[1], pair[1].shape[1], cycle), 1 - chance, method="higher"))
+    if found > 0:
+        return float(abs(distance) * np.sqrt(limit / found))
+    # The levels are equal: how far apart they may be shows where one of them is moved.
+    step = max(float(np.ptp(pair[1])), float(np.ptp(pair[0])))
+    moved = float(_statistic(pair[0], pair[1] + step)[0]) if step else np.inf
+    return float(step * np.sqrt(limit / moved)) if np.isfinite(moved) else 0.0
+
+
 def _statistic(first: Floats, second: Floats) -> Floats:
     """Return the squared difference of the means of two rows over the variation of their partial sums."""
     sizes = first.shape[1], second.shape[1]

@@ -23,5 +23,10 @@ Unit: TypeAlias = Literal[
     "kilowatt hours",
     "gigabyte hours",
     "kilograms",
+    "span",
 ]
-"""How a number is printed. Values are always in SI base units; only the printing differs."""
+"""
+How a number is printed. Values are always in SI base units; only the printing differs.
+
+A span is a low end, a value and a high end.
+"""

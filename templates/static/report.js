@@ -138,7 +138,7 @@ function unfold() {
 function unfolding() {
   // A section that is opened takes the whole width.
   document.addEventListener("toggle", ({ target }) => {
-    if (target.matches(".rest")) target.closest(".section").classList.toggle("open", target.open);
+    if (target.matches(".rest")) target.closest(".section")?.classList.toggle("open", target.open);
   }, { capture: true });
   addEventListener("hashchange", unfold);
   unfold();

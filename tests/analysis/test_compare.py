@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -90,7 +90,33 @@ def test_twenty_traces_are_compared(make_store):
     store = made(make_store, 1, jobs=60)
     report = compare([("same", store)] * 20)
     tables = [block for one in report.sections for block in one.blocks if isinstance(block, FactTable)]
-    assert all(len(table.columns) == len(set(table.columns)) == 20 for table in tables)
+    ranked, *others = tables
+    assert [name for name, _ in ranked.rows] == ["same", *(f"same ({n})" for n in range(2, 21))]
+    assert all(len(table.columns) == len(set(table.columns)) == 20 for table in others)
+
+
+def test_three_traces_are_ranked_and_not_subtracted(make_store):
+    report = compare([(name, made(make_store, n, jobs=300 * n)) for n, name in enumerate("ABC", 1)])
+    (table,) = [block for block in report.sections[0].blocks if isinstance(block, FactTable)]
+    busy = [cast("float", facts[0].value) for _, facts in table.rows]
+
+    assert table.darkest == "greatest"
+    assert busy == sorted(busy, reverse=True)
+    assert {name for name, _ in table.rows} == {"A", "B", "C"}
+    strips = report.figure("use-over-time").data["strips"]
+    assert [strip["label"] for strip in cast("list[dict[str, str]]", strips)] == ["A", "B", "C"]
+
+
+def test_what_is_not_recorded_is_no_difference(make_store):
+    poor = make_store(submit_time=[float(3600 * n) for n in range(500)])
+    report = compare([("poor", poor), ("rich", made(make_store, 1, jobs=500))])
+    (table,) = [block for block in report.sections[0].blocks if isinstance(block, FactTable)]
+    told = {fact.id: fact for _, facts in table.rows for fact in facts}
+
+    assert told["side.1.jobs.runtime.median"].value is None
+    assert told["side.jobs.runtime.median.difference"].value is None
+    assert told["side.jobs.runtime.median.verdict"].text == "unknown: not recorded in poor"
+    assert "busier" not in report.answer
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 21])
@@ -348,15 +374,20 @@ def test_two_traces_are_compared_by_what_an_operator_asks_and_chance_stands_besi
         return made(make_store, seed, wait_time=waits, status=np.where(failed, 0, 1).tolist())
 
     report = compare([("A", store(1, 60)), ("B", store(2, 6000))])
-    (table,) = [block for block in report.sections[0].blocks if isinstance(block, Table)]
-    wait = next(row for row in table.rows if row[0] == "How long did jobs wait?")
+    (table,) = [block for block in report.sections[0].blocks if isinstance(block, FactTable)]
+    rows = {name: {fact.id: fact for fact in facts} for name, facts in table.rows}
+    wait, users = rows["Waits? median wait"], rows["Who? users for half of the core-hours"]
     figures = [figure.id for figure in report.figures()]
 
-    assert [column.label for column in table.columns] == ["Question", "A", "B", "Difference, beside chance"]
-    assert "more than chance" in str(wait[-1])
+    assert table.columns == ("A", "B", "Difference", "Beyond chance?", "less ← → more")
+    assert wait["side.jobs.wait.median.verdict"].text == "yes, longer"
+    low, step, high = cast("list[float]", wait["side.jobs.wait.median.span"].value)
+    assert 0 < low < step < high
+    assert users["side.users.half_cpu.verdict"].text == "unknown: a log has one such number"
+    assert report.answer.startswith("B differs from A by more than chance: its jobs wait longer (")
     assert {finding.section for finding in report.findings} == {"levels"}
     assert not any("log ratio" in finding.text or "in a row" in finding.text for finding in report.findings)
-    assert figures[0] == "compare-wait-1"
+    assert figures[:4] == ["use-over-time", "compare-wait-1", "compare-run-time-1", "compare-size-1"]
     shares = {fact.id: fact.value for fact in report.facts() if fact.id.endswith("jobs.failed.share")}
     assert shares["compare.1.jobs.failed.share"] == pytest.approx(0.1, abs=0.02)
     assert report.sections[-1].id == "differences"

@@ -13,8 +13,7 @@ from gwa.analysis.comparison.recording import Recording, recording_remarks
 from gwa.analysis.comparison.relation import Relation, relation
 from gwa.analysis.comparison.trace_summary import summarize
 from gwa.metrics.intervals import Intervals
-from gwa.report.document import Figure, Note, Table
-from gwa.report.layout import main_block
+from gwa.report.document import Note, Table
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.store.subset import Subset, select
@@ -133,7 +132,7 @@ def test_logs_that_record_other_outcomes_are_not_compared_by_them(make_store):
     cancelled = system(make_store, 2, codes=(5, 1))
     names = {one.name for one in compare_levels(failed, cancelled)}
     report = compare([("A", failed), ("B", cancelled)])
-    notes = [block.text for block in report.sections[0].blocks if isinstance(block, Note)]
+    notes = [block.text for block in report.section("compared").blocks if isinstance(block, Note)]
     shares = {fact.id: fact.value for fact in report.facts() if fact.id.endswith("ed.share")}
 
     assert not names & {"failed", "cancelled"}
@@ -221,14 +220,15 @@ def test_the_difference_of_a_row_is_that_of_its_values(make_store):
     report = compare(
         [("A", system(make_store, 1)), ("B", system(make_store, 2, cpus=1024, copies=16))],
     )
-    (table,) = [block for block in report.sections[0].blocks if isinstance(block, Table)]
     facts: dict[str, Any] = {fact.id: fact.value for fact in report.facts()}
-    row = next(row for row in table.rows if row[0] == "How busy was it?")
     points = 100 * (facts["compare.2.utilization.mean"] - facts["compare.1.utilization.mean"])
     levels = next(block for block in report.sections[1].blocks if isinstance(block, Table))
     values = {str(line[0]): line for line in levels.rows}
 
-    assert f"{points:+.1f} points".replace("-", "−") in str(row[-1])
+    assert report.fact("side.utilization.mean.difference").value == pytest.approx(points / 100)
+    assert report.fact("side.utilization.mean.difference").text == f"{points:+.1f} points".replace("-", "−")
+    assert report.fact("side.utilization.mean.verdict").value == "no more than chance"
+    assert facts["side.1.jobs.wait.median"] == facts["compare.1.jobs.wait.median"]
     assert facts["differences.busy.second"] == facts["compare.2.utilization.mean"]
     assert facts["differences.wait_median.first"] == facts["compare.1.jobs.wait.median"]
     assert facts["differences.failed.second"] == facts["compare.2.jobs.failed.share"]
@@ -277,10 +277,12 @@ def test_measures_of_size_are_not_said_to_differ(make_store):
 
 def test_every_trace_is_drawn_over_time(make_store):
     report = compare([("A", system(make_store, 1)), ("B", system(make_store, 2))])
-    sections = [section for section in report.sections if section.chapter == "Over time"]
+    strips: Any = report.figure("use-over-time").data["strips"]
+    busy = [report.fact(f"side.{n}.utilization.mean").value for n in (1, 2)]
+    means = [np.nanmean(np.nansum(strip["y"], axis=0)) for strip in strips]
 
-    assert [section.title for section in sections] == ["A", "B"]
-    main = [main_block(section.blocks) for section in sections]
-    assert [figure.id for figure in main if isinstance(figure, Figure)] == [
-        "compare-1-utilization", "compare-2-utilization",
+    assert [strip["label"].split(",")[0] for strip in strips] == ["A", "B"]
+    assert means == pytest.approx(busy, rel=0.1)
+    assert [report.figure(f"months-{name}").data["rows"] for name in ("utilization", "median-wait")] == [
+        ["A", "B"], ["A", "B"],
     ]  # fmt: skip

@@ -15,6 +15,7 @@ from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.leaderboard import REPLAY, LeaderboardEntry, LeaderboardResults, compete
 from gwa.evaluation.measure import Aspect, measures
 from gwa.evaluation.standings import COLUMNS, Standings
+from gwa.report.document import FactTable
 
 IDS = [one.id for one in measures()]
 CASES = [("a", "even"), ("a", "odd")]
@@ -144,9 +145,21 @@ def test_the_command_prints_and_draws(sample, tmp_path):
     assert done.exit_code == 0
     assert rows[0]["model"] == "dacosta"
     assert "tiny: 0 of 6" in done.stderr.splitlines(), "long work says how far it is"
-    assert 'data-plot="heatmap"' in (tmp_path / "leaderboard.html").read_text()
+    assert "--shade" not in (tmp_path / "leaderboard.html").read_text(), "one model is not compared"
     wrong = CliRunner().invoke(command, [*words[:3], "--models", "nix"])
     assert (wrong.exit_code, "there is no model 'nix'" in wrong.stderr) == (2, True)
+
+
+def test_models_whose_ranks_look_the_same_share_a_place_and_the_best_is_darkest():
+    ids = [measure.id for measure in measures()]
+    near, far = (dict.fromkeys(ids, distance) for distance in (0.1, 0.5))
+    found = standings(entries("one", near), entries("two", near), entries("three", far))
+    (table,) = found.report().section("ranks").blocks
+
+    assert found.places == [("1–2", ["one", "two"]), ("3", ["three"])]
+    assert isinstance(table, FactTable)
+    assert table.darkest == "least"
+    assert [name for name, _ in table.rows] == ["1–2. one, two", "3. three"]
 
 
 def test_who_lacks_a_field_is_last_there_but_not_on_common_measures():

@@ -294,6 +294,20 @@ def test_the_page_shows_what_varies(setup, tmp_path):
     ids = [block.id for section in page.sections for block in section.blocks if hasattr(block, "id")]
 
     assert results.varied == ["load", "architecture", "scheduler"]
+    spans: dict[str, list[float]] = {}
+    for row in results.rows:
+        if row["class"] == "bags" and row["load"] == results.values("load")[-1]:
+            spans.setdefault(f"{row['architecture']} · {row['scheduler']}", []).append(
+                float(row["makespan"] or 0)
+            )
+    best = min(spans, key=lambda name: np.mean(spans[name]))
+    assert page.fact("best.1.makespan.best_value").value == pytest.approx(np.mean(spans[best]))
+    assert f"{best} is the best by make-span" in page.answer
+    (second,) = [spans[str(page.fact("best.1.makespan.second").value)]]
+    is_beyond = stats.ttest_rel(spans[best], second).pvalue < 0.05
+    assert page.fact("best.1.makespan.beyond_chance").value == ("yes" if is_beyond else "no")
+    policies = next(block for block in page.tables() if block.id == "policies")
+    assert "Fastest Processor Largest Task" in str(policies.rows)
     assert "results-1-nsl" in ids
     assert "results-1-makespan-by-size" in ids
     figures: Any = {block.id: block for section in page.sections for block in section.blocks

@@ -407,7 +407,10 @@ def test_the_command_answers_and_writes_a_page(tmp_path):
     assert done.exit_code == 0
     assert found["trust"]["is_this_machine"] is False
     assert found["processors"] == {"old": 48, "new": 58}
-    assert page.index("This answer is about an ideal machine") < page.index("times the mean wait of now")
+    assert "<h1><bdi>What if there were 58 processors instead of 48?</bdi></h1>" in page
+    assert '<p class="found-out"><bdi>On an ideal machine, ' in page
+    assert page.index("This answer is about an ideal machine") < page.index("Waits now and changed")
+    assert page.count('class="note') == 0, "what it rests on stands in one table"
     assert (tmp_path / "out" / "whatif.json").exists()
 
 

@@ -27,6 +27,7 @@ from gwa.report.figures.heatmap import heatmap
 from gwa.report.figures.lines import lines
 from gwa.report.figures.lorenz import lorenz
 from gwa.report.figures.series import series
+from gwa.report.figures.strips import Strip, strips
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -66,6 +67,14 @@ def make_all(name="all", values=(0, 1, 5, 70, 7200, 7200, 1e6)):
         groups("q", name, [name, "b"], {name: [(1.0, 0.5), (None, None)], "b": [(3.0, None), (99.0, 1.0)]},
                name, name, "alt", unit="seconds"),
         groups("r", name, [name, "b"], {name: [(1.0, 0.5), (2.0, None)]}, name, name, "alt", x=[0.9, 0.3]),
+        strips(
+            "days", name,
+            [Strip(name, [0, 86400, 172800], {"failed": [0.5, np.nan], "unknown": [0.1, 0.2]}, "fraction")],
+            {"failed": "failed", "unknown": name}, name, name, "alt",
+        ),
+        strips("years", name, [Strip(name, np.arange(900) * 86400.0, {"failed": np.arange(899.0)}, "count")],
+               {"failed": name}, "", name, "alt", zone="UTC"),
+        groups("spans", name, [name, "b"], {name: [(5.0, (1.0, 9.0)), (4.0, None)]}, name, name, "alt"),
         gantt("i", name, [(n, n + 1, n, n + 1, f"{name}{n}") for n in range(9)], (0, 9), name, "alt"),
         lines("n", name, {name: (some, some), "b": (some, some * 2)}, name, name, "alt", unit="seconds"),
         lines("o", name, {name: (some, some), "b": (some, -some)}, name, name, "alt", log=(False, False)),

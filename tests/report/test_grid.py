@@ -1,6 +1,7 @@
 """Tables as they are read: decimals, bars, and the columns in view."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -101,3 +102,39 @@ def test_columns_beyond_the_seventh_are_in_exports_only_and_the_page_says_so():
     page = html(Report("r", "", (Section("s", "S", "", (table,)),)))
     assert 'data-key="c9" class="minor"' in page
     assert "More columns are in the CSV and JSON." in page
+
+
+def plainly(value, unit):
+    return f"{value} {unit}"
+
+
+def test_the_greatest_of_a_column_is_darkest_and_what_has_no_unit_or_value_is_not_shaded():
+    rows = tuple(
+        (name, (Fact(f"{name}.jobs", jobs, "Jobs", "count"), Fact(f"{name}.change", jobs, "Change")))
+        for name, jobs in (("a", 5), ("b", None), ("c", 9), ("d", 7), ("e", 9))
+    )
+    table = FactTable("t", "T", ("Jobs", "Change"), rows)
+    shades = {}
+    for darkest in ("greatest", "least", "none"):
+        shown = grid(replace(table, darkest=darkest), plainly)
+        shades[darkest] = [row[1].shade for row in shown.rows]
+        assert {row[2].shade for row in shown.rows} == {None}
+
+    assert shades == {"greatest": [0, None, 1, 0.5, 1], "least": [1, None, 0, 0.5, 0], "none": [None] * 5}
+
+
+def test_spans_stand_on_one_axis_with_nothing_in_the_middle():
+    rows = (
+        ("a", (Fact("a", [-1.0, 1.0, 4.0], "", "span"),)),
+        ("b", (Fact("b", None, "", "span", text="–"),)),
+    )
+    shown = grid(FactTable("t", "T", ("Span",), rows), plainly)
+
+    assert [row[1].marks for row in shown.rows] == [(0.375, 0.625, 1.0), ()]
+
+
+def test_a_row_with_a_page_is_a_link():
+    rows = (("a", (Fact("a", 1, ""),)), ("b", (Fact("b", 2, ""),)))
+    shown = grid(FactTable("t", "T", ("N",), rows, links=("a.html", "")), plainly)
+
+    assert [row[0].link for row in shown.rows] == ["a.html", ""]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.signal import lfilter
 
-from gwa.statistics.contrast import MAXIMUM_LENGTH, MINIMUM_LENGTH, p_value
+from gwa.statistics.contrast import MAXIMUM_LENGTH, MINIMUM_LENGTH, half_width, p_value
 
 LEVEL = 0.01
 
@@ -67,3 +67,19 @@ def test_units_and_origins_do_not_matter(seed, scale, origin):
 def test_what_is_too_short_too_long_or_not_known_is_refused(wrong):
     with pytest.raises(ValueError, match="expected 5 to 400 that are finite"):
         p_value(wrong, [1.0] * 10)
+
+
+@pytest.mark.parametrize("step", [0.0, 0.5, 2.0, 6.0])
+@pytest.mark.parametrize("chance", [0.05, 0.01])
+def test_a_difference_is_out_of_reach_if_and_only_if_it_is_more_than_chance(step, chance):
+    for seed in range(20):
+        first, second = months(seed, step=step)
+        is_out = abs(second.mean() - first.mean()) > half_width(first, second, chance)
+        assert is_out == (p_value(first, second) < chance)
+
+
+def test_equal_levels_are_known_as_well_as_others():
+    first, _ = months(1, days=(28, 28))
+    moved = half_width(first, first + 3.0, 0.05)
+    assert half_width(first, first, 0.05) == pytest.approx(moved)
+    assert half_width([1.0] * 20, [1.0] * 20, 0.05) == 0

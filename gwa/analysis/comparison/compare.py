@@ -1,5 +1,5 @@
 """
-Traces beside each other: the answers to what everybody asks, what differs most, then facts, curves and users.
+Traces beside each other: what an operator asks, on one axis and beside chance, then facts, curves and users.
 
 A distance says little without what chance does, so the distance of two halves of each trace stands
 beside it, as in `gwa.evaluation.scorecard`, whose measures these are.
@@ -12,7 +12,7 @@ from typing import Final
 
 from gwa.analysis.base import Chapter, paragraphs
 from gwa.analysis.build import reproduction
-from gwa.analysis.comparison.curves import curves, over_time
+from gwa.analysis.comparison.curves import curves, weekly
 from gwa.analysis.comparison.differences import (
     Difference,
     difference_findings,
@@ -20,24 +20,25 @@ from gwa.analysis.comparison.differences import (
     rank_differences,
 )
 from gwa.analysis.comparison.fact_table import GROUPS, fact_tables
+from gwa.analysis.comparison.first_screen import answer_sentence, first_screen
 from gwa.analysis.comparison.levels import LevelDifference, compare_levels, level_findings, level_table
+from gwa.analysis.comparison.over_time import OverTime, over_time
 from gwa.analysis.comparison.recording import recording_remarks
 from gwa.analysis.comparison.reference_set import REFERENCE_FACTS, ReferenceSet, rank_among_references
 from gwa.analysis.comparison.relation import Relation
 from gwa.analysis.comparison.shared_users import shared_users_table
-from gwa.analysis.comparison.side_by_side import side_by_side
 from gwa.analysis.comparison.trace_summary import TraceSummary, summarize
 from gwa.errors import ArgumentError
-from gwa.report.document import Block, Finding, Report, Section
+from gwa.report.document import Block, Finding, Note, Report, Section
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
 from gwa.words.message import Verbatim
 from gwa.words.unit import Value
 
-ANSWER_FACTS: Final = ("jobs.completed.count", "jobs.failed.count", "jobs.cancelled.count", "changes")
-"""The facts of which the answers and the shares of outcomes are made."""
+OUTCOME_FACTS: Final = ("jobs.completed.count", "jobs.failed.count", "jobs.cancelled.count")
+"""The facts of which the shares of outcomes are made."""
 
-COMPARED_FACTS: Final = frozenset(chain(*GROUPS.values(), REFERENCE_FACTS, ANSWER_FACTS))
+COMPARED_FACTS: Final = frozenset(chain(*GROUPS.values(), REFERENCE_FACTS, OUTCOME_FACTS))
 """The facts shown of the sections; of other sections nothing is computed."""
 
 MAXIMUM_TRACES: Final = 20
@@ -58,10 +59,11 @@ def compare(
     minimum = 1 if references else 2
     if not minimum <= len(stores) <= MAXIMUM_TRACES:
         raise ArgumentError(f"{len(stores)} traces were given, expected {minimum} to {MAXIMUM_TRACES}")
-    summaries = []
+    summaries, courses = [], []
     with progress.step("looking at traces", len(stores)) as bar:
         for name, store in with_distinct_names(stores):
             summaries.append(summarize(name, store, COMPARED_FACTS))
+            courses.append(over_time(name, store))
             bar.advance()
     ranked = rank_differences(summaries) if len(summaries) > 1 else []
     # Levels are compared in pairs: of more traces there would be too many.
@@ -73,19 +75,21 @@ def compare(
     return Report(
         _title(names, references),
         "",
-        tuple(_sections(summaries, ranked, levels, references, remarks)),
+        tuple(_sections(summaries, ranked, levels, courses, references, remarks)),
         reproduction=provenance,
         findings=_findings(levels, ranked, names),
         overline="Comparison",
+        answer=answer_sentence(summaries, levels) if len(summaries) > 1 else "",
     )
 
 
 def _findings(
     levels: Sequence[LevelDifference], ranked: Sequence[Difference], names: Sequence[str]
 ) -> tuple[Finding, ...]:
-    """Return what differs between two traces in its levels, or between several in any measure."""
+    """Return what differs between several traces in any measure; of two the first screen says it."""
     if len(names) == 2:  # noqa: PLR2004 - of a pair levels are tested
-        return level_findings(levels, (names[0], names[1]), "levels")
+        found = level_findings(levels, (names[0], names[1]), "levels")
+        return tuple(one for one in found if one.id != "no-level")
     return difference_findings(ranked)
 
 
@@ -93,6 +97,8 @@ def _title(names: Sequence[str], references: ReferenceSet | None) -> Verbatim:
     """Return the title: all names if they fit on a line, or one trace among the references."""
     if len(names) == 1:
         return Verbatim(f"{names[0]} among {len(references or ())} traces")
+    if len(names) == 2:  # noqa: PLR2004 - a pair
+        return Verbatim(f"{names[1]} against {names[0]}")
     return Verbatim(" and ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more")  # noqa: PLR2004 - fits
 
 
@@ -110,14 +116,17 @@ def _sections(
     summaries: Sequence[TraceSummary],
     ranked: Sequence[Difference],
     levels: Sequence[LevelDifference],
+    courses: Sequence[OverTime],
     references: ReferenceSet | None,
     remarks: Sequence[str],
 ) -> Iterator[Section]:
     """Yield the sections: what everybody asks first, then all else."""
     if len(summaries) > 1:
+        blocks = first_screen(summaries, levels, courses)
+        yield replace(section("answers", "Side by side", first_screen, blocks), is_on_top=True)
         recorded = recording_remarks([(summary.name, summary.recording) for summary in summaries])
-        blocks = side_by_side(summaries, (*remarks, *recorded), levels)
-        yield section("answers", "Side by side", side_by_side, blocks)
+        if notes := tuple(Note(text) for text in (*remarks, *recorded)):
+            yield Section("compared", "What is compared", "", notes)
     if len(summaries) == 2:  # noqa: PLR2004 - a pair
         names = (summaries[0].name, summaries[1].name)
         is_in_order = bool(levels) and levels[0].relation is Relation.PERIODS
@@ -131,8 +140,8 @@ def _sections(
     if len(summaries) > 1:
         yield section("curves", "Distributions", curves, curves(summaries))
         for number, summary in enumerate(summaries, 1):
-            blocks = over_time(summary, number)
-            yield replace(section(f"time-{number}", summary.name, over_time, blocks), chapter="Over time")
+            blocks = weekly(summary, number)
+            yield replace(section(f"time-{number}", summary.name, weekly, blocks), chapter="Over the week")
         yield section("users", "Users who moved", shared_users_table, shared_users_table(summaries))
         found = section(
             "differences", "What differs most", difference_table, difference_table(summaries, ranked)

@@ -1,4 +1,4 @@
-"""The distributions and the time series of traces beside each other."""
+"""The distributions of traces beside each other, and the hours of the week in which their jobs come."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,8 +6,9 @@ from typing import Final
 
 from gwa.analysis.comparison.differences import UNITS, WAITS
 from gwa.analysis.comparison.trace_summary import TraceSummary, compared_measures
-from gwa.report.document import Block, Note
+from gwa.report.document import Block, Figure, Note
 from gwa.report.figures.cdf import cdf
+from gwa.report.figures.groups import Point, groups
 from gwa.statistics.sample import Sample
 from gwa.words.formatting import show
 from gwa.words.message import message
@@ -15,25 +16,59 @@ from gwa.words.message import message
 CURVES_PER_FIGURE: Final = 6
 """More curves cannot be told apart."""
 
-REPEATED_FIGURES: Final = ("utilization", "week")
+FIRST: Final = (WAITS, "run-time", "size")
+"""The distributions of the first screen."""
+
+TAIL: Final = 0.95
 
 
 def curves(summaries: Sequence[TraceSummary]) -> Iterator[Block]:
-    """Cumulative distributions, up to six traces per figure: waits first, then what jobs are like."""
+    """Cumulative distributions of what jobs are like, up to six traces per figure."""
     for id_, title, samples in _distributions(summaries):
+        if id_ in FIRST and len(summaries) <= CURVES_PER_FIGURE:
+            continue
         for start in range(0, len(samples) if len(samples) > 1 else 0, CURVES_PER_FIGURE):
-            shown = dict(samples[start : start + CURVES_PER_FIGURE])
-            unit = UNITS.get(id_, "count")
-            medians = ", ".join(f"{show(sample.median(), unit)} in {name}" for name, sample in shown.items())
-            yield cdf(
-                f"compare-{id_}-{start // CURVES_PER_FIGURE + 1}",
+            yield _curves(
+                f"{id_}-{start // CURVES_PER_FIGURE + 1}",
+                id_,
                 title,
-                {name: sample.ecdf() for name, sample in shown.items()},
-                title,
-                f"{title}, cumulative, of {len(shown)} traces: the median is {medians}.",
-                unit=unit,
-                ylabel="Fraction",
+                samples[start : start + CURVES_PER_FIGURE],
             )
+
+
+def first_curves(summaries: Sequence[TraceSummary]) -> Iterator[Figure]:
+    """Yield the distributions of waits, run times and sizes; of many traces their medians and tails."""
+    for id_, title, samples in _distributions(summaries):
+        if id_ in FIRST and len(samples) > 1:
+            few = len(samples) <= CURVES_PER_FIGURE
+            yield _curves(f"{id_}-1", id_, title, samples) if few else _middles(id_, title, samples)
+
+
+def _curves(name: str, id_: str, title: str, samples: Sequence[tuple[str, Sample]]) -> Figure:
+    unit = UNITS.get(id_, "count")
+    medians = ", ".join(f"{show(sample.median(), unit)} in {name}" for name, sample in samples)
+    return cdf(
+        f"compare-{name}",
+        title,
+        {name: sample.ecdf() for name, sample in samples},
+        title,
+        f"{title}, cumulative, of {len(samples)} traces: the median is {medians}.",
+        unit=unit,
+        ylabel="Fraction of jobs",
+    )
+
+
+def _middles(id_: str, title: str, samples: Sequence[tuple[str, Sample]]) -> Figure:
+    """Return the median and the 95th percentile of each trace, on one axis."""
+    series: dict[str, list[Point]] = {
+        message("median"): [(float(sample.median()), None) for _, sample in samples],
+        message("95th percentile"): [(float(sample.quantile(TAIL)), None) for _, sample in samples],
+    }
+    alt = message("{title}: median and 95th percentile of {n} traces.", title=title, n=len(samples))
+    return groups(
+        f"compare-{id_}-middles", title, [name for name, _ in samples], series, "", title, alt,
+        unit=UNITS.get(id_, "count"),
+    )  # fmt: skip
 
 
 def _distributions(
@@ -48,14 +83,9 @@ def _distributions(
         yield measure.id, measure.title, list(samples)
 
 
-def over_time(summary: TraceSummary, number: int) -> Iterator[Block]:
-    """Busy processors over the life of the trace, and the hours of the week in which jobs are submitted."""
-    figures = [
-        figure
-        for prefix in REPEATED_FIGURES
-        for figure in summary.figures.values()
-        if figure.id.startswith(prefix)
-    ]
+def weekly(summary: TraceSummary, number: int) -> Iterator[Block]:
+    """The hours of the week in which jobs are submitted."""
+    figures = [figure for figure in summary.figures.values() if figure.id.startswith("week")]
     for figure in figures:
         title = message("{title}: {name}", title=figure.title, name=summary.name)
         yield replace(figure, id=f"compare-{number}-{figure.id}", title=title)

@@ -6,6 +6,9 @@ from itertools import chain
 from math import copysign, inf, log
 from typing import Final, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gwa.analysis.comparison.quantities import (
     QUANTITIES,
     Quantity,
@@ -19,7 +22,7 @@ from gwa.analysis.comparison.relation import Relation, relation
 from gwa.metrics.intervals import Intervals
 from gwa.report.document import Block, Column, Fact, Facts, Finding, Note, Table
 from gwa.report.facts import number
-from gwa.statistics.contrast import MAXIMUM_LENGTH, MINIMUM_LENGTH, p_value
+from gwa.statistics.contrast import MAXIMUM_LENGTH, MINIMUM_LENGTH, half_width, p_value
 from gwa.store.store import Store
 from gwa.util.units import DAY
 from gwa.words.formatting import show
@@ -53,8 +56,29 @@ Between systems a difference must show in both ways of measuring it.
 A system of twice the size may have twice as many jobs, or jobs of twice the size: neither is a difference.
 """
 
-Tested: TypeAlias = tuple[float, float | None]
-"""The difference that is tested, and how often chance makes as large a one; None where that is unknown."""
+Series: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """
+    The difference (*step*) that is tested, and how often *chance* makes as large a one; None if unknown.
+
+    *series* are what it is tested by, which repeats after a *cycle*, and begins at *places* of it.
+    """
+
+    step: float
+    chance: float | None
+    series: tuple[Series, Series]
+    cycle: int
+    places: tuple[int, int]
+
+    def reach(self, chance: float) -> float | None:
+        """Return how far the true difference may be from *step*, at this rate of errors; None if unknown."""
+        if self.chance is None:
+            return None
+        return half_width(*self.series, max(chance, FINEST_CHANCE), self.cycle, self.places)
+
 
 OUTCOMES: Final = {"failed": 0, "cancelled": 5}
 """The shares of outcomes, and the status of their jobs."""
@@ -73,8 +97,10 @@ class LevelDifference:
     How a quantity, called *name*, differs between two traces, in which it is *first* and *second*.
 
     *step* is the difference that is tested, and *chance* how often traces without any difference have as
-    large a one in any quantity of the table; None where too few whole days or weeks are known. A difference
-    that *is_of_size* shows only in one of two ways of measuring it, since the systems are of different size.
+    large a one in any quantity of the table; None where too few whole days or weeks are known. *reach* is
+    how far the true difference may be from *step* by chance: 0 is out of it if the step is more than
+    chance. A difference that *is_of_size* shows only in one of two ways of measuring it, since the systems
+    are of different size.
     """
 
     name: str
@@ -82,6 +108,7 @@ class LevelDifference:
     second: float
     step: float
     chance: float | None
+    reach: float | None = None
     interval: str = "day"
     relation: Relation = Relation.SYSTEMS
     is_of_size: bool = False
@@ -148,12 +175,14 @@ def compare_levels(first: Store, second: Store) -> list[LevelDifference]:
     found = []
     for name in QUANTITIES:
         if name in ratios and _is_compared(name, logs, related):
-            (one, other), (step, chance) = ratios[name], tested[name]
+            (one, other), test = ratios[name], tested[name]
             is_of_size = related is Relation.SYSTEMS and _is_of_size(name, tested)
             found.append(
-                LevelDifference(name, one.value, other.value, step, chance, unit, related, is_of_size)
+                LevelDifference(
+                    name, one.value, other.value, test.step, test.chance, None, unit, related, is_of_size
+                )
             )
-    return _adjusted(found)
+    return _adjusted(found, tested)
 
 
 def _intervals(stores: Sequence[Store]) -> list[Intervals]:
@@ -180,12 +209,12 @@ def _test(pair: Sequence[Ratio], intervals: Sequence[Intervals]) -> Tested:
     # The recent part of a log of decades is long enough.
     first, second = (ratio.series()[-MAXIMUM_LENGTH:] for ratio in pair)
     step = float(second.mean() - first.mean())
-    if min(len(first), len(second)) < MINIMUM_LENGTH:
-        return step, None
     begins = [(each.weekday + max(each.count - MAXIMUM_LENGTH, 0)) % 7 for each in intervals]
-    cycle = 7 if intervals[0].width == DAY else 1
-    chance = p_value(first, second, cycle=cycle, places=(begins[0], begins[1]))
-    return step, max(chance, FINEST_CHANCE)
+    cycle, places = 7 if intervals[0].width == DAY else 1, (begins[0], begins[1])
+    chance = None
+    if min(len(first), len(second)) >= MINIMUM_LENGTH:
+        chance = max(p_value(first, second, cycle=cycle, places=places), FINEST_CHANCE)
+    return Tested(step, chance, (first, second), cycle, places)
 
 
 def _is_of_size(name: str, tested: Mapping[str, Tested]) -> bool:
@@ -193,10 +222,10 @@ def _is_of_size(name: str, tested: Mapping[str, Tested]) -> bool:
     other = CONFIRMED_BY.get(name, "")
     if other not in tested:
         return False
-    (step, chance), (other_step, other_chance) = tested[name], tested[other]
-    if chance is None or other_chance is None or chance > CHANCE:
+    own, confirming = tested[name], tested[other]
+    if own.chance is None or confirming.chance is None or own.chance > CHANCE:
         return False
-    return other_chance > CHANCE or step * other_step <= 0
+    return confirming.chance > CHANCE or own.step * confirming.step <= 0
 
 
 def _is_compared(name: str, logs: Sequence[Recording], related: Relation) -> bool:
@@ -210,18 +239,30 @@ def _is_compared(name: str, logs: Sequence[Recording], related: Relation) -> boo
     return name not in SYSTEMS_ONLY and (name != ("busy_processors" if has_size else "busy"))
 
 
-def _adjusted(found: Sequence[LevelDifference]) -> list[LevelDifference]:
-    """Return the differences with the chance of a false one among all of them (Holm 1979)."""
+def _adjusted(found: Sequence[LevelDifference], tests: Mapping[str, Tested]) -> list[LevelDifference]:
+    """
+    Return the differences with the chance of a false one among all of them (Holm 1979).
+
+    The reach of each is at the rate of errors that is left for it, so that a difference is more than chance
+    if and only if it is out of its reach.
+    """
     tested = sorted(
         (difference for difference in found if difference.chance is not None),
         key=lambda difference: difference.chance or 0.0,
     )
     adjusted: dict[str, float] = {}
-    largest = 0.0
+    reach: dict[str, float | None] = {}
+    largest, rate = 0.0, CHANCE
     for place, difference in enumerate(tested):
+        if largest <= CHANCE:  # after the first that is not more than chance, none is
+            rate = CHANCE / (len(tested) - place)
         largest = max(largest, min((difference.chance or 0.0) * (len(tested) - place), 1.0))
         adjusted[difference.name] = largest
-    return [replace(difference, chance=adjusted.get(difference.name)) for difference in found]
+        reach[difference.name] = tests[difference.name].reach(rate)
+    return [
+        replace(difference, chance=adjusted.get(difference.name), reach=reach.get(difference.name))
+        for difference in found
+    ]
 
 
 def level_table(found: Sequence[LevelDifference], names: tuple[str, str]) -> Iterator[Block]:

@@ -85,7 +85,8 @@ def period_changes(part: Part, earlier: Part) -> PeriodChanges:
     if periods is None:
         pair = [_clipped(one.store.period or seen, seen) for one in (earlier, part)]
         values = [
-            _values(one.store, Stretches(period)) for one, period in zip((earlier, part), pair, strict=True)
+            period_values(one.store, Stretches(period))
+            for one, period in zip((earlier, part), pair, strict=True)
         ]
         columns = {
             name: np.concatenate((values[0][name], values[1][name]))
@@ -93,7 +94,7 @@ def period_changes(part: Part, earlier: Part) -> PeriodChanges:
             if _in_all(name, values)
         }
     else:
-        columns = _values(part.store, periods)
+        columns = period_values(part.store, periods)
     return PeriodChanges(
         earlier.name,
         {name: _change(name, known) for name, known in columns.items() if np.isfinite(known[-2:]).all()},
@@ -142,7 +143,7 @@ def _adjacent(part: Part, earlier: Part, seen: Period) -> Stretches | None:
     return Stretches(tuple(reversed(borders)))
 
 
-def _values(store: Store, periods: Stretches) -> dict[str, Floats]:
+def period_values(store: Store, periods: Stretches) -> dict[str, Floats]:
     """Return the values in each period: jobs as those of a day, nan where a period is hardly observed."""
     values = interval_values(store, periods, of_any_time=True)
     edges = periods.edges

@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gwa.analysis.answers import answers, evidence
 from gwa.analysis.base import analyses
 from gwa.analysis.comparison.recording import NOTHING, Recording
 from gwa.analysis.comparison.relation import Origin, Relation, relation_of
@@ -12,7 +11,7 @@ from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import WASSERSTEIN, Aspect, Measure, Statistics, measures
 from gwa.evaluation.scorecard import Floor, Reference
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fact_name
-from gwa.report.document import Answer, Fact, Figure, Report, Section
+from gwa.report.document import Fact, Figure, Report, Section
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
@@ -39,9 +38,9 @@ class TraceSummary:
     What is compared of a trace called *name*.
 
     Its *facts* and *figures* by id, the *statistics* and noise *floors* of the measures of
-    `gwa.evaluation.measure`, the share of jobs and of CPU time by user, the *site* if it is known, the
-    *answers* to what everybody asks first, all *waits* in seconds, if they are recorded, what the log
-    records at all (*recording*), and the *origin* of the jobs.
+    `gwa.evaluation.measure`, the share of jobs and of CPU time by user, the *site* if it is known, all
+    *waits* in seconds, if they are recorded, what the log records at all (*recording*), and the *origin* of
+    the jobs.
     """
 
     name: Verbatim
@@ -51,7 +50,6 @@ class TraceSummary:
     floors: Mapping[str, Floor]
     users: Mapping[str, tuple[float, float]]
     site: str | None = None
-    answers: tuple[Answer, ...] = ()
     waits: Sample | None = None
     recording: Recording = NOTHING
     origin: Origin | None = None
@@ -100,7 +98,6 @@ def summarize(name: str, store: Store, facts: Collection[str], made: Sequence[Se
         jobs.floors,
         _user_shares(store),
         store.system.site,
-        answers(evidence(store, sections), ()),
         store.sample("wait_time") if store.has("wait_time") else None,
         recording,
         Origin.of(store),

@@ -61,7 +61,6 @@ def command(
     from gwa.evaluation.leaderboard import compete
     from gwa.evaluation.score_cache import ScoreCache
     from gwa.evaluation.standings import COLUMNS, DETAILS, Standings
-    from gwa.report.document import Report, Section
     from gwa.report.output import paths, write
     from gwa.util import fingerprint
 
@@ -70,12 +69,8 @@ def command(
     results = compete(_opened(traces, params), _names(models), seeds, cache, bar)
     standings = Standings(results)
     if folder:
-        section = Section("leaderboard", "Models compared", "", tuple(standings.blocks()))
-        report = Report(
-            "Leaderboard of models", ", ".join(standings.traces), (section,), overline="Model comparison"
-        )
         with claimed(paths(folder, PAGE, KINDS), force=force, but={"details", "as_json"}):
-            for path in write(report, folder, PAGE, KINDS):
+            for path in write(standings.report(), folder, PAGE, KINDS):
                 echo(path, err=True)
     keys = [column.key for column in COLUMNS]
     names, rows = (DETAILS, standings.details()) if details else (keys, standings.rows())

@@ -1,4 +1,4 @@
-"""The report on an experiment: the simulated system, and figures and a table for each workload."""
+"""The report on an experiment: which policy is the best, what each is, and the figures of each workload."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,17 +8,45 @@ from typing import Final
 from gwa.evaluation.experiments.results import AXES, Estimate, ExperimentResults, ResultCell
 from gwa.evaluation.experiments.run import BAGS, CLASSES, HELP, JOBS, MEASURES, SINGLE_TASKS
 from gwa.evaluation.experiments.spec import NO_CHANGE
-from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Report, Section, Table
+from gwa.evaluation.experiments.winners import POLICIES, Policy, Winner, winners
+from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Report, Section, Table
 from gwa.report.figures.groups import groups
 from gwa.report.figures.lines import lines
+from gwa.simulation.architectures import ARCHITECTURES
+from gwa.simulation.scheduling import SCHEDULERS
+from gwa.simulation.selection import SELECTIONS
 from gwa.util.units import HOUR
-from gwa.words.formatting import brief, seconds
+from gwa.words.formatting import brief, seconds, significant
+from gwa.words.message import Verbatim, joined, plural, within_sentence
 from gwa.words.unit import Unit, Value
 
 X_AXES: Final = ("load", "bag_size", "run_time", "arrivals", "workload")
 """Candidates for the x axis of figures: the first of these axes that varies."""
 
-POLICIES: Final = ("architecture", "selection", "scheduler", "change")
+FULL_NAMES: Final = {
+    "ECT": "Earliest Completion Time", "FPLT": "Fastest Processor Largest Task",
+    "RR": "Round Robin with Replication", "WQR": "Work Queue with Replication",
+    "DFPLT": "Dynamic Fastest Processor Largest Task", "ECT-P": "Earliest Completion Time with Prediction",
+    "STFR": "Shortest Task First with Replication", "FPF": "Fastest Processor First",
+    "S-T": "Select Tasks", "S-B": "Select Bags", "S-U-Prio": "Select User by Priority",
+    "S-U-T": "Select User, Tasks", "S-U-B": "Select User, Bag", "S-U-GRR": "Select User, Global Round Robin",
+    "S-U-RR": "Select User, Round Robin", "sep-c": "separated clusters", "csp": "central scheduler",
+    "fcondor": "flocking as in Condor", "pull": "job pull", "fcfs": "first come, first served",
+    "sjf": "shortest job first", "easy": "EASY backfilling", "conservative": "conservative backfilling",
+}  # fmt: skip
+"""What abbreviations of policies stand for; the thesis (5.2.2 to 5.2.4) has those of bags of tasks."""
+
+MEANINGS: Final = {
+    **ARCHITECTURES, **SELECTIONS, **SCHEDULERS,
+    "fcfs": "jobs start in the order of submission",
+    "sjf": "of the waiting jobs, the one with the shortest requested time starts next",
+    "easy": "later jobs start earlier where that does not delay the first one that waits",
+    "conservative": "later jobs start earlier where that delays none that waits before them",
+}  # fmt: skip
+"""What each policy does, by its name."""
+
+NUMERIC: Final = {"load", "bag_size", "run_time"}
+"""Axes of numbers: of those the answer is about the greatest value."""
 
 LABELS: Final = {
     "workload": "Workload",
@@ -86,17 +114,17 @@ class Panel:
                 for value in _distinct_values(summaries, self.x_axis)
             }
             for measure in FIGURE_MEASURES[self.summary_class]:
-                yield self._figure(f"{id}-{measure}", measure, summaries, ticks, self.x_axis)
+                yield self.figure(f"{id}-{measure}", measure, summaries, ticks, self.x_axis)
         last = _distinct_values(summaries, self.x_axis)[-1] if self.x_axis else None
         classes = {name: name for name in CLASSES[2:]}
         by_class = [cell for cell in self.cells if self.x_axis is None or cell.axis(self.x_axis) == last]
         if self.summary_class == BAGS:
             at = f", {LABELS[self.x_axis].lower()} {tick_label(self.x_axis, last)}" if self.x_axis else ""
             for measure in ("makespan", "nsl"):
-                yield self._figure(f"{id}-{measure}-by-size", measure, by_class, classes, None, at)
+                yield self.figure(f"{id}-{measure}-by-size", measure, by_class, classes, None, at)
         yield self.table(id, summaries)
 
-    def _figure(
+    def figure(
         self,
         id: str,  # noqa: A002 - as blocks call it
         measure: str,
@@ -129,10 +157,15 @@ class Panel:
         axes = [name for name in (self.x_axis, *self.series) if name]
         measures = [COLUMNS[name] for name in TABLE_MEASURES[self.summary_class]]
         columns = [Column(name, LABELS[name], UNITS.get(name, "")) for name in axes]
+        estimates = [cell.estimates[measure.key] for cell in cells for measure in measures]
+        # Of single runs there are no intervals.
+        has_halves = any(one is not None and one.half is not None for one in estimates)
         for measure in measures:
-            columns += [measure, Column(f"{measure.key}_half", "±", measure.unit)]
-        rows = [_row(cell, axes, [measure.key for measure in measures]) for cell in cells]
-        return Table(f"{id}-table", self.title or "All runs", tuple(columns), tuple(rows), CONFIDENCE_HELP)
+            half = Column(f"{measure.key}_half", "±", measure.unit)
+            columns += [measure, half] if has_halves else [measure]
+        rows = [_row(cell, axes, [measure.key for measure in measures], halves=has_halves) for cell in cells]
+        note = CONFIDENCE_HELP if has_halves else ""
+        return Table(f"{id}-table", self.title or "All runs", tuple(columns), tuple(rows), note)
 
 
 def panels(results: ExperimentResults) -> list[Panel]:
@@ -154,16 +187,133 @@ def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
     """Return the report on an experiment, with *more* sections at its end."""
     experiment, machines = results.plan.setup.experiment, results.plan.setup.machines
     about = Section("experiment", "The experiment", experiment.about, tuple(_about(results)), "Experiment")
-    sections = [about]
+    best = _highest(results, list(winners(results, _summary_class(results.cells), _compared(results))))
+    first = (*_first_picture(results), *_winner_tables(results, best), *_policy_table(results))
+    sections = [Section("answer", "The answer", "", first, is_on_top=True)] if first else []
     for number, panel in enumerate(panels(results), 1):
         name = f"results-{number}"
         title = panel.title[:1].upper() + panel.title[1:] or "Results"
         sections.append(Section(name, title, HELP, tuple(panel.blocks(name)), "Results"))
-    if results.raised:
-        sections[0] = replace(about, blocks=(*about.blocks, Note(results.raised)))
     if blocks := tuple(capacity(results)):
-        sections.insert(1, Section("capacity", "Waits and processors", CAPACITY_HELP, blocks, "Capacity"))
-    return Report(experiment.title, machines.title, (*sections, *more), overline="Simulation")
+        top = Section("capacity", "Waits and processors", CAPACITY_HELP, blocks, is_on_top=True)
+        sections.insert(0, top)
+    if results.raised:
+        about = replace(about, blocks=(*about.blocks, Note(results.raised)))
+    processors = plural("{n} processor", "{n} processors", machines.processors)
+    return Report(
+        Verbatim(experiment.title),
+        joined(" · ", (processors, plural("{n} run", "{n} runs", len(results.plan.runs)))),
+        (*sections, *more, about),
+        overline="Simulation",
+        answer=_found_out(results, best),
+    )
+
+
+def _compared(results: ExperimentResults) -> list[str]:
+    """Return the measures by which policies are compared, those of figures first."""
+    size = _summary_class(results.cells)
+    shown = [*FIGURE_MEASURES[size], *TABLE_MEASURES[size]]
+    return [name for name in dict.fromkeys(shown) if name not in {"tasks", "finished"}]
+
+
+def _highest(results: ExperimentResults, found: Sequence[Winner]) -> list[Winner]:
+    """Return the winners where each axis of numbers is at its greatest value."""
+    tops = {name: results.values(name)[-1] for name in NUMERIC if name in results.varied}
+    return [one for one in found if all(one.place.get(name) == top for name, top in tops.items())]
+
+
+def _policy(policy: Policy) -> str:
+    return " · ".join(map(str, policy))
+
+
+def _place(place: Mapping[str, Value]) -> str:
+    """Return where a comparison is made, such as: load 90 %."""
+    return ", ".join(f"{LABELS[name].lower()} {tick_label(name, value)}" for name, value in place.items())
+
+
+def _found_out(results: ExperimentResults, best: Sequence[Winner]) -> str:
+    """Return which policy is the best by the first measure; of sizes of a cluster, which suffices."""
+    if _is_of_capacity(results):
+        return " ".join(_smallest(label, cells, _limit(results)) for label, cells in _curves(results).items())
+    if not best:
+        return "All policies give the same." if len(results.plan.policies) > 1 else ""
+    lead = best[0]
+    measure = COLUMNS[lead.measure]
+    values = [_short(value, measure.unit) for value in lead.values]
+    same = [
+        within_sentence(COLUMNS[one.measure].label)
+        for one in best[1:]
+        if one.best == lead.best and one.place == lead.place
+    ]
+    place = f"At {_place(lead.place)}, " if lead.place else ""
+    also = f" It is the best by {', '.join(same)} as well." if same else ""
+    chance = {
+        "yes": "beyond chance", "no": "which may be chance", "equal": "as good",
+        "unknown": "from one run of each, so that what chance does is unknown",
+    }[lead.chance]  # fmt: skip
+    return (
+        f"{place}{_policy(lead.best)} is the best by {within_sentence(measure.label)}: {values[0]}, before"
+        f" {_policy(lead.second)} with {values[1]}, {chance}.{also}"
+    )
+
+
+def _first_picture(results: ExperimentResults) -> Iterator[Block]:
+    """Yield the picture of the first measure, where policies are compared; that of capacity has its own."""
+    panel = panels(results)[0]
+    if not _is_of_capacity(results) and panel.x_axis and panel.series:
+        summaries = [cell for cell in panel.cells if cell.size == panel.summary_class]
+        ticks = {
+            str(value): tick_label(panel.x_axis, value) for value in _distinct_values(summaries, panel.x_axis)
+        }
+        measure = FIGURE_MEASURES[panel.summary_class][0]
+        yield panel.figure("answer-picture", measure, summaries, ticks, panel.x_axis)
+
+
+def _winner_tables(results: ExperimentResults, best: Sequence[Winner]) -> Iterator[Block]:
+    """Yield of each place the best policy by each measure, the second, and what chance does."""
+    if _is_of_capacity(results):
+        return
+    places = list(dict.fromkeys(_place(one.place) for one in best))
+    for number, place in enumerate(places, 1):
+        rows = [
+            (COLUMNS[one.measure].label, tuple(_winner_facts(f"best.{number}.{one.measure}", one)))
+            for one in best
+            if _place(one.place) == place
+        ]
+        title = f"Best policies at {place}" if place else "Best policies"
+        columns = ("Best", "Its value", "Second", "Value of the second", "Beyond chance?")
+        yield FactTable(f"best-{number}", title, columns, tuple(rows))
+
+
+def _winner_facts(prefix: str, one: Winner) -> Iterator[Fact]:
+    """Yield what a row says of a winner."""
+    unit = COLUMNS[one.measure].unit
+    for which, policy, value in zip(("best", "second"), (one.best, one.second), one.values, strict=True):
+        name = which.capitalize()
+        yield Fact(f"{prefix}.{which}", _policy(policy), name, text=_policy(policy))
+        yield Fact(f"{prefix}.{which}_value", value, f"{name}, value", unit, text=_short(value, unit))
+    said = {"unknown": "unknown: one repetition"}.get(one.chance, one.chance)
+    yield Fact(f"{prefix}.beyond_chance", one.chance, "Beyond chance?", text=said)
+
+
+def _short(value: float, unit: Unit) -> str:
+    """Return a value as a table shows it, with three digits where it has no unit."""
+    return brief(value, unit) if unit else str(significant(value, 3))
+
+
+def _policy_table(results: ExperimentResults) -> Iterator[Table]:
+    """Yield what the policies are called in full, and what they do."""
+    rows = []
+    for name in POLICIES[:3]:
+        for value in results.values(name):
+            if value is not None:
+                short = "WQR" if str(value).startswith("WQR") else str(value)
+                meaning = MEANINGS.get("WQR-x" if short == "WQR" else short, "")
+                rows.append((str(value), FULL_NAMES.get(short, str(value)), meaning))
+    columns = (Column("policy", "Policy"), Column("name", "In full"), Column("meaning", "What it does"))
+    note = "K: known, H: from history, U: unknown." if any("(resources" in row[2] for row in rows) else ""
+    if rows:
+        yield Table("policies", "The policies", columns, tuple(rows), note)
 
 
 CAPACITY_HELP: Final = (
@@ -175,29 +325,42 @@ CAPACITY_HELP: Final = (
 def capacity(results: ExperimentResults) -> Iterator[Block]:
     """Yield waits against processors, by workload, load and policy, if all changes are of processors."""
     changes = results.values("change")
-    if len(changes) < 2 or not all(  # noqa: PLR2004 - one size is no curve
-        change == NO_CHANGE or str(change).startswith("cpus ") for change in changes
-    ):
+    if not _is_of_capacity(results):
         return
-    limit = results.plan.setup.experiment.wait_limit
-    names = [name for name in AXES if name != "change" and len(results.values(name)) > 1]
-    curves: dict[str, list[ResultCell]] = {}
-    for cell in results.cells:
-        curves.setdefault(" · ".join(str(cell.axis(name)) for name in names), []).append(cell)
     lines_of: dict[str, tuple[list[float], list[float]]] = {}
-    for label, cells in curves.items():
+    for label, cells in _curves(results).items():
         for key, what in (("wait", "mean"), ("wait_p95", "95 % quantile")):
             points = sorted((_value(cell, "processors"), _value(cell, key)) for cell in cells)
             lines_of[f"{label}, {what}" if label else what] = (
                 [x for x, _ in points],
                 [y / HOUR for _, y in points],
             )
-        yield Note(_smallest(label, cells, limit))
     yield lines(
         "capacity", "Waits by processors", lines_of, "Processors", "Wait in hours",
         f"The mean and the 95 % quantile of simulated waits for {len(changes)} sizes of the cluster.",
         log=(False, False),
     )  # fmt: skip
+
+
+def _is_of_capacity(results: ExperimentResults) -> bool:
+    """Whether all changes are of processors: then it is asked how many it takes."""
+    changes = results.values("change")
+    return len(changes) > 1 and all(
+        change == NO_CHANGE or str(change).startswith("cpus ") for change in changes
+    )
+
+
+def _curves(results: ExperimentResults) -> dict[str, list[ResultCell]]:
+    """Return the cells of all sizes of the cluster by what else varies."""
+    names = [name for name in AXES if name != "change" and len(results.values(name)) > 1]
+    curves: dict[str, list[ResultCell]] = {}
+    for cell in results.cells:
+        curves.setdefault(" · ".join(str(cell.axis(name)) for name in names), []).append(cell)
+    return curves
+
+
+def _limit(results: ExperimentResults) -> float:
+    return results.plan.setup.experiment.wait_limit
 
 
 def _smallest(label: str, cells: Sequence[ResultCell], limit: float) -> str:
@@ -257,11 +420,13 @@ def summary(results: ExperimentResults) -> tuple[list[str], list[tuple[Value, ..
     return names, [_row(cell, axes, measures) for cell in results.cells if cell.size == summary_class]
 
 
-def _row(cell: ResultCell, axes: Sequence[str], measures: Sequence[str]) -> tuple[Value, ...]:
-    """Return the values of a cell on *axes*, then the estimate of each measure and half of its interval."""
+def _row(
+    cell: ResultCell, axes: Sequence[str], measures: Sequence[str], *, halves: bool = True
+) -> tuple[Value, ...]:
+    """Return the values of a cell on *axes*, then each measure and, with *halves*, half of its interval."""
     row = [cell.axis(name) for name in axes]
     for measure in measures:
-        row += _point(cell.estimates[measure])
+        row += _point(cell.estimates[measure])[: 2 if halves else 1]
     return tuple(row)
 
 

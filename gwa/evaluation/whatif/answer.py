@@ -9,7 +9,7 @@ import numpy as np
 
 from gwa.errors import ArgumentError
 from gwa.evaluation.whatif.change import Aspect, Change, changed
-from gwa.evaluation.whatif.effect import SLOWDOWN, TAIL, WAIT, Effect, Pair, Rows, Simulated, effect
+from gwa.evaluation.whatif.effect import MEDIAN, SLOWDOWN, TAIL, WAIT, Effect, Pair, Rows, Simulated, effect
 from gwa.evaluation.whatif.validation import (
     SIZE_NAMES,
     Validation,
@@ -82,7 +82,7 @@ class Answer:
     validation
         The replay of the machine as it was, against the log.
     effects
-        What happens to the mean wait, to the 95 % quantile of waits, and to the mean bounded slowdown.
+        What happens to the mean wait, the 95 % quantile of waits, the mean bounded slowdown, the median wait.
     sizes, queues
         What happens to the mean wait of classes of size, and of queues.
     members
@@ -179,7 +179,7 @@ def answer(
     old, new = first.old, first.new
     trust = validate(fitting, old.start, capacity_is_stated=capacity_is_stated)
     every = list(pairs.values())
-    effects = [effect(measure, every, trust.error) for measure in (WAIT, TAIL, SLOWDOWN)]
+    effects = [effect(measure, every, trust.error) for measure in (WAIT, TAIL, SLOWDOWN, MEDIAN)]
     if any(one is None for one in effects):
         raise ArgumentError("the change leaves no job of the log that could be compared")
     return Answer(

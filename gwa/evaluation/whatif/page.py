@@ -1,93 +1,159 @@
-"""The page of an answer: how far it is to be trusted, what changes, and the replay beside the log."""
+"""The page of an answer: the question, the answer, before and after on one axis, then how far to trust it."""
 
 from collections.abc import Iterator
 
 from gwa.evaluation.whatif import words
 from gwa.evaluation.whatif.answer import Answer
 from gwa.evaluation.whatif.effect import Effect
-from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Report, Section, Table
-from gwa.report.figures.groups import groups
+from gwa.evaluation.whatif.validation import Level
+from gwa.report.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    FactTable,
+    Figure,
+    Finding,
+    Note,
+    Report,
+    Section,
+    Table,
+)
+from gwa.report.figures.groups import Point, groups
 from gwa.report.figures.lines import lines
+from gwa.words.formatting import fraction, number, seconds
 from gwa.words.message import Verbatim
+from gwa.words.unit import Unit
 
 RATIO_NOTE = (
-    "Ratio: new over old, both simulated; the geometric mean over the replays. About 4 in 5 such ratios lie"
-    " between low and high."
+    "Both sides are simulated. Times: changed over now, the geometric mean over the replays; about 4 in 5"
+    " such ratios lie within the range beside it."
 )
 
-BACKLOG = "How long the whole machine would need for the work that waits on average."
+HELP = {"backlog": "How long the whole machine would need for the work that waits on average."}
 
 COLUMNS = (
     Column("old", "Now", "seconds"),
     Column("new", "Changed", "seconds"),
-    Column("ratio", "Ratio"),
-    Column("low", "Low"),
-    Column("high", "High"),
+    Column("ratio", "Times"),
+    Column("range", "Within"),
 )
+
+KEYS = ("wait", "tail", "slowdown", "median")
+"""What the facts of the effects are called, in their order."""
+
+DOUBTS = "doubts"
+"""The finding that an answer is about an ideal machine: no conclusion about the real one is safe."""
 
 
 def report(answer: Answer, name: str) -> Report:
     """Return the report on an answer about the trace called *name*."""
     sections = (
-        Section("answer", "The answer", "", tuple(_answer(answer)), "Answer"),
-        Section("trust", "The replay beside the log", _trust_help(), tuple(_trust(answer)), "Answer"),
-        Section("classes", "By size and queue", "", tuple(_by_class(answer)), "Answer"),
+        Section("answer", "The answer", "", tuple(_answer(answer)), is_on_top=True),
+        Section("caveats", "What it rests on", "", tuple(_caveats(answer)), "How far to trust it"),
+        Section(
+            "trust", "The replay beside the log", _trust_help(), tuple(_trust(answer)), "How far to trust it"
+        ),
+        Section("classes", "By size and queue", "", tuple(_by_class(answer)), "By size and queue"),
+        Section("replays", "The replays", "", (_replays(answer),), "How far to trust it"),
     )
-    title = f"What if: {words.what_changes(answer)}"
-    return Report(title, name, tuple(one for one in sections if one.blocks), overline="What if")
+    doubts = (Finding(DOUBTS, words.trust(answer), "trust", _trust_help(), 1.0),)
+    return Report(
+        Verbatim(words.question(answer)),
+        Verbatim(name),
+        tuple(one for one in sections if one.blocks),
+        findings=doubts if answer.validation.doubts else (),
+        overline="What if",
+        answer=words.found_out(answer),
+    )
 
 
 def _answer(answer: Answer) -> Iterator[Block]:
-    yield Note(words.trust(answer), "warning" if answer.validation.doubts else "info")
-    yield Note(words.effect_sentence(answer))
+    """Yield the picture of waits before and after, and the numbers."""
+    wait, tail, _, median = answer.effects
+    shown = {"mean": wait, "median": median, "95 % within": tail}
+    now: list[Point] = [(one.old, None) for one in shown.values()]
+    changed: list[Point] = [(one.new, (one.old * one.low, one.old * one.high)) for one in shown.values()]
+    alt = f"The mean wait is {seconds(wait.old)} now and {seconds(wait.new)} changed."
+    series = {"now": now, "changed": changed}
+    yield groups(
+        "before-after", "Waits now and changed", list(shown), series, "", "Wait", alt,
+        unit="seconds", note="The line through a point is where about 4 in 5 such answers lie.",
+    )  # fmt: skip
     yield Facts(tuple(_facts(answer)), listed=False)
-    wait, tail, slowdown = answer.effects
-    yield Table(
-        "effects",
-        "Waits and slowdowns",
-        (Column("measure", "Measure"), *COLUMNS[2:], Column("old", "Now"), Column("new", "Changed")),
-        tuple(
-            (one.name, one.ratio, one.low, one.high, before, after)
-            for one, before, after in (
-                (wait, _seconds(wait.old), _seconds(wait.new)),
-                (tail, _seconds(tail.old), _seconds(tail.new)),
-                (slowdown, f"{slowdown.old:.1f}", f"{slowdown.new:.1f}"),
-            )
-        ),
-        RATIO_NOTE,
-    )
-    yield Table(
-        "replays",
-        "The replays of the ensemble",
-        (Column("replay", "Replay"), Column("ratio", "Ratio of mean waits")),
-        answer.members,
-    )
-    for remark in words.remarks(answer):
-        yield Note(remark)
+    rows = [
+        (one.name.capitalize(), tuple(_effect_facts(key, one)))
+        for key, one in zip(KEYS, answer.effects, strict=True)
+    ]
+    old, new = answer.old, answer.new
+    rows += [
+        _machine_row("utilization", "Utilization", (old.utilization, new.utilization), "fraction"),
+        _machine_row("waiting", "Jobs that wait on average", (old.waiting, new.waiting), ""),
+        _machine_row("backlog", "Work that waits on average", (old.backlog, new.backlog), "seconds"),
+    ]
+    columns = tuple(column.label for column in COLUMNS)
+    yield FactTable("effects", "Now and changed", columns, tuple(rows), RATIO_NOTE)
 
 
-def _seconds(value: float) -> str:
-    from gwa.words.formatting import seconds
+def _effect_facts(key: str, one: Effect) -> Iterator[Fact]:
+    unit: Unit = "" if one.is_slowdown else "seconds"
+    for which, value in (("now", one.old), ("changed", one.new)):
+        text = f"{value:,.1f}" if one.is_slowdown else seconds(value)
+        yield Fact(f"whatif.{key}.{which}", value, f"{one.name.capitalize()}, {which}", unit, text=text)
+    text = f"× {words.times(one.ratio)}"
+    yield Fact(f"whatif.{key}.ratio", one.ratio, f"{one.name.capitalize()}, times", text=text)
+    text = f"{words.times(one.low)} to {words.times(one.high)}"
+    yield Fact(f"whatif.{key}.range", [one.low, one.high], f"{one.name.capitalize()}, range", text=text)
 
-    return seconds(value)
+
+def _machine_row(
+    key: str, title: str, values: tuple[float, float], unit: Unit
+) -> tuple[str, tuple[Fact, ...]]:
+    """Return a row of what is simulated of the machine, which has no interval."""
+    texts = [_rounded(value, unit) for value in values]
+    facts = [
+        Fact(f"whatif.{new}{key}", value, f"{title}, {which}", unit, help=HELP.get(key, ""), text=text)
+        for new, which, value, text in zip(("", "new_"), ("now", "changed"), values, texts, strict=True)
+    ]
+    none = [
+        Fact(f"whatif.{key}.{which}", None, f"{title}, {which}", text="–") for which in ("ratio", "range")
+    ]
+    return title, (*facts, *none)
+
+
+def _rounded(value: float, unit: Unit) -> str:
+    if unit == "seconds":
+        return seconds(value)
+    return fraction(value) if unit == "fraction" else f"{value:,.1f}"
 
 
 def _facts(answer: Answer) -> Iterator[Fact]:
+    """Yield what the table does not show."""
     old, new = answer.old, answer.new
     if answer.falls_behind:
-        text = "the machine does not keep up"
-        yield Fact("whatif.ratio", None, "Mean wait, changed over now", text=text)
+        yield Fact("whatif.ratio", None, "Mean wait, times", text="the machine does not keep up")
     else:
-        yield Fact("whatif.ratio", answer.effects[0].ratio, "Mean wait, changed over now")
-    yield Fact("whatif.backlog", old.backlog, "Work that waits on average, now", "seconds", BACKLOG)
-    yield Fact("whatif.new_backlog", new.backlog, "Work that waits on average, changed", "seconds", BACKLOG)
+        yield Fact("whatif.ratio", answer.effects[0].ratio, "Mean wait, times")
     yield Fact("whatif.jobs", len(old.world), "Jobs replayed", "count")
     yield Fact("whatif.capacity", old.world.capacity, f"{old.world.unit.capitalize()} now", "count")
     yield Fact("whatif.new_capacity", new.world.capacity, f"{new.world.unit.capitalize()} changed", "count")
-    yield Fact("whatif.utilization", old.utilization, "Utilization now", "fraction")
-    yield Fact("whatif.new_utilization", new.utilization, "Utilization changed", "fraction")
-    yield Fact("whatif.waiting", old.waiting, "Jobs waiting on average now")
-    yield Fact("whatif.new_waiting", new.waiting, "Jobs waiting on average, changed")
+
+
+def _caveats(answer: Answer) -> Iterator[Block]:
+    """Yield all that a reader has to know besides, in one table."""
+    rows = [("Replayed", f"{number(len(answer.old.world))} jobs")]
+    if not answer.validation.doubts:  # else it stands above all
+        rows.append(("Replay against log", words.trust(answer)))
+    rows += [("Assumed", text) for text in words.ASSUMPTIONS]
+    rows += [("Note", text) for text in words.exceptions(answer)]
+    columns = (Column("what", "What"), Column("text", "It rests on"))
+    yield Table("caveats", "What the answer rests on", columns, tuple(rows))
+
+
+def _replays(answer: Answer) -> Table:
+    columns = (Column("replay", "Replay"), Column("times", "Mean wait, times"))
+    rows = tuple((name, f"× {words.times(ratio)}") for name, ratio in answer.members)
+    return Table("replays", "The replays of the ensemble", columns, rows)
 
 
 def _trust_help() -> str:
@@ -108,14 +174,14 @@ def _trust(answer: Answer) -> Iterator[Block]:
         "levels",
         "Mean waits, recorded and replayed",
         (
-            Column("size", "Jobs of"),
+            Column("size", "Class of jobs"),
             Column("jobs", "Jobs", "count"),
             Column("recorded", "Recorded", "seconds"),
             Column("simulated", "Replayed", "seconds"),
             Column("level", "Replayed over recorded"),
         ),
         tuple(
-            (level.name, level.jobs, level.recorded, level.simulated, level.ratio if level.recorded else None)
+            (level.name, level.jobs, level.recorded, level.simulated, _times_recorded(level))
             for level in (validation.level, *validation.sizes)
         ),
     )
@@ -136,6 +202,10 @@ def _trust(answer: Answer) -> Iterator[Block]:
         )
 
 
+def _times_recorded(level: Level) -> str | None:
+    return f"× {words.times(level.ratio)}" if level.recorded else None
+
+
 def _by_class(answer: Answer) -> Iterator[Block]:
     for id, title, effects in (  # noqa: A001 - as blocks call it
         ("sizes", "Mean wait by size", answer.sizes),
@@ -146,9 +216,16 @@ def _by_class(answer: Answer) -> Iterator[Block]:
             yield Table(
                 f"{id}-table",
                 title,
-                (Column("class", "Jobs of"), Column("jobs", "Jobs", "count"), *COLUMNS),
+                (Column("class", "Class of jobs"), Column("jobs", "Jobs", "count"), *COLUMNS),
                 tuple(
-                    (Verbatim(one.name), one.jobs, one.old, one.new, one.ratio, one.low, one.high)
+                    (
+                        Verbatim(one.name),
+                        one.jobs,
+                        one.old,
+                        one.new,
+                        f"× {words.times(one.ratio)}",
+                        f"{words.times(one.low)} to {words.times(one.high)}",
+                    )
                     for one in effects
                 ),
                 RATIO_NOTE,
@@ -161,7 +238,7 @@ def _figure(id: str, title: str, effects: tuple[Effect, ...]) -> Figure:  # noqa
         title,
         [Verbatim(one.name) for one in effects],
         {"now": [(one.old, None) for one in effects], "changed": [(one.new, None) for one in effects]},
-        "Jobs of",
+        "",
         "Mean wait",
         f"The simulated mean waits of {len(effects)} classes of jobs, now and changed.",
         unit="seconds",

@@ -68,6 +68,58 @@ def what_changes(answer: Answer) -> str:
     return f"{written} ({', '.join(details)})" if details else written
 
 
+def question(answer: Answer) -> str:
+    """Return what is asked, such as what if there were 120 processors instead of 100."""
+    clauses = [_clause(answer, one.kind.id, one.text) for one in answer.changes]
+    return f"What if {' and '.join(clauses)}?"
+
+
+def _clause(answer: Answer, kind: str, text: str) -> str:
+    old, new = answer.old.world, answer.new.world
+    size = f"there were {number(new.capacity)} {old.unit} instead of {number(old.capacity)}"
+    return {
+        "cpus": size,
+        "gpus": size,
+        "scheduler": f"jobs were scheduled by {policy(new)} instead of {policy(old)}",
+        "without-user": f"user {text} submitted no jobs",
+        "load": f"users submitted {text} times the work",
+        "requests": f"every job requested {'its run time' if text == 'perfect' else 'twice the time'}",
+        "walltime-cap": f"no job could run for longer than {text}",
+    }.get(kind, f"{kind} were {text}")
+
+
+def found_out(answer: Answer) -> str:
+    """
+    Return the answer to the question in a sentence that stands alone, with waits before and after.
+
+    Of an ideal machine it says so first.
+    """
+    found = _found(answer)
+    return f"On an ideal machine, {found[:1].lower()}{found[1:]}" if answer.validation.doubts else found
+
+
+def _found(answer: Answer) -> str:
+    wait = answer.effects[0]
+    if answer.is_unchanged:
+        return "No job would start earlier or later."
+    if answer.falls_behind:
+        before, after = (seconds(one.backlog) for one in (answer.old, answer.new))
+        return (
+            "The machine would not keep up with the jobs: the work that waits would on average keep all of it"
+            f" busy for {after} ({before} now)."
+        )
+    values = f"{seconds(wait.old)} now, {seconds(wait.new)} then"
+    if not wait.is_sure:
+        return (
+            f"It is not sure whether jobs would wait longer or shorter: on average {values},"
+            f" {times(wait.ratio)} times as long ({_interval(wait)})."
+        )
+    way = "longer" if wait.ratio > 1 else "shorter"
+    return (
+        f"Jobs would wait {way}: on average {values}, {times(wait.ratio)} times as long ({_interval(wait)})."
+    )
+
+
 def effect_sentence(answer: Answer) -> str:
     """Return what happens to the mean wait, claimed only where the interval excludes that nothing does."""
     wait, change = answer.effects[0], what_changes(answer)
@@ -100,6 +152,12 @@ def remarks(answer: Answer) -> tuple[str, ...]:
         f"Both sides of each ratio are simulated, and {SHARE} lie between low and high.",
         f"Assumed: {'; '.join(ASSUMPTIONS)}.",
     ]
+    return (*said, *exceptions(answer))
+
+
+def exceptions(answer: Answer) -> tuple[str, ...]:
+    """Return what holds of this answer and not of all: what was left out, and what a ratio is not."""
+    said = []
     if answer.falls_behind:
         said.append("Ratios of a machine that does not keep up hold for a log of this length only.")
     if answer.too_large:

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from gwa.report.document import Figure
 from gwa.report.figures import _thinning
+from gwa.statistics.sample import Floats
 from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-Point = tuple[float | None, float | None]
-"""A value, and how far below and above it the true one may be; None where it is not known."""
+Point = tuple[float | None, float | tuple[float, float] | None]
+"""A value, and how far below and above it the true one may be, or between which ends; None if unknown."""
 
 HEIGHT = 300
 MARGINS = {"left": 58, "bottom": 48, "top": 30, "right": 20}
@@ -57,7 +58,8 @@ def groups(  # noqa: PLR0913 - what a figure says
         {
             "label": label,
             "y": _rounded([value for value, _ in points]),
-            "half": _rounded([half for _, half in points]),
+            "half": _rounded([half if isinstance(half, int | float) else None for _, half in points]),
+            **_between([half for _, half in points]),
         }
         for label, points in series.items()
     ]
@@ -66,6 +68,12 @@ def groups(  # noqa: PLR0913 - what a figure says
         "series": drawn, "xlabel": xlabel, "ylabel": ylabel, "unit": unit,
     }  # fmt: skip
     return Figure(id=id, title=title, plot="groups", data=data, alt=alt, note=note)
+
+
+def _between(spans: Sequence[float | tuple[float, float] | None]) -> dict[str, Value]:
+    """Return the ends between which the true values may be, where any are given as such."""
+    ends: list[Value] = [_rounded(span) if isinstance(span, tuple) else None for span in spans]
+    return {"ends": ends} if any(ends) else {}
 
 
 def _rounded(values: Sequence[float | None]) -> list[Value]:
@@ -84,14 +92,15 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     numbers, count = data["x"], len(data["series"])
     named = []
     for place, line in enumerate(data["series"]):
-        y, half = _thinning.array(line["y"]), np.nan_to_num(_thinning.array(line["half"]))
+        y = _thinning.array(line["y"])
+        low, high = ends(line)
         look = _style.line(place, width=1.0) | ({"linestyle": "none"} if numbers is None else {})
         aside = GROUP_WIDTH * ((place + 0.5) / count - 0.5)
         x = _thinning.array(numbers) if numbers is not None else _thinning.array(np.arange(y.size) + aside)
         order = x.argsort(kind="stable")
-        x, y, half = x[order], y[order], half[order]
+        x, y, low, high = x[order], y[order], low[order], high[order]
         axes.plot(x, y, marker=MARKERS[place % len(MARKERS)], markersize=4.5, **look)
-        axes.vlines(x, y - half, y + half, color=look["color"], linewidth=1.2)
+        axes.vlines(x, low, high, color=look["color"], linewidth=1.2)
         named.append(_labels.LabelledLine(line["label"], look["color"], x, y))
     _heights(axes, data["series"], data["unit"])
     if numbers is None:
@@ -102,6 +111,18 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     _style.words(axes, data["xlabel"], data["ylabel"])
     if count > 1:
         _labels.above(axes, named)
+
+
+def ends(line: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    """Return the ends between which each true value of a series may be; the value itself where unknown."""
+    import numpy as np
+
+    y, half = _thinning.array(line["y"]), np.nan_to_num(_thinning.array(line["half"]))
+    low, high = y - half, y + half
+    for place, span in enumerate(line.get("ends", ())):
+        if span:
+            low[place], high[place] = span
+    return low, high
 
 
 def _numbers(axes: "Axes", numbers: Sequence[float], places: Sequence[str]) -> None:
@@ -133,7 +154,7 @@ def _heights(axes: "Axes", series: Sequence[Mapping[str, Any]], unit: str) -> No
         # A label is as high as two characters are wide; ticks of an upright axis may stand closer.
         _style.set_ticks(axes.yaxis, _ticks.logarithmic(low, high, unit, 2 * axes.bbox.height))
         return
-    tops = [y + (half or 0.0) for row in series for y, half in zip(row["y"], row["half"], strict=True) if y]
+    tops = [float(top) for row in series for top in ends(row)[1] if top == top]  # noqa: PLR0124 - known
     high = max([high, *tops]) or 1.0
     axes.set_ylim(min(low, 0.0), high * 1.05)
     _style.linear_ticks(axes.yaxis, min(low, 0.0), high, unit)

@@ -5,21 +5,24 @@ figures.kinds.groups = (() => {
   const sample = (data, place) => (x, y) => (data.x ? figures.sample(place)(x, y) : "") + draw.marker(place, x + 11, y);
   const items = (data) => data.series.length > 1 ? data.series.map(({ label }, place) => ({ label, sample: sample(data, place) })) : [];
 
+  // Between which ends a value may be.
+  const span = (one, n) => one.ends?.[n] ?? [one.y[n] - (one.half[n] ?? 0), one.y[n] + (one.half[n] ?? 0)];
+
   const groups = (data, width) => data.x ? numbers(data, width) : under(data, width);
 
   // The scale of the values, and what it says.
   function worth(data, range, each) {
     const all = figures.known(data.series.flatMap(({ y }) => y)), [low, high] = [figures.least(all), figures.most(all)];
     if (low > 0 && high > FACTOR * low) return figures.heights(all, data.unit, true, range, each);
-    return figures.heights([...all, ...data.series.flatMap(({ y, half }) => y.map((value, n) => value === null ? 0 : value + (half[n] ?? 0)))], data.unit, false, range, each);
+    return figures.heights([...all, ...data.series.flatMap((one) => one.y.map((value, n) => value === null ? 0 : span(one, n)[1]))], data.unit, false, range, each);
   }
 
-  const told = (data, one, n) => draw.show(one.y[n], data.unit) + (one.half[n] ? ` ± ${draw.show(one.half[n], data.unit)}` : "");
+  const told = (data, one, n) => draw.show(one.y[n], data.unit) + (one.ends?.[n] ? ` (${span(one, n).map((end) => draw.show(end, data.unit)).join(" – ")})` : one.half[n] ? ` ± ${draw.show(one.half[n], data.unit)}` : "");
   const rows = (data, n) => data.series.map((one, place) => ({ label: one.label, text: told(data, one, n), value: one.y[n], colour: draw.colour(place) }));
 
   // All points of all series, where they stand, each with the ends of its whisker.
   function spots(data, at) {
-    return data.series.flatMap((one, place) => one.y.map((value, n) => value === null ? null : { place, n, ...at(place, n, value, one.half[n] ?? 0) }).filter(Boolean));
+    return data.series.flatMap((one, place) => one.y.map((value, n) => value === null ? null : { place, n, ...at(place, n, value, span(one, n)) }).filter(Boolean));
   }
 
   function reader(data, found) {
@@ -42,7 +45,7 @@ figures.kinds.groups = (() => {
     const { scale: y, ticks: levels } = worth(data, [at.bottom, at.top]), safe = (value) => figures.clamp(y(Math.max(value, y.domain[0])), at.top - 4, at.bottom);
     const [low, greatest] = [figures.least(data.x), figures.most(data.x)], ends = [at.left + 10, at.right - 10];
     const x = low > 0 && greatest > FACTOR * low ? draw.log([low, greatest], ends) : draw.linear([low, greatest], ends);
-    const found = spots(data, (place, n, value, half) => ({ x: x(data.x[n]), y: y(value), whisker: [x(data.x[n]), safe(value - half), x(data.x[n]), safe(value + half)] }));
+    const found = spots(data, (place, n, value, [from, to]) => ({ x: x(data.x[n]), y: y(value), whisker: [x(data.x[n]), safe(from), x(data.x[n]), safe(to)] }));
     const lines = data.series.map((_, place) => {
       const own = found.filter((spot) => spot.place === place).sort((one, other) => one.x - other.x);
       return draw.path(draw.course(own.map((spot) => spot.x), own.map((spot) => spot.y)), figures.look(place, 1.4));
@@ -59,9 +62,9 @@ figures.kinds.groups = (() => {
     const at = figures.room(width, { high: each * data.places.length, left, right: 20, xlabel: data.ylabel, ylabel: data.xlabel, items: items(data) });
     const { scale: x, ticks } = worth(data, [at.left, at.right], 90), low = x.domain[0];
     const safe = (value) => figures.clamp(x(Math.max(value, low)), at.left, at.right + 8);
-    const found = spots(data, (place, n, value, half) => {
+    const found = spots(data, (place, n, value, [from, to]) => {
       const y = at.top + each * n + each * (place + 0.75) / (data.series.length + 0.5);
-      return { x: x(value), y, whisker: [safe(value - half), y, safe(value + half), y] };
+      return { x: x(value), y, whisker: [safe(from), y, safe(to), y] };
     });
     // Of two, such as now and changed, a line shows the way from one to the other.
     const ways = data.series.length !== 2 ? "" : data.places.map((_, n) => {

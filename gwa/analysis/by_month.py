@@ -1,0 +1,136 @@
+"""The months of a log on one page: its days as a strip, and the changes of each month against the last."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import numpy as np
+
+from gwa.analysis.build import reproduction
+from gwa.analysis.comparison.levels import signed
+from gwa.analysis.comparison.over_time import Months, month_figures, over_time, strips_of
+from gwa.errors import TraceError
+from gwa.report.document import Block, Fact, FactTable, Report, Section
+from gwa.report.facts import number
+from gwa.store.store import Store
+from gwa.words.formatting import show
+from gwa.words.message import Message, Verbatim, joined, message, within_sentence
+from gwa.words.unit import Unit
+
+SHOWN: Final[Mapping[str, tuple[Message, Unit]]] = {
+    "utilization": (message("Utilization"), "fraction"),
+    "busy": (message("Busy processors"), "count"),
+    "jobs": (message("Jobs a day"), "count"),
+    "users": (message("Users"), "count"),
+    "median_wait": (message("Median wait"), "seconds"),
+    "failed": (message("Core-hours in jobs that failed"), "fraction"),
+}
+"""What is shown of each month; busy processors only where utilization is not known."""
+
+TINY: Final = 60.0
+"""Of a shorter wait no change is given in percent, in seconds."""
+
+LARGE: Final = 4.0
+"""A larger ratio is not given in percent."""
+
+
+def by_month(store: Store, name: str, pages: Mapping[str, str]) -> Report:
+    """
+    Return the page of the months of *store*; *pages* are the addresses of reports on months, by their names.
+
+    Raise `TraceError` where no job has a submission time.
+    """
+    course = over_time(name, store)
+    if course.months is None:
+        raise TraceError(f"{name}: no job has a submission time, so it has no months")
+    shown = _measures(course.months)
+    blocks: tuple[Block, ...] = (
+        *strips_of([course]), _table(course.months, shown, pages), *month_figures([course]),
+    )  # fmt: skip
+    section = Section("months", message("Month by month"), "", blocks, is_on_top=True)
+    return Report(
+        Verbatim(name),
+        "",
+        (section,),
+        None if store.system.relative else store.system.timezone.key,
+        reproduction(store),
+        overline=message("Month by month"),
+        answer=_sentence(course.months, shown),
+    )
+
+
+def _measures(months: Months) -> list[str]:
+    """Return the measures that are known of any month."""
+    known = [name for name in SHOWN if name in months.values and np.isfinite(months.values[name]).any()]
+    return [name for name in known if name != "busy" or "utilization" not in known]
+
+
+def _table(months: Months, shown: list[str], pages: Mapping[str, str]) -> FactTable:
+    """Return a row for each month, the last on top: each value, and its change against the month before."""
+    rows = []
+    for place in reversed(range(len(months.names))):
+        facts = [fact for name in shown for fact in _facts(months, name, place)]
+        rows.append((Verbatim(months.names[place]), tuple(facts)))
+    columns = [column for name in shown for column in (SHOWN[name][0], message("change"))]
+    links = tuple(pages.get(name, "") for name, _ in rows)
+    note = message(
+        "Changes are against the month before. The first and the last month are of the days that the log has."
+        " gwa report --period MONTH --against previous says whether a change is beyond chance."
+    )
+    return FactTable(
+        "months", message("Months and their changes"), tuple(columns), tuple(rows), note,
+        darkest="greatest", links=links if any(links) else (),
+    )  # fmt: skip
+
+
+def _facts(months: Months, name: str, place: int) -> Iterator[Fact]:
+    """Yield the value of a measure in a month, and its change; both unknown where it is."""
+    title, unit = SHOWN[name]
+    values = months.values[name]
+    value, before = float(values[place]), float(values[place - 1]) if place else math.nan
+    prefix = f"month.{months.names[place]}.{name}"
+    shown = number(round(value, 1) if unit == "count" and math.isfinite(value) else value)
+    yield Fact(prefix, number(value), title, unit, text=show(shown, unit) if shown is not None else "–")
+    change, text = _change(before, value, unit)
+    yield Fact(f"{prefix}.change", number(change), message("{title}, change", title=title), "", text=text)
+
+
+def _change(before: float, value: float, unit: Unit) -> tuple[float | None, str]:
+    """Return the change of a share, else as a share of the value before; and its text, – for none."""
+    if not (math.isfinite(before) and math.isfinite(value)):
+        return None, "–"
+    if unit == "fraction":
+        return value - before, message("{n} points", n=signed(100 * (value - before), 1))
+    low, high = sorted((before, value))
+    if low <= 0 or (unit == "seconds" and low < TINY) or high > LARGE * low:
+        way = (value > before) - (value < before)
+        return None, {1: message("up"), -1: message("down"), 0: message("none")}[way]
+    return value / before - 1, message("{n} %", n=signed(100 * (value / before - 1)))
+
+
+def _sentence(months: Months, shown: list[str]) -> str:
+    """Return what the last two months that are known say."""
+    known = [
+        place
+        for place in range(1, len(months.names))
+        if all(np.isfinite(months.values[name][[place - 1, place]]).all() for name in shown)
+    ]
+    if not known or not shown:
+        return ""
+    place = known[-1]
+    parts = []
+    for name in shown:
+        value, change = _facts(months, name, place)
+        parts.append(
+            message(
+                "{what} {value} ({change})",
+                what=within_sentence(SHOWN[name][0]),
+                value=value.text,
+                change=change.text,
+            )
+        )
+    return message(
+        "{month}, against {before}: {parts}.",
+        month=Verbatim(months.names[place]), before=Verbatim(months.names[place - 1]),
+        parts=joined(", ", parts),
+    )  # fmt: skip

@@ -1,0 +1,276 @@
+"""The first screen of a comparison: what an operator asks of each trace, and what is beyond chance."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from gwa.analysis.comparison.curves import first_curves
+from gwa.analysis.comparison.levels import LevelDifference, signed
+from gwa.analysis.comparison.over_time import OverTime, month_figures, strips_of
+from gwa.analysis.comparison.trace_summary import TraceSummary
+from gwa.report.document import Block, Fact, FactTable
+from gwa.report.facts import number
+from gwa.report.grid import is_number
+from gwa.statistics.contrast import MINIMUM_LENGTH
+from gwa.words.formatting import show, significant
+from gwa.words.message import Message, Number, Verbatim, joined, message
+from gwa.words.unit import Value
+
+PAIR: Final = 2
+"""Of more traces there are no differences: they are ranked."""
+
+LARGE_RATIO: Final = 2.0
+"""A larger ratio is not given in percent."""
+
+
+class Row(NamedTuple):
+    """
+    A *question*, *what* answers it, by its *fact*, and the *level* that is tested, empty for none.
+
+    *less* and *more* say of the second of two traces how it differs from the first.
+    """
+
+    question: Message
+    what: Message
+    fact: str
+    level: str
+    less: tuple[Message, Message]
+    more: tuple[Message, Message]
+
+
+ROWS: Final = (
+    Row(
+        message("How busy?"), message("utilization"), "utilization.mean", "busy",
+        (message("less busy"), message("it is less busy")), (message("busier"), message("it is busier")),
+    ),
+    Row(
+        message("Who?"), message("users for half of the core-hours"), "users.half_cpu", "",
+        (message("fewer"), message("it has fewer users")), (message("more"), message("it has more users")),
+    ),
+    Row(
+        message("Waits?"), message("median wait"), "jobs.wait.median", "wait_median",
+        (message("shorter"), message("its jobs wait shorter")),
+        (message("longer"), message("its jobs wait longer")),
+    ),
+    Row(
+        message("Long waits?"), message("95 % of waits are within"), "jobs.wait.p95", "wait_p95",
+        (message("shorter"), message("its longest waits are shorter")),
+        (message("longer"), message("its longest waits are longer")),
+    ),
+    Row(
+        message("Failures?"), message("failed jobs"), "jobs.failed.share", "failed",
+        (message("fewer"), message("fewer of its jobs fail")),
+        (message("more"), message("more of its jobs fail")),
+    ),
+    Row(
+        message("What size?"), message("median processors"), "jobs.procs.median", "processors",
+        (message("smaller"), message("its jobs are smaller")),
+        (message("larger"), message("its jobs are larger")),
+    ),
+    Row(
+        message("How long?"), message("median run time"), "jobs.runtime.median", "runtime_median",
+        (message("shorter"), message("its jobs are shorter")),
+        (message("longer"), message("its jobs are longer")),
+    ),
+)  # fmt: skip
+"""What an operator asks, in the order of the table."""
+
+VERDICTS: Final[Mapping[str, Message]] = {
+    "equal": message("equal"),
+    "differs": message("yes, {how}"),
+    "differs a little": message("yes, a little {how}"),
+    "no more than chance": message("no"),
+    "due to size": message("due to size"),
+}
+"""Whether a difference is beyond chance, in words."""
+
+Levels = Mapping[str, LevelDifference]
+"""Tested differences by the names of quantities."""
+
+
+def first_screen(
+    summaries: Sequence[TraceSummary], levels: Sequence[LevelDifference], courses: Sequence[OverTime]
+) -> Iterator[Block]:
+    """
+    How busy each system was, who used it, how long jobs waited, how many failed, and what the jobs were like.
+
+    Of two traces, the second is compared with the first. A dot is the difference that is tested, in
+    percentage points: of utilization, of failed jobs, or of the jobs above the quantile that both traces have
+    together. The line through it is what chance leaves open, at 5 % for all rows together; where it crosses
+    the middle, the difference may be chance. More traces are ranked: the darker, the greater.
+    """
+    yield from strips_of(courses)
+    if len(summaries) == PAIR:
+        yield _pair_table(summaries, {one.name: one for one in levels})
+    elif len(summaries) > PAIR:
+        yield _ranked_table(summaries)
+    yield from first_curves(summaries)
+    yield from month_figures(courses)
+
+
+def answer_sentence(summaries: Sequence[TraceSummary], levels: Sequence[LevelDifference]) -> str:
+    """Return in a sentence what differs by more than chance, or how far several traces lie apart."""
+    if len(summaries) == PAIR:
+        return _pair_sentence(summaries, {one.name: one for one in levels})
+    parts = [part for row in ROWS if (part := _range(row, summaries))]
+    return joined("", (joined("; ", parts), ".")) if parts else ""
+
+
+def _pair_table(summaries: Sequence[TraceSummary], levels: Levels) -> FactTable:
+    """Return a row for each question: both values, their difference, and whether it is beyond chance."""
+    rows = []
+    for row in ROWS:
+        values = [_value(row, summary) for summary in summaries]
+        if any(value is not None for value in values):
+            level = levels.get(row.level)
+            shown = [_shown(row, summary, n) for n, summary in enumerate(summaries, 1)]
+            rows.append(
+                (joined(" ", (row.question, row.what)), (*shown, *_judged(row, values, level, summaries)))
+            )
+    columns = (
+        *(summary.name for summary in summaries),
+        message("Difference"),
+        message("Beyond chance?"),
+        message("less ← → more"),
+    )
+    return FactTable("side-by-side", message("Side by side"), columns, tuple(rows))
+
+
+def _judged(
+    row: Row, values: Sequence[float | None], level: LevelDifference | None, summaries: Sequence[TraceSummary]
+) -> tuple[Fact, Fact, Fact]:
+    """Return the difference, the verdict, and the difference that is tested with its reach."""
+    difference, text = _difference(row, values, summaries)
+    prefix = f"side.{row.fact}"
+    verdict, said = _verdict(row, values, level, summaries)
+    span: Value = None
+    if level is not None and level.reach is not None and level.name not in {"jobs", "busy_processors"}:
+        span = [level.step - level.reach, level.step, level.step + level.reach]
+    ends = [Number(f"{signed(100 * end, 1)}") for end in span] if isinstance(span, list) else []
+    points = (
+        message("{step} points ({low} to {high})", step=ends[1], low=ends[0], high=ends[2]) if ends else "–"
+    )
+    return (
+        Fact(f"{prefix}.difference", difference, message("Difference"), "", text=text or "–"),
+        Fact(f"{prefix}.verdict", verdict, message("Beyond chance?"), "", text=said),
+        Fact(f"{prefix}.span", span, message("less ← → more"), "span", text=points),
+    )
+
+
+def _difference(
+    row: Row, values: Sequence[float | None], summaries: Sequence[TraceSummary]
+) -> tuple[float | int | None, str]:
+    """Return the difference of shares, else the ratio of values, second to first; and its text."""
+    first, second = values
+    if first is None or second is None:
+        return None, ""
+    unit = next(summary.facts[row.fact].unit for summary in summaries if row.fact in summary.facts)
+    if unit == "fraction":
+        return number(second - first), message("{n} points", n=signed(100 * (second - first), 1))
+    if first == second:
+        return 1, message("none")
+    if first <= 0 or second <= 0:
+        return None, message(
+            "{n} more" if second > first else "{n} less", n=show(number(abs(second - first)), unit)
+        )
+    ratio = second / first
+    if 1 / LARGE_RATIO < ratio < LARGE_RATIO:
+        return number(ratio), message("{n} %", n=signed(100 * (ratio - 1)))
+    return number(ratio), Number(f"×\N{NO-BREAK SPACE}{significant(ratio, 2)}")
+
+
+def _verdict(
+    row: Row, values: Sequence[float | None], level: LevelDifference | None, summaries: Sequence[TraceSummary]
+) -> tuple[str, Message]:
+    """Return whether the values differ by more than chance; where that is unknown, why."""
+    missing = [summary.name for summary, value in zip(summaries, values, strict=True) if value is None]
+    if missing:
+        reason = message("not recorded in {names}", names=joined(", ", map(Verbatim, missing)))
+    elif not row.level:
+        reason = message("a log has one such number")
+    elif level is None:
+        reason = {
+            "failed": message("the logs record other outcomes"),
+            "busy": message("the size of a system or its load is not known"),
+        }.get(row.level, message("a log has no whole day"))
+    elif level.verdict == "not known":
+        reason = message("fewer than {n} whole days", n=MINIMUM_LENGTH)
+    else:
+        how = row.more[0] if level.step > 0 else row.less[0]
+        template = VERDICTS[level.verdict].template
+        return level.verdict, message(template, how=how) if "{how}" in template else VERDICTS[level.verdict]
+    return "unknown", message("unknown: {reason}", reason=reason)
+
+
+def _pair_sentence(summaries: Sequence[TraceSummary], levels: Levels) -> Message:
+    """Return what is beyond chance of the second trace against the first, and what is not known."""
+    found, tested = [], 0
+    for row in ROWS:
+        level = levels.get(row.level)
+        tested += level is not None and level.verdict != "not known"
+        if level is not None and level.verdict.startswith("differs"):
+            words = row.more[1] if level.step > 0 else row.less[1]
+            values = [_text(row, summary) for summary in reversed(summaries)]
+            found.append(
+                message("{what} ({second} against {first})", what=words, second=values[0], first=values[1])
+            )
+    first, second = (Verbatim(summary.name) for summary in summaries)
+    if found:
+        return message(
+            "{second} differs from {first} by more than chance: {what}.",
+            second=second, first=first, what=joined("; ", found),
+        )  # fmt: skip
+    if tested:
+        return message(
+            "{second} is not found to differ from {first} by more than chance.", second=second, first=first
+        )
+    return message(
+        "Whether {second} differs from {first} by more than chance is unknown.", second=second, first=first
+    )
+
+
+def _ranked_table(summaries: Sequence[TraceSummary]) -> FactTable:
+    """Return a row for each trace, the busiest first; the greater a value, the darker it is."""
+    shown = [row for row in ROWS if any(_value(row, summary) is not None for summary in summaries)]
+    numbered = list(enumerate(summaries, 1))
+    if shown:
+        lead = shown[0]
+        numbered.sort(key=lambda one: -(value if (value := _value(lead, one[1])) is not None else -1.0))
+    rows = tuple((summary.name, tuple(_shown(row, summary, n) for row in shown)) for n, summary in numbered)
+    columns = tuple(_capital(row.what) for row in shown)
+    note = message("The darker, the greater among these traces.")
+    return FactTable("side-by-side", message("Side by side"), columns, rows, note, darkest="greatest")
+
+
+def _capital(what: Message) -> Message:
+    return Message(what[:1].upper() + what[1:], what.template, what.arguments)
+
+
+def _range(row: Row, summaries: Sequence[TraceSummary]) -> Message | None:
+    """Return from which to which value a quantity goes, and whose they are; None for the lesser questions."""
+    known = [(value, summary) for summary in summaries if (value := _value(row, summary)) is not None]
+    if row.fact not in {"utilization.mean", "jobs.wait.p95", "jobs.failed.share"} or len(known) < PAIR:
+        return None
+    low, high = (choose(known, key=lambda one: one[0])[1] for choose in (min, max))
+    return message(
+        "{what}: {low} ({least}) to {high} ({most})",
+        what=_capital(row.what), low=_text(row, low), least=Verbatim(low.name), high=_text(row, high),
+        most=Verbatim(high.name),
+    )  # fmt: skip
+
+
+def _value(row: Row, summary: TraceSummary) -> float | None:
+    """Return the value of a trace; None where it is not known."""
+    fact = summary.facts.get(row.fact)
+    return float(fact.value) if fact is not None and is_number(fact.value) else None
+
+
+def _text(row: Row, summary: TraceSummary) -> str:
+    fact = summary.facts.get(row.fact)
+    return show(fact.value, fact.unit) if fact else message("not recorded")
+
+
+def _shown(row: Row, summary: TraceSummary, n: int) -> Fact:
+    fact = summary.facts.get(row.fact)
+    value, unit = (fact.value, fact.unit) if fact else (None, "")
+    text = show(value, unit) if is_number(value) else message("not recorded")
+    return Fact(f"side.{n}.{row.fact}", value if is_number(value) else None, row.what, unit, text=text)
