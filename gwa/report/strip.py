@@ -6,17 +6,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.report.figures.strips import COLOURS
+
 Floats = NDArray[np.float64]
 
 WIDTH: Final = 960.0
 HEIGHT: Final = 160.0
 """The size of the drawing, without the line of text below it."""
-
-COLOURS: Final = {
-    "completed": "#4c8bb8", "limit": "#e0a100", "failed": "#c8402f", "cancelled": "#8a6bb0",
-    "running": "#5aa17f", "unknown": "#a9b2bb",
-}  # fmt: skip
-"""Of each outcome, where no style sheet says another."""
 
 MAXIMUM_STEPS: Final = 320
 """More days are drawn as the means of several."""

@@ -15,6 +15,7 @@ from gwa.report.figures.groups import groups
 from gwa.report.figures.heatmap import heatmap
 from gwa.report.figures.series import series
 from gwa.report.figures.spark import spark
+from gwa.report.figures.strips import Strip, strips
 from gwa.report.html import html
 from tests.browser.conftest import visit
 from tests.conftest import HOME
@@ -57,6 +58,15 @@ def more():
         heatmap("turned", "Turned", rng.random((3, 9)), ["a", "b", "c"], names, "alt"),
         series("spiky", "Spiky", np.arange(400) * 86400.0, {"jobs": spiky}, "Jobs", "alt", unit="count"),
         spark("spark", "Spark", [1, 2, None, 4], "alt"),
+        strips(
+            "strips",
+            "Strips",
+            [Strip(name, np.arange(41) * 86400.0, {"completed": rng.random(40)}, level=1.2) for name in "ab"],
+            {"completed": "completed"},
+            "days",
+            "of the processors",
+            "alt",
+        ),
         spark("sparks", "Spark", [1, 2, 3], "alt", shape="bars", labels=["a", "b", "c"], unit="seconds"),
     ]
 

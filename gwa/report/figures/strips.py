@@ -32,7 +32,7 @@ COLOURS = {
     "completed": "#4c8bb8", "limit": "#e0a100", "failed": "#c8402f", "cancelled": "#8a6bb0",
     "running": "#5aa17f", "unknown": "#a9b2bb",
 }  # fmt: skip
-"""The colours of outcomes on paper; a page has its own."""
+"""The colours of outcomes where no style sheet says others."""
 
 
 @dataclass(frozen=True)
