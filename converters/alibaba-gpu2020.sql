@@ -55,7 +55,7 @@ with part as (
         job,
         min(begun) as started,
         max(ended) as finish,
-        greatest(ceil(sum(instances * cpu) / 100), 1) as procs,
+        case when sum(instances * cpu) >= 0 then greatest(ceil(sum(instances * cpu) / 100), 1) end as procs,
         sum(instances * gpu) / 100 as gpus,
         sum(instances * memory) * 1048576 as kilobytes,
         string_agg(distinct gpu_type, '+' order by gpu_type) filter (where gpu > 0) as gpu_type
@@ -81,6 +81,7 @@ select
     begun as submit_time,
     started - begun as wait_time,
     case when is_over then finish - started end as run_time,
+    started as start_time,
     case when is_started then procs end as n_procs,
     procs as req_n_procs,
     kilobytes / procs as req_memory,

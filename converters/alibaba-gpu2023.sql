@@ -53,7 +53,7 @@ sql = "select count(*) from recorded where n_procs is null"
 with pod as (
     select
         *,
-        greatest(ceil(cpu_milli / 1000), 1) as procs,
+        case when cpu_milli >= 0 then greatest(ceil(cpu_milli / 1000), 1) end as procs,
         case when num_gpu = 1 then gpu_milli / 1000 else num_gpu end as gpus,
         scheduled is not null as is_scheduled,
         phase in ('Succeeded', 'Failed') as is_over
@@ -65,6 +65,7 @@ select
     created as submit_time,
     scheduled - created as wait_time,
     case when is_over then deleted - scheduled end as run_time,
+    scheduled as start_time,
     case when is_scheduled then procs end as n_procs,
     procs as req_n_procs,
     memory_mib * 1024 / procs as req_memory,

@@ -64,7 +64,7 @@ sql = "select count(*) from recorded where run_time is null"
 with instance as (
     select
         *,
-        greatest(ceil(cpu_request), 1) as procs,
+        case when cpu_request >= 0 then greatest(ceil(cpu_request), 1) end as procs,
         -- What existed before the trace was scheduled before it, or never.
         scheduled_time is not null or creation_time is null as is_scheduled
     from source
@@ -78,6 +78,7 @@ select
     creation_time as submit_time,
     scheduled_time - creation_time as wait_time,
     deletion_time - scheduled_time as run_time,
+    scheduled_time as start_time,
     case when is_scheduled then procs end as n_procs,
     procs as req_n_procs,
     memory_request * 1048576 / procs as req_memory,

@@ -68,7 +68,7 @@ mapped as (
     select
         job.*,
         case when job.is_first then coalesce(profile.rows, 0) else 0 end as profiles,
-        case when profile.type in ('delay', 'Delay', 'DelayProfile') then profile.delay end as ran
+        case when profile.type in ('delay', 'Delay', 'DelayProfile') then nullif(profile.delay, -1) end as ran
     from job
     left join profile on job.file_no = profile.file_no and job.profile = profile.name
 )

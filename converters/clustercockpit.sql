@@ -61,7 +61,7 @@ select
     line,
     job_id as source_id,
     started as submit_time,
-    duration as run_time,
+    nullif(duration, -1) as run_time,
     started as start_time,
     duration as measured_time,
     coalesce(

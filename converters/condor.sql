@@ -19,7 +19,7 @@ the history of a spool, files of single jobs, and what condor_history writes wit
 An ad ends with a line that begins with three asterisks, whatever follows them, or with a blank line.
 Of ads with the same GlobalJobId (else the same cluster, process and submission) the last holds; the
 others, such as runs of -epochs, are folded into it.
-Jobs start at JobCurrentStartDate, else JobStartDate: their wait ends with their last start. Completed
+Jobs start at JobCurrentStartDate, else, where they started once, at JobStartDate: their wait ends with their last start. Completed
 jobs ran from there to CompletionDate; removed ones as long as LastRemoteWallClockTime says, else RemoteWallClockTime
 (of all runs, so not longer than since the last start), else until EnteredCurrentStatus if they were running until
 then: time on hold, or idle after an eviction, is not run time (LastJobStatus 5 and 1), and then it is missing. Jobs
@@ -97,22 +97,25 @@ with job as (
         *,
         coalesce(globaljobid, concat_ws('.', clusterid, procid)) as id,
         coalesce(nullif(split_part(globaljobid, '#', 1), ''), '') as schedd,
-        coalesce(nullif(jobcurrentstartdate, 0), nullif(jobstartdate, 0)) as started,
+        coalesce(
+            nullif(jobcurrentstartdate, 0), case when coalesce(numjobstarts, 1) <= 1 then nullif(jobstartdate, 0) end
+        ) as started,
+        coalesce(nullif(jobcurrentstartdate, 0), nullif(jobstartdate, 0)) is not null as has_started,
         nullif(coalesce(residentsetsize_raw, residentsetsize, imagesize_raw, imagesize), 0) as memory,
-        requestcpus * case when jobuniverse = 11 then coalesce(minhosts, 1) else 1 end as wanted,
+        requestcpus * case when jobuniverse = 11 then minhosts else 1 end as wanted,
         case
             when jobuniverse = 11 then minhosts
             when coalesce(jobuniverse, 5) in (1, 5, 10, 13) then 1
         end as hosts,
-        requestgpus * case when jobuniverse = 11 then coalesce(minhosts, 1) else 1 end as wanted_gpus,
+        requestgpus * case when jobuniverse = 11 then minhosts else 1 end as wanted_gpus,
         coalesce(
-            gpusprovisioned * case when jobuniverse = 11 then coalesce(minhosts, 1) else 1 end,
+            gpusprovisioned * case when jobuniverse = 11 then minhosts else 1 end,
             len(string_split(nullif(trim(assignedgpus), ''), ',')),
             wanted_gpus
         ) as gpus,
         case
             when coalesce(jobuniverse, 5) not in (7, 12)
-                then coalesce(cpusprovisioned * case when jobuniverse = 11 then coalesce(minhosts, 1) else 1 end, wanted)
+                then coalesce(cpusprovisioned * case when jobuniverse = 11 then minhosts else 1 end, wanted)
         end as procs
     from source
     where clusterid is not null or globaljobid is not null
@@ -146,9 +149,9 @@ select
     nullif(job.qdate, 0) as submit_time,
     job.started - nullif(job.qdate, 0) as wait_time,
     case job.jobstatus
-        when 4 then nullif(job.completiondate, 0) - job.started
+        when 4 then coalesce(nullif(job.completiondate, 0) - job.started, nullif(job.lastremotewallclocktime, 0))
         when 3 then case
-            when job.started is not null
+            when job.has_started
                 then coalesce(
                     nullif(job.lastremotewallclocktime, 0),
                     case
@@ -162,9 +165,9 @@ select
     end as run_time,
     job.started as start_time,
     coalesce(nullif(job.lastremotewallclocktime, 0), job.remotewallclocktime) as measured_time,
-    case when job.started is not null then job.procs end as n_procs,
-    nullif(coalesce(job.remoteusercpu, 0) + coalesce(job.remotesyscpu, 0), 0) / nullif(job.procs, 0) as average_cpu_time,
-    case when job.started is not null then job.memory / nullif(job.procs, 0) end as used_memory,
+    case when job.has_started then job.procs end as n_procs,
+    nullif(job.remoteusercpu + job.remotesyscpu, 0) / nullif(job.procs, 0) as average_cpu_time,
+    case when job.has_started then job.memory / nullif(job.procs, 0) end as used_memory,
     job.wanted as req_n_procs,
     job.requestmemory * 1024 / nullif(job.wanted, 0) as req_memory,
     case
@@ -194,14 +197,14 @@ select
     job.requestdisk / 1024 as req_local_disk_space,
     job.x509userproxyvoname as vo_id,
     job.projectname as project_id,
-    case when job.started is not null then job.hosts end as n_nodes,
-    case when job.started is not null then job.gpus end as n_gpus,
+    case when job.has_started then job.hosts end as n_nodes,
+    case when job.has_started then job.gpus end as n_gpus,
     job.wanted_gpus as req_gpus,
     job.gpus_devicename as gpu_type,
-    case when job.started is not null then coalesce(job.gpusaverageusage, job.gpususage) / nullif(job.gpus, 0) end
+    case when job.has_started then coalesce(job.gpusaverageusage, job.gpususage) / nullif(job.gpus, 0) end
         as gpu_utilization,
-    case when job.started is not null then nullif(job.gpusmemoryusage, 0) * 1024 end as gpu_memory,
-    case when job.started is not null
+    case when job.has_started then nullif(job.gpusmemoryusage, 0) * 1024 end as gpu_memory,
+    case when job.has_started
         then nullif(coalesce(job.residentsetsize_raw, job.residentsetsize, job.memoryusage * 1024), 0)
     end as max_memory,
     case
@@ -219,7 +222,7 @@ select
     end as state,
     [
         case
-            when job.jobuniverse in (7, 12) and job.started is not null
+            when job.jobuniverse in (7, 12) and job.has_started
                 then 'on the submit host: jobs of the universes scheduler and local hold no processors of the pool'
         end
     ] as remarks

@@ -487,7 +487,7 @@ select
     case when start_at is not null and given_cpus > 0 then greatest(cast(ceil(given_cpus - 1e-9) as bigint), 1) end as n_procs,
     case when cpus > 0 then greatest(cast(ceil(cpus - 1e-9) as bigint), 1) end as req_n_procs,
     deadline as req_time,
-    bytes / 1024 / greatest(ceil(coalesce(cpus, 1) - 1e-9), 1) as req_memory,
+    case when cpus > 0 then bytes / 1024 / greatest(ceil(cpus - 1e-9), 1) end as req_memory,
     case
         when ended_as in ('Succeeded', 'Complete', 'Completed') then 1
         when ended_as in ('Failed', 'AdmissionChecksRejected') then 0

@@ -129,7 +129,10 @@ select
     end as fault,
     try_cast(regexp_extract(jobid, '^(\d+)(\[\d+\])?$', 1) as bigint) as job_number,
     coalesce(
-        try_cast(nullif(regexp_extract(jobid, '\[(\d+)\]$', 1), '') as bigint), try_cast(jobindex as bigint), 0
+        try_cast(nullif(regexp_extract(jobid, '\[(\d+)\]$', 1), '') as bigint),
+        try_cast(jobindex as bigint),
+        try_cast(nullif(regexp_extract(job_name, '\[(\d+)\]$', 1), '') as bigint),
+        0
     ) as array_index,
     stat as state,
     case stat when 'DONE' then 64 when 'EXIT' then 32 else 0 end as j_status,

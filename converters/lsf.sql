@@ -16,14 +16,16 @@ Sources: the lsb.acct(5) of LSF 6 to 10, and samples of Open XDMoD, APEL and oth
 A JOB_FINISH record is a job; events of other kinds count as comments. Fields behind max_num_processors are
 read as long as they fit, since versions differ there; a record that a wrong count shifts is refused.
 Jobs: a job that was queued again has a record for each run; those of one number, index and submission time
-are folded into the last. A task of an array is a job in the bag of its job number.
+are folded into the last. A task of an array is a job in the bag of its job number. Tasks that were deleted together before they
+started have one record, and are one job of the bag.
 Processors are the hosts that it ran on, one for each slot or as 16*host, else num_processors. Asked for are
 max_num_processors, the upper bound of bsub -n, or num_processors if that is more.
 CPU time is that of the user and the system; memory is max_rmem / processors, in KB. -1 is not measured.
 Requested time is the run limit, which records of LSF 9 and 10 have behind the usage of each host (of six
 fields there, not five as the manual says). Requested memory is in units that a site chooses: not kept.
 Status: DONE is completed. EXIT is cancelled where the reason is that its owner or an administrator killed
-it (exit_info 8, 9, 14, 15, 23) or where it never started and there is no reason; else it has failed.
+it (exit_info 8, 9, 14, 15, 23) or where it never started and there is no reason; else it has failed. What bjobs
+tells an exit code of has failed, where it does not tell the start.
 Nodes are the different hosts. GPUs are those that rusage of the resource request names (ngpus_physical=2), for
 each host; what bsub -gpu asks for is not read. The state is DONE or EXIT, as j_status says; the exit code is
 that of the program, or 128 + n where signal n ended it. The peak of memory is max_rmem.
@@ -94,6 +96,8 @@ job as (
     select
         *,
         nullif(start_time, 0) as started,
+        -- What is deleted of an array before it starts has one record, of no index: name[678-1000].
+        array_index > 0 or coalesce(regexp_matches(job_name, '\[[\d,:-]+\]'), false) as is_array,
         coalesce(
             list_sum([
                 coalesce(try_cast(regexp_extract(host, '^(\d+)\*', 1) as bigint), 1)
@@ -135,7 +139,7 @@ select
         when j_status & 32 > 0
             then case
                 when exit_info in (8, 9, 14, 15, 23) then 5
-                when started is null and coalesce(exit_info, 0) = 0 then 5
+                when started is null and coalesce(exit_info, 0) = 0 and not coalesce(is_local and exit_status > 0, false) then 5
                 else 0
             end
     end as status,
@@ -145,8 +149,8 @@ select
         nullif(regexp_extract(command, '^([^\s#;]*/)?([^\s/;#]+)', 2), '')
     ) as executable_id,
     queue as queue_id,
-    case when array_index > 0 then 'BoT' else 'UNITARY' end as job_structure,
-    case when array_index > 0 then cast(job_number as varchar) end as job_structure_params,
+    case when is_array then 'BoT' else 'UNITARY' end as job_structure,
+    case when is_array then cast(job_number as varchar) end as job_structure_params,
     project_name as project_id,
     case when started is not null then nodes end as n_nodes,
     case when started is not null then coalesce(gpu_count, asked_gpus) end as n_gpus,

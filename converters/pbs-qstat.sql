@@ -13,8 +13,9 @@ notes = '''
 Source: qstat(1B) of OpenPBS and of Torque. The mapping is that of the format pbs: gwa formats pbs tells its decisions.
 Times are local ones of the system's zone, as ctime(3) writes them. A job that has ended (state F, X or C) ran as
 long as resources_used.walltime says, else from stime to obittime; in Torque from start_time to comp_time. One in
-any other state has no run time and no status yet. One that ended without a start was cancelled, or has failed
-where its exit status is negative or a program's. Substate 91 says that a job was deleted: it is cancelled. The
+any other state has no run time and no status yet, and so has one without a state, an exit status and an end. One that
+ended without a start, a time that it used and an exit status 0 was cancelled, or has failed where its exit status is
+negative or a program's. Substate 91 says that a job was deleted: it is cancelled. The
 state is the letter that qstat prints.
 Lines that begin with a tab, or are not attributes, continue the value before them.
 '''

@@ -151,7 +151,7 @@ last_run_site_id = "Installation"
 with said as not materialized (
     select
         * exclude (kind, user_, ctime, qtime, etime, start_, end_),
-        time_of(source.ctime) as ctime,
+        coalesce(time_of(source.ctime), time_of(source.qtime)) as ctime,
         time_of(source.qtime) as qtime,
         time_of(source.etime) as etime,
         time_of(source.start_) as start_,
@@ -160,8 +160,14 @@ with said as not materialized (
         -- Which record tells as much as qstat does. What has not started dies of a signal by deletion only.
         case
             when stamp is not null then kind
-            when job_state not in ('F', 'X', 'C') then case when start_ is null then 'Q' else 'S' end
-            when start_ is not null then 'E'
+            when job_state not in ('F', 'X', 'C') or coalesce(job_state, end_, exit_status::varchar) is null
+                then case when start_ is null then 'Q' else 'S' end
+            when
+                start_ is not null
+                or exit_status = 0
+                or seconds_of(resources_used_walltime) > 0
+                or seconds_of(resources_used_cput) > 0
+                then 'E'
             when exit_status < 0 or exit_status between 1 and 255 then 'A'
             else 'D'
         end as kind
@@ -334,12 +340,12 @@ select
     started as start_time,
     case when has_ended then walltime end as measured_time,
     case when has_run then cpus end as n_procs,
-    case when has_ended then seconds_of(resources_used_cput) / greatest(cpus, 1) end as average_cpu_time,
-    case when has_ended then used_kilobytes / greatest(cpus, 1) end as used_memory,
+    case when has_ended then seconds_of(resources_used_cput) / nullif(cpus, 0) end as average_cpu_time,
+    case when has_ended then used_kilobytes / nullif(cpus, 0) end as used_memory,
     asked_cpus as req_n_procs,
     seconds_of(resource_list_walltime) as req_time,
     coalesce(
-        nullif(kilobytes(resource_list_pmem), 0), nullif(kilobytes(resource_list_mem), 0) / greatest(asked_cpus, 1)
+        nullif(kilobytes(resource_list_pmem), 0), nullif(kilobytes(resource_list_mem), 0) / nullif(asked_cpus, 0)
     ) as req_memory,
     case
         when has_ended and exit_status = 0 then 1

@@ -69,7 +69,7 @@ select
     -- In KB, unless a unit says otherwise.
     coalesce(try_cast(ru_maxrss as double), sizes[1] / 1024) as ru_maxrss,
     coalesce(project, 'NONE') as project,
-    coalesce(granted_pe, 'NONE') as granted_pe,
+    granted_pe,
     slots,
     coalesce(task_number, 0) as task_number,
     seconds[2] as cpu,

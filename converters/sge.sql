@@ -241,13 +241,13 @@ select
     case
         when job.is_interim then null
         when job.ended is not null then (job.ended - job.started) / 1000
-        when job.started is not null then nullif(job.ru_wallclock, 0)
+        when job.started is not null then nullif(greatest(job.ru_wallclock, 0), 0)
     end as run_time,
     job.started / 1000 as start_time,
     case when not job.is_interim then job.ru_wallclock end as measured_time,
     case when job.started is not null then nullif(job.slots, 0) end as n_procs,
-    case when job.started is not null then job.cpu / greatest(job.slots, 1) end as average_cpu_time,
-    case when job.started is not null then memory / greatest(job.slots, 1) end as used_memory,
+    case when job.started is not null then job.cpu / nullif(job.slots, 0) end as average_cpu_time,
+    case when job.started is not null then memory / nullif(job.slots, 0) end as used_memory,
     coalesce(
         case when request.slots < 9999999 then request.slots end,
         case when job.granted_pe = 'NONE' then 1 else nullif(job.slots, 0) end

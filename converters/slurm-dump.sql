@@ -15,7 +15,8 @@ those that a version lacks are missing. The mapping is that of the format slurm,
 of sacct: gwa formats slurm tells its decisions. Each row of the table of jobs is a run: those of a job that
 was requeued are folded as there. Rows marked as deleted, and those of associations, QOS and TRES, count as comments;
 other tables are passed over. Users are those of associations, else numbers; groups are numbers. Of reservations
-only a number is known: it is not kept. The start of a job is no later than its end. Memory of steps before
+only a number is known: it is not kept. The start of a job is no later than its end; what is later by more than 65
+minutes is no start. Memory of steps before
 Slurm 18.08 (max_rss) is not read. All tables of a cluster are in one file.
 """
 
@@ -154,10 +155,11 @@ job as (
         case
             when id_array_job > 0 and id_array_task < 4294967294 then id_array_job || '_' || id_array_task
             when id_array_job > 0 and array_task_str <> '' then id_array_job || '_[' || array_task_str || ']'
-            when leader > 0 then leader || '+' || coalesce(het_job_offset, pack_job_offset, 0)
+            when leader > 0 then coalesce(leader || '+' || coalesce(het_job_offset, pack_job_offset), id_job)
             else id_job
         end as jobid,
-        case when time_end > 0 then least(time_start, time_end) else time_start end as begun,
+        -- A start that is a little later than the end is that of the end, as sacct has it; others are no start.
+        case when time_end between time_start - 3900 and time_start then time_end else time_start end as begun,
         list_transform(
             [tres_alloc, tres_req],
             lambda x: list_transform(
@@ -212,6 +214,7 @@ select
     if(begun between 1 and 4294967293, begun::varchar, 'Unknown') as start_,
     if(time_end = 0, 'Unknown', time_end::varchar) as end_,
     case
+        when begun > time_end and time_end > 0 or begun < time_submit - 3900 then null
         when time_end > 0 and begun > 0
             then greatest(0, time_end - begun - if(base_state = 2, 0, coalesce(time_suspended, 0)))::varchar
         else '0'

@@ -44,7 +44,7 @@ cut as (
         head,
         regexp_extract(
             head.rest,
-            ' ReservationName=(.*?) Tres=(\S*) Account=(.*?) QOS=(.*?) WcKey=(.*?) Cluster=(.*?) SubmitTime=(\S+) EligibleTime=(\S*)(.*) DerivedExitCode=(\S+) ExitCode=(\S+)\s*$',
+            '^.*?(?: ReservationName=(.*?))?(?: Tres=(\S*))?(?: Account=(.*?))?(?: QOS=(.*?))?(?: WcKey=(.*?))?(?: Cluster=(.*?))?(?: SubmitTime=(\S+))?(?: EligibleTime=(\S*))?((?: \w+=\d+)*?)(?: DerivedExitCode=(\S+))?(?: ExitCode=(\S+))?\s*$',
             [
                 'reservation', 'tres', 'account', 'qos', 'wckey', 'cluster', 'submitted', 'eligible', 'more', 'derived',
                 'code'

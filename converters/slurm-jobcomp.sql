@@ -108,7 +108,9 @@ select
         when array_job_id > '0' and array_task_id is not null and array_task_id <> '4294967294'
             then array_job_id || '_' || array_task_id
         when coalesce(het_job_id, pack_job_id) > '0'
-            then coalesce(het_job_id, pack_job_id) || '+' || coalesce(het_job_offset, pack_job_offset, '0')
+            then coalesce(
+                coalesce(het_job_id, pack_job_id) || '+' || coalesce(het_job_offset, pack_job_offset), jobid, ''
+            )
         else coalesce(jobid, '')
     end as jobid,
     nullif(cluster, '') as cluster,

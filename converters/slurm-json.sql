@@ -199,7 +199,7 @@ named as (
         case
             when numbers[13] <> '0' and numbers[1] is not null then numbers[13] || '_' || numbers[1]
             when numbers[13] <> '0' and array_range <> '' then numbers[13] || '_[' || array_range || ']'
-            when numbers[14] <> '0' then numbers[14] || '+' || coalesce(numbers[2], '0')
+            when numbers[14] <> '0' then coalesce(numbers[14] || '+' || numbers[2], numbers[12], job_id, '')
             else coalesce(numbers[12], job_id, '')
         end as jobid,
         list_filter(
@@ -228,6 +228,7 @@ select
     coalesce(start_, case when elapsed > 0 and is_oldest then null else 'Unknown' end) as start_,
     case when given[11] = '0' then 'Unknown' else numbers[11] end as end_,
     elapsed::varchar as elapsedraw,
+    suspended::varchar as suspended,
     case
         when not is_old then coalesce(numbers[6], if(numbers[7] is not null, '0', null)) || ':' || coalesce(numbers[7], '0')
         when exit_status = 'SIGNALED' and numbers[7] is not null then '0:' || numbers[7]

@@ -35,11 +35,12 @@ resized or listed twice are one run; one that was resized (RESIZING) has the sta
 the processors of the last. In a federation, siblings of a job that other clusters REVOKED are folded into
 the one that ran, and counted; one that stands alone has no outcome.
 The run time is Slurm's Elapsed, which excludes suspension, else End - Start; a negative Elapsed is invalid. Without
-the column Start a job began at End - Elapsed. It is missing for jobs that had not ended. Jobs that never started (Start
+the column Start, or where it is before the submission by more than 65 minutes, a job began at End - Elapsed. It is missing for jobs that had not ended. Jobs that never started (Start
 is None or Unknown, 'None assigned' as nodes, or cancelled with Elapsed 0, Start = End and no AllocTRES in a log that
 has it) have no wait, run time or processors; a range of array tasks that never started, as 12_[3-9], is one job.
 COMPLETED is completed; FAILED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY, BOOT_FAIL, DEADLINE and PREEMPTED are
-failed; CANCELLED is cancelled; others unknown; without a State the exit code of what has an End decides.
+failed; CANCELLED is cancelled; others unknown; without a State an exit code other than 0:0 is a failure, and
+0:0, which those have too that were cancelled or ran to their limit, is unknown.
 Processors are AllocCPUS or NCPUS, else those of AllocTRES, else CPUTimeRAW over ElapsedRaw; where the row of a job has
 none but its steps ran, those of the largest step, and this is counted. CPU time is TotalCPU over processors (0 means
 not measured).
@@ -249,7 +250,7 @@ case
 end
 '''
 # The stamp of a time, or none where it is one of the first day of 1970, or NO_VAL (2106-02-07) in any zone.
-"moment(x)" = "case when x not between 0 and 86400 and x not between 4294880000 and 4295060000 then x end"
+"moment(x)" = "case when x > 86400 and x not between 4294880000 and 4295060000 then x end"
 # The number before a suffix.
 "number_of(x)" = "try_cast(regexp_extract(x, '^([\\d.]+)[KMGTPE]?$', 1) as double)"
 # In kilobytes; plain numbers are bytes.
@@ -886,7 +887,8 @@ counted_up as (
     select
         *,
         moment(submit_stamp) as submitted,
-        moment(start_stamp) as started,
+        -- Clocks differ by an hour of daylight saving and five minutes; what is earlier still is no start.
+        case when not coalesce(moment(start_stamp) < submitted - 3900, false) then moment(start_stamp) end as started,
         moment(end_stamp) as ended,
         moment(eligible_stamp) as ready,
         duration_of(coalesce(elapsedraw, elapsed)) as listed_elapsed,
@@ -986,7 +988,7 @@ select
     line,
     submitted as submit_time,
     case when not is_idle then began - resized_after - submitted end as wait_time,
-    case when did_run and not is_open then coalesce(lasted, ended - began) + resized_after end as run_time,
+    case when did_run and not is_open then coalesce(lasted, ended - began - coalesce(duration_of(suspended), 0)) + resized_after end as run_time,
     procs as n_procs,
     nullif(coalesce(duration_of(totalcpu), duration_of(usercpu) + duration_of(systemcpu)), 0) / procs as average_cpu_time,
     coalesce(row_peak, row_used * try_cast(ntasks as double), case when is_whole then most_used end) / procs as used_memory,
@@ -1004,8 +1006,8 @@ select
         when regexp_matches(state, '^(FAILED|TIMEOUT|NODE_F|OUT_OF|BOOT_F|DEADLINE|PREEMPTED)') then 0
         when state like 'CANCELLED%' then 5
         when state is not null or not did_run or is_open or ended is null then null
-        when exitcode = '0:0' then 1
-        when exitcode is not null then 0
+        -- Of exit code 0 are also those that were cancelled, or ran to their limit.
+        when exitcode <> '0:0' then 0
     end as status,
     coalesce(user_, uid) as user_id,
     coalesce(group_, gid) as group_id,
@@ -1072,6 +1074,14 @@ select
     coalesce(account, wckey) as project_id,
     [
         case when length(coalesce(submit, start_, end_)) = 19 then nullif(getvariable('zone_remark'), '') end,
+        case
+            when start_stamp is not null and started is null
+                then 'false start: a start that is no time (1970, 2106), or is before the submission, was set to missing'
+        end,
+        case
+            when submit_stamp is not null and submitted is null
+                then 'false submission: a submission that is no time (1970, the year 1, 2106) was set to missing'
+        end,
         case
             when is_of_steps
                 then 'processors of steps: a job has no processors, but its steps ran: those of its largest step were taken'

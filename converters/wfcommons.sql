@@ -16,7 +16,7 @@ Each task becomes a job. Tasks of a workflow are a bag, named by it, since GWF k
 for is kept beside the jobs. Instances do not say when tasks were submitted: from version 1.5 on a task is taken as submitted when it was
 executed, where that is given; else with the whole workflow; waits are missing, and with them when a task started.
 
-Processors are the cores, rounded up. CPU time is the average utilization, in percent of one core, over the run
+Processors are the cores, rounded up, or 1 where none are stated, which is counted. CPU time is the average utilization, in percent of one core, over the run
 time. Memory (KB up to version 1.4, bytes later) is the most that a task held; energy of version 1.5 is kWh. The executable is the
 category of a task, else its name without what follows the last underscore. The outcome is not recorded: -O status=1
 takes all as completed. Not kept: files, commands, machines, what was read and written.
@@ -136,7 +136,7 @@ select
     line,
     concat_ws('/', workflow, task) as source_id,
     submit as submit_time,
-    seconds as run_time,
+    nullif(seconds, -1) as run_time,
     procs as n_procs,
     procs as req_n_procs,
     avg_cpu / 100 * seconds / procs as average_cpu_time,
@@ -149,5 +149,6 @@ select
     case
         when task is null then 'is not a task: its id and its name are missing'
         when seconds is null and submit is null then 'is not a task that was executed'
-    end as reject
+    end as reject,
+    [if(cores is null, 'no processors: 1 was assumed', null)] as remarks
 from timed

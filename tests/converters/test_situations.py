@@ -1,257 +1,306 @@
 """
 Situations that logs of every format are met in: each converter, and no wrong value with status 0.
 
-A job that never started, one whose start is of 1970, of the year 1 or before its submission, one that ends
-before it starts, and two users with one number: said in the words of each format.
+A job that never started, one whose start, end or submission is of 1970, of the year 1, of 2106 or before what
+it follows, two users with one number, and a second run: said in the words of each format (`ways`). What
+cannot be known is missing, and what is set to missing is counted.
 """
 
+import csv
+import io
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+from collections import Counter
 
 import pytest
 
 from gwa.formats.open import open_trace
+from gwa.formats.registry import converters
+from tests.converters.test_every_converter import sample_of
+from tests.converters.ways import ENDED, LASTING, STARTED, SUBMITTED, WAYS
 
-SUBMITTED = 1_741_600_000
-STARTED = SUBMITTED + 10
-ENDED = SUBMITTED + 70
-
-Text = Callable[..., str]
-
-
-@dataclass(frozen=True)
-class Way:
-    """How the format *name* says when a job was submitted, started and ended, in a file called *file*."""
-
-    name: str
-    file: str
-    text: Text
-    never: Any = 0
-    """What stands for a start that there is none of."""
-
-
-def lines(*rows: str) -> str:
-    return "\n".join(rows) + "\n"
-
-
-def iso(seconds: Any) -> Any:
-    """Return a time as ISO text in UTC; what is none as it is."""
-    if not isinstance(seconds, int):
-        return seconds
-    if seconds < -(10**10):
-        return "0001-01-01T00:00:00Z"
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def table(*jobs: tuple[Any, Any, Any]) -> str:
-    rows = [
-        f"{n},u{n},{s},{'' if b is None else b},{'' if e is None else e},2,FAILED"
-        for n, (s, b, e) in number(jobs)
-    ]
-    return lines("job_id,user,submit_time,start_time,end_time,cores,state", *rows)
-
-
-def number(jobs: Any) -> Any:
-    return enumerate(jobs, 1)
-
-
-def flux(*jobs: tuple[Any, Any, Any]) -> str:
-    return lines(
-        *(
-            json.dumps(
-                {"id": n, "userid": n, "ncores": 2, "nnodes": 1, "result": "FAILED", "state": "INACTIVE"}
-                | {key: v for key, v in (("t_submit", s), ("t_run", b), ("t_cleanup", e)) if v is not None}
-            )
-            for n, (s, b, e) in number(jobs)
-        )
-    )
-
-
-def pods(*jobs: tuple[Any, Any, Any]) -> str:
-    items = []
-    for n, (s, b, e) in number(jobs):
-        ran = {"exitCode": 1, "startedAt": iso(b), "finishedAt": iso(e)}
-        items.append(
-            {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "metadata": {"name": f"p{n}", "namespace": f"u{n}", "creationTimestamp": iso(s)},
-                "spec": {"nodeName": "n", "containers": [{"resources": {"requests": {"cpu": "2"}}}]},
-                "status": {"phase": "Failed", "containerStatuses": [{"state": {"terminated": ran}}]},
-            }
-        )
-    return json.dumps({"items": items})
-
-
-def pbs(*jobs: tuple[Any, Any, Any]) -> str:
-    return lines(
-        *(
-            f"03/10/2025 09:46:40;E;{n}.s;user=u{n} queue=q ctime={s}"
-            f"{'' if b is None else f' start={b}'}{'' if e is None else f' end={e}'}"
-            " exec_host=n1/0*2 Exit_status=1"
-            for n, (s, b, e) in number(jobs)
-        )
-    )
-
-
-def condor(*jobs: tuple[Any, Any, Any]) -> str:
-    return (
-        "\n\n".join(
-            f"ClusterId = {n}\nProcId = 0\nQDate = {s}\nJobStatus = 4\nExitCode = 1\nRequestCpus = 2\n"
-            f'Owner = "u{n}"\nCompletionDate = {e or 0}'
-            + ("" if b is None else f"\nJobCurrentStartDate = {b}")
-            for n, (s, b, e) in number(jobs)
-        )
-        + "\n"
-    )
-
-
-def maui(*jobs: tuple[Any, Any, Any]) -> str:
-    return lines(
-        *(
-            f"{n} 0 2 u{n} g 3600 Removed [q:1] {s} {b or 0} {b or 0} {e or 0}"
-            f" - - - >= 0M >= 0M - {s} 2 0 - - - - - 0 0.0 DEFAULT 1 0M 0M 0M 0 0 - - - - - - 0.0"
-            for n, (s, b, e) in number(jobs)
-        )
-    )
-
-
-def oar(*jobs: tuple[Any, Any, Any]) -> str:
-    items = [
-        {"id": n, "owner": f"u{n}", "state": "Error", "submissionTime": s, "startTime": b, "stopTime": e,
-         "assigned_resources": [1, 2], "launchingDirectory": "/"}
-        for n, (s, b, e) in number(jobs)
-    ]  # fmt: skip
-    return json.dumps({"items": items})
-
-
-def qacct(*jobs: tuple[Any, Any, Any]) -> str:
-    def clock(seconds: Any) -> str:
-        return "-/-" if not seconds else datetime.fromtimestamp(seconds, UTC).strftime("%a %b %d %H:%M:%S %Y")
-
-    return "".join(
-        "=" * 62 + "\n" + lines(
-            "qname        all.q", "hostname     n1", "group        g", f"owner        u{n}",
-            "project      NONE", "jobname      x", f"jobnumber    {n}", "taskid       undefined",
-            f"qsub_time    {clock(s)}",
-            f"start_time   {clock(b)}", f"end_time     {clock(e)}", "granted_pe   smp", "slots        2",
-            "failed       1", "exit_status  1", "ru_wallclock 0", "cpu          0", "mem          0",
-            "io           0", "maxvmem      0",
-        )
-        for n, (s, b, e) in number(jobs)
-    )  # fmt: skip
-
-
-WAYS = (
-    Way("table", "jobs.csv", table),
-    Way("flux", "jobs.json", flux),
-    Way("kubernetes", "pods.json", pods, None),
-    Way("pbs", "20250310", pbs),
-    Way("condor", "history", condor),
-    Way("moab", "maui.trace", maui),
-    Way("oar", "jobs.json", oar),
-    Way("sge-qacct", "qacct.txt", qacct),
-)
 EVERY = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+ABSOLUTE = pytest.mark.parametrize("way", [way for way in WAYS if not way.origin], ids=lambda way: way.name)
+MEASURED = pytest.mark.parametrize("way", [way for way in WAYS if way.is_measured], ids=lambda way: way.name)
 
-FIELDS = "submit_time, wait_time, run_time, n_procs, user_id"
+SOUND = (SUBMITTED, STARTED, ENDED)
+YEAR_1 = -62_135_596_800
+YEAR_2106 = 2**32 - 2 - 3600
+NO_TIMES = (1, 3600, 50_000, YEAR_1, YEAR_2106)
 
 
-def read(way: Way, folder: Any, *jobs: tuple[Any, Any, Any]) -> list[tuple[Any, ...]]:
-    """Return the jobs of a log in the order of their numbers, behind two that nothing is wrong with."""
-    path = folder / way.file
-    sound = [(SUBMITTED, STARTED, ENDED)] * 2
-    path.write_text(way.text(*sound, *jobs))
-    with open_trace([path], way.name) as store:
+def read(way, folder, jobs, number=None):
+    """Return what is told of *jobs*, behind two that nothing is wrong with, and how often it was repaired."""
+    folder.mkdir(exist_ok=True)
+    for name, text in way.written([*([SOUND] * 2 if number is None else []), *jobs], number).items():
+        (folder / name).write_text(text)
+    fields = f"submit_time, wait_time, run_time, {way.held or 'null'}"
+    with open_trace([folder / name for name in (way.file, *way.beside)], way.name) as store:
         store.account.check()
-        found = {user: tuple(rest) for *rest, user in store.rows(f"select {FIELDS} from jobs")}
-        assert store.account.rejected == 0
-    for name in ("u1", "u2") if way.name != "flux" else ("1", "2"):
-        assert found[name] == (SUBMITTED, 10, 60, 2)
-    return [found[name] for name in sorted(found)[2:]]
+        rows = store.rows(
+            "select regexp_extract(concat_ws(' ', source_id, jobs.job_id, user_id), '70\\d') as number, "
+            f"{fields} from jobs left join source_ids using (job_id) order by number, run_time"
+        )
+        repairs = Counter[str]()
+        for name, count in store.rows("select name, jobs from repairs"):
+            repairs[name] += count
+        rejected = store.account.rejected
+    if number is not None:
+        return [values for _, *values in rows], repairs
+    (_, submitted, *sound), second = rows[:2]
+    held = 2 if way.held == "n_gpus" or not way.name.startswith("google") else 1
+    assert (sound[0] if way.has_submission else 10, *sound[1:]) == (10, 60, held if way.held else None)
+    assert list(second[1:]) == [submitted, *sound]
+    found = [tuple(values) for _, *values in rows[2:]]
+    assert len(found) + rejected == len(jobs)
+    return [(since(values[0], submitted), *values[1:]) for values in found], repairs
 
 
-NOT_RUN = (SUBMITTED, None, None, None)
+def since(time, sound):
+    """Return a submission as seconds since that of the jobs that nothing is wrong with."""
+    return None if time is None else time - sound
+
+
+def is_not_run(way, values):
+    """Whether a job has no wait and no run time, and nothing that it held unless that is told apart."""
+    submitted, waited, ran, held = values
+    return (
+        submitted == 0 and waited is None and ran == way.unstarted_run and (held is None or way.is_allocated)
+    )
 
 
 @EVERY
 def test_a_job_that_never_started(way, tmp_path):
-    assert read(way, tmp_path, (SUBMITTED, way.never, ENDED)) == [NOT_RUN]
+    if not way.has_submission:
+        pytest.skip("says no submission beside the start")
+    found, _ = read(way, tmp_path, [(SUBMITTED, never, ENDED) for never in way.never])
+    assert all(is_not_run(way, values) for values in found)
 
 
-@EVERY
-@pytest.mark.parametrize("start", [1, 3600, 86_400])
-def test_a_start_of_1970(way, start, tmp_path):
-    assert read(way, tmp_path, (SUBMITTED, start, ENDED)) == [NOT_RUN]
-
-
-@EVERY
-def test_a_start_of_the_year_1(way, tmp_path):
-    if way.name in {"sge-qacct", "moab", "condor", "pbs"}:
-        pytest.skip("writes seconds since 1970, or local times without a zone")
-    start = "0001-01-01T00:00:00Z" if way.name == "kubernetes" else -62_135_596_800
-    assert read(way, tmp_path, (SUBMITTED, start, ENDED)) == [NOT_RUN]
-
-
-@EVERY
-def test_a_start_of_2106(way, tmp_path):
-    assert read(way, tmp_path, (SUBMITTED, 2**32 - 2 - 3600, ENDED)) == [NOT_RUN]
+@ABSOLUTE
+def test_a_start_that_is_no_time(way, tmp_path):
+    found, repairs = read(way, tmp_path, [(SUBMITTED, start, ENDED) for start in NO_TIMES])
+    assert all(is_not_run(way, values) for values in found)
+    # What is negative may stand for what is not known in the format itself.
+    assert repairs["false start"] >= len(NO_TIMES) - 1
 
 
 @EVERY
 def test_a_start_before_the_submission(way, tmp_path):
-    assert read(way, tmp_path, (SUBMITTED, SUBMITTED - 7200, ENDED)) == [NOT_RUN]
+    if not way.has_submission:
+        pytest.skip("says no submission beside the start")
+    found, repairs = read(way, tmp_path, [(SUBMITTED, SUBMITTED - 7200, ENDED)])
+    assert is_not_run(way, found[0])
+    assert repairs
 
 
 @EVERY
 def test_an_end_before_the_start(way, tmp_path):
-    ((submitted, waited, ran, _),) = read(way, tmp_path, (SUBMITTED, STARTED, STARTED - 9000))
-    assert (submitted, waited, ran) == (SUBMITTED, 10, None)
+    ends = [STARTED - 9000, *(() if way.origin else (1, YEAR_2106))]
+    found, _ = read(way, tmp_path, [(SUBMITTED, STARTED, end) for end in ends])
+    for submitted, waited, ran, held in found:
+        assert (submitted, waited, ran) == (0, 10 if way.has_submission else None, None)
+        assert held in {None, 1, 2}
 
 
-@EVERY
-def test_one_such_record_changes_no_sum(way, tmp_path):
-    odd = [(SUBMITTED, 1, ENDED), (SUBMITTED, 2**32 - 2 - 3600, ENDED), (SUBMITTED, SUBMITTED - 7200, ENDED)]
-    path = tmp_path / way.file
+@ABSOLUTE
+def test_a_submission_that_is_no_time(way, tmp_path):
+    found, repairs = read(way, tmp_path, [(time, STARTED, ENDED) for time in NO_TIMES])
+    assert {values[:3] for values in found} == {(None, None, 60)}
+    assert {values[3] for values in found} == {2 if way.held else None}
+    assert repairs["false submission"] >= len(NO_TIMES) - 1
+
+
+@MEASURED
+@pytest.mark.parametrize("start", [*NO_TIMES, SUBMITTED - 7200, SUBMITTED + 9000])
+def test_a_measured_run_time_is_believed_over_a_false_start(way, start, tmp_path):
+    ((submitted, waited, ran, held),), _ = read(way, tmp_path, [(SUBMITTED, start, ENDED, 60)])
+    if start == YEAR_1 and ran is None:
+        pytest.skip("a negative start stands for none")
+    assert (submitted, ran, held) == (0, 60, 2)
+    assert waited in {None, 10, start - SUBMITTED}
+
+
+@ABSOLUTE
+def test_such_records_change_no_sum(way, tmp_path):
+    starts = (1, YEAR_2106, SUBMITTED - 7200)
+    odd = [*((SUBMITTED, start, ENDED) for start in starts), (SUBMITTED, STARTED, YEAR_2106)]
     sums = []
     for jobs in ([], odd):
-        path.write_text(way.text(*[(SUBMITTED, STARTED, ENDED)] * 3, *jobs))
-        with open_trace([path], way.name) as store:
+        for name, text in way.written([SOUND] * 3 + jobs).items():
+            (tmp_path / name).write_text(text)
+        with open_trace([tmp_path / way.file], way.name) as store:
             sums.append(
                 store.row(
                     "select sum(run_time), sum(run_time * n_procs), min(submit_time),"
-                    " max(submit_time + wait_time + run_time), sum(wait_time) from jobs"
+                    " max(submit_time + wait_time + run_time), sum(wait_time) filter (where run_time > 0)"
+                    " from jobs"
                 )
             )
     assert sums[0] == sums[1]
 
 
-@pytest.mark.parametrize("column", ["user", "submit_time", "state", "job_id"])
-def test_a_table_without_an_optional_column(column, tmp_path):
-    rows = [
-        one.split(",") for one in table((SUBMITTED, STARTED, ENDED), (SUBMITTED + 1, STARTED, ENDED)).split()
-    ]
-    place = rows[0].index(column)
-    path = tmp_path / "jobs.csv"
-    path.write_text(lines(*(",".join([*row[:place], *row[place + 1 :]]) for row in rows)))
-    with open_trace([path], "table") as store:
-        found = store.rows("select run_time, n_procs from jobs")
-        recorded = {name for (name,) in store.rows("select column_name from (describe recorded)")}
-        waits = store.rows("select wait_time from jobs")
-    assert found == [(60, 2), (60, 2)]
-    assert ("user_id" in recorded, "status" in recorded) == (column != "user", column != "state")
-    assert waits == [(None,), (None,)] if column == "submit_time" else (9,) in waits
+@ABSOLUTE
+def test_a_number_that_was_used_again_is_of_two_jobs(way, tmp_path):
+    later = [time + 400_000 for time in SOUND]
+    later[2] += 100
+    found, _ = read(way, tmp_path, [SOUND, later], number=701)
+    if len(found) == 1:
+        assert way.name in SAME_NUMBER_IS_ONE
+        return
+    assert sorted(ran for _, _, ran, _ in found) == [60, 160]
+    assert not way.has_submission or {waited for _, waited, *_ in found} == {10}
+
+
+SAME_NUMBER_IS_ONE = {
+    "kubernetes": "names are of one object at a time; the later one is it",
+    "seg": "numbers of the batch system are all that it tells of a job",
+}
+"""Formats in which a second record of a number is of the same job, and why."""
+
+
+@ABSOLUTE
+def test_a_second_run_adds_no_time_to_the_last(way, tmp_path):
+    found, _ = read(way, tmp_path, [SOUND, (SUBMITTED, STARTED + 1000, ENDED + 1100)], number=701)
+    runs = sorted(ran for _, _, ran, _ in found)
+    if way.name == "seg":
+        # Its events do not tell that a job began anew: it lasted from its first start to its last end.
+        assert runs == [1160]
+        return
+    assert runs in ([160], [60, 160])
 
 
 @EVERY
-def test_two_users_of_one_number_stay_two_jobs(way, tmp_path):
-    if way.name not in {"table", "flux"}:
-        pytest.skip("tells jobs of one number apart by their submission")
-    text = way.text((SUBMITTED, STARTED, ENDED), (SUBMITTED, STARTED, ENDED + 100))
+def test_two_users_of_one_number_are_never_mixed(way, tmp_path):
+    jobs = [SOUND, (SUBMITTED, STARTED, ENDED + 100)]
+    texts = [way.written([job], number=701) for job in jobs]
+    if "u701" not in texts[0][way.file]:
+        pytest.skip("names no users")
     path = tmp_path / way.file
-    path.write_text(text.replace("\n2,", "\n1,").replace('"id": 2', '"id": 1'))
+    records = [text[way.file].removeprefix(way.head).removesuffix(way.foot) for text in texts]
+    path.write_text(way.head + way.joint.join([records[0], records[1].replace("u701", "u709")]) + way.foot)
     with open_trace([path], way.name) as store:
-        assert store.row("select count(*), count(distinct user_id), sum(run_time) from jobs") == (2, 2, 220)
+        store.account.check()
+        found = store.rows("select user_id, run_time from jobs order by all")
+    assert {ran for user, ran in found if "709" in user} <= {160, None}
+    assert {ran for user, ran in found if "701" in user} <= {60, None}
+
+
+# Formats that say how long jobs waited and ran.
+
+NUMBERED = (
+    "from jobs left join source_ids using (job_id)"
+    " order by regexp_extract(concat_ws(' ', source_id, jobs.job_id, user_id), '70\\d')"
+)
+
+
+@pytest.mark.parametrize("way", LASTING, ids=lambda way: way.name)
+@pytest.mark.parametrize(
+    ("wait", "run"), [(10, -1), (10, -9000), (10, 10**10), (-1, 60), (-9000, 60), (10**10, 60)]
+)
+def test_a_duration_that_cannot_be_one(way, wait, run, tmp_path):
+    submitted = SUBMITTED if way.is_absolute else 100_000
+    path = tmp_path / way.file
+    path.write_text(way.written([(submitted, 10, 60)] * 3 + [(submitted, wait, run)]))
+    with open_trace([path], way.name) as store:
+        rows = store.rows(f"select submit_time, wait_time, run_time {NUMBERED}")
+    waits = {10} if way.has_wait else {0, None}
+    runs = {60} if way.name != "batsim" else {None}
+    assert {(row[0], row[1] in waits, row[2] in runs) for row in rows[:3]} == {(submitted, True, True)}
+    last = rows[3]
+    assert last[0] == submitted
+    assert last[1] in (waits if 0 <= wait < 10**9 or not way.has_wait else {None})
+    # Two stamps may differ by a little in the wrong direction, which is no time between them.
+    assert last[2] in (runs if 0 <= run < 10**9 else {None, *([0] if way.name == "azure-vm" else [])})
+
+
+@pytest.mark.parametrize("way", [way for way in LASTING if way.is_absolute], ids=lambda way: way.name)
+@pytest.mark.parametrize("submitted", NO_TIMES)
+def test_a_submission_of_no_time_beside_durations(way, submitted, tmp_path):
+    path = tmp_path / way.file
+    path.write_text(way.written([(SUBMITTED, 10, 60)] * 3 + [(submitted, 10, 60)]))
+    with open_trace([path], way.name) as store:
+        rows = store.rows(f"select submit_time, run_time {NUMBERED}")
+        assert store.row("select sum(jobs) from repairs where name in ('false submission', 'invalid value')")[
+            0
+        ]
+    assert rows[3] == (None, 60)
+
+
+def test_every_format_of_a_job_s_times_is_here():
+    told = {way.name for way in (*WAYS, *LASTING)}
+    assert {one.name for one in converters()} - told == {"gatekeeper", "gram-audit"}
+
+
+# A column or key that is missing: what it would tell is unknown, and the rest is as before.
+
+TOLD = (
+    "submit_time", "wait_time", "run_time", "n_procs", "n_nodes", "n_gpus", "average_cpu_time", "req_time",
+    "req_n_procs", "status",
+)  # fmt: skip
+
+
+def told(name, *paths):
+    """Return what is told of the jobs of a log by their ids in the source."""
+    with open_trace(list(paths), name) as store:
+        store.account.check()
+        rows = store.rows(
+            f"select coalesce(source_id, jobs.job_id::varchar), {', '.join(TOLD)}"
+            " from jobs left join source_ids using (job_id)"
+        )
+    return {key: dict(zip(TOLD, values, strict=True)) for key, *values in rows}
+
+
+def without(value, key):
+    """Return a JSON value without all members called *key*."""
+    if isinstance(value, dict):
+        return {name: without(part, key) for name, part in value.items() if name != key}
+    return [without(part, key) for part in value] if isinstance(value, list) else value
+
+
+LESS = {
+    # A converter, what is left out of its sample, and what is then unknown of jobs.
+    ("alibaba-gpu2025", "cpu_request"): {"n_procs", "req_n_procs"},
+    ("alibaba-spot2026", "worker_num"): {"n_procs", "req_n_procs", "n_gpus"},
+    ("alibaba-spot2026", "cpu_request"): {"n_procs", "req_n_procs"},
+    ("condor", "RemoteUserCpu"): {"average_cpu_time"},
+    ("condor", "RemoteSysCpu"): {"average_cpu_time"},
+    ("condor", "MinHosts"): {"n_procs", "req_n_procs", "n_nodes", "average_cpu_time"},
+    ("condor", "JobCurrentStartDate"): {"wait_time", "run_time"},
+    ("lsf-bjobs", "START_TIME"): {
+        "wait_time", "run_time", "n_procs", "n_nodes", "n_gpus", "average_cpu_time", "status",
+    },
+    ("pbs-json", "stime"): {"wait_time", "run_time", "n_procs", "n_nodes", "n_gpus"},
+    ("pbs-json", "job_state"): {"status", "run_time"},
+    ("slurm-jobcomp", "state"): {"status"},
+    ("slurm-json", "state"): {"status"},
+    ("slurm-json", "elapsed"): set(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "key"), LESS)
+def test_what_is_not_told_is_unknown(name, key, tmp_path):
+    (one,) = (one for one in converters() if one.name == name)
+    path, *others = sample_of(one)
+    text = path.read_text()
+    copy = tmp_path / path.name
+    if path.suffix == ".csv":
+        rows = [
+            {column: cell for column, cell in row.items() if column != key}
+            for row in csv.DictReader(io.StringIO(text))
+        ]
+        copy.write_text(
+            "\n".join(",".join(cells) for cells in (rows[0], *(row.values() for row in rows))) + "\n"
+        )
+    else:
+        decoder, place, documents = json.JSONDecoder(), 0, []
+        while place < len(text):
+            document, place = decoder.raw_decode(text, place)
+            place += len(text[place:]) - len(text[place:].lstrip())
+            documents.append(json.dumps(without(document, key)))
+        copy.write_text("\n".join(documents) + "\n")
+    whole, less = told(name, path, *others), told(name, copy, *others)
+    assert less.keys() == whole.keys()
+    for job, values in less.items():
+        differing = {field for field, value in values.items() if value != whole[job][field]}
+        assert {field: values[field] for field in differing} == dict.fromkeys(differing)
+        assert not LESS[name, key] or differing <= LESS[name, key]

@@ -92,7 +92,7 @@ STATES = {
     "COMPLETED": 1, "FAILED": 0, "TIMEOUT": 0, "NODE_FAIL": 0, "OUT_OF_MEMORY": 0, "BOOT_FAIL": 0,
     "DEADLINE": 0, "PREEMPTED": 0, "CANCELLED": 5, "CANCELLED by 1000": 5, "CANCELLED+": 5, "OUT_OF_ME+": 0,
     "REVOKED": None, "PENDING": None, "RUNNING": None, "SUSPENDED": None, "REQUEUED": None, "RESIZING": None,
-    "COMPLETING": None, "FOO": None, "": 1,
+    "COMPLETING": None, "FOO": None, "": None,
 }  # fmt: skip
 
 
@@ -117,9 +117,10 @@ def test_raw_numbers_are_seconds_and_minutes(jobs):
     assert jobs(*rows, fields="run_time, req_time", header=header) == [(90, 5400), (0, None)]
 
 
-def test_the_exit_code_decides_where_there_is_no_state(jobs):
-    found = jobs(row(State="", ExitCode="0:9"), row(JobID="8", State="", ExitCode=""), fields="status")
-    assert found == [(0,), (None,)]
+def test_where_there_is_no_state_only_a_failure_is_known(jobs):
+    codes = ("0:9", "1:0", "0:0", "")
+    rows = [row(JobID=str(number), State="", ExitCode=code) for number, code in enumerate(codes)]
+    assert jobs(*rows, fields="status") == [(0,), (0,), (None,), (None,)]
 
 
 TIMES = {
@@ -228,7 +229,7 @@ def test_end_before_start_and_start_before_submission(jobs):
         row(JobID="4", Start="2023-05-01T11:59:00"),
         fields="wait_time, run_time",
     )
-    assert found == [(10, 0), (10, None), (0, 60), (None, 60)]
+    assert found == [(10, 0), (10, None), (0, 60), (10, 60)]
 
 
 # Rows that belong together.

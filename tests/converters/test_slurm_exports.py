@@ -732,7 +732,7 @@ MADE_UP: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
             f"3|{SUBMITTED}|{SPAN}|0:0|4\n"
             f"4|{SUBMITTED}|{SPAN}|1:0|4\n"
         ),
-        {"1": {"status": None}, "2": {"status": None}, "3": {"status": 1}, "4": {"status": 0}},
+        {"1": {"status": None}, "2": {"status": None}, "3": {"status": None}, "4": {"status": 0}},
     ),
     "an exit code tells nothing where it is not known what has ended": (
         "JobID|User|Start|Elapsed|ExitCode\n1|ann|2024-05-01T10:01:00|00:05:00|0:0\n",
