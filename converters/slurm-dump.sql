@@ -208,6 +208,7 @@ job as (
 select
     line,
     coalesce(jobid, '') as jobid,
+    id_job as jobidraw,
     nullif(prefix, '') as cluster,
     nullif(partition, '') as partition_,
     coalesce(nullif(account, ''), nullif(acct, '')) as account,

@@ -222,6 +222,7 @@ named as (
 select
     line,
     jobid,
+    coalesce(numbers[12], job_id) as jobidraw,
     cluster,
     nullif(partition_, '') as partition_,
     nullif(account, '') as account,

@@ -185,6 +185,7 @@ TRESUsageOutTot = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[
 
 [columns]
 jobid = "varchar"
+jobidraw = "varchar"
 cluster = "varchar"
 partition_ = "varchar"
 account = "varchar"
@@ -1065,6 +1066,7 @@ used_by_jobs as (
 
 select
     jobid as source_id,
+    jobidraw as raw_id,
     rows,
     null as reject,
     file_no,

@@ -52,7 +52,7 @@ from gwa.store.system import Header, from_header, overridden
 from gwa.util.filenames import as_text
 
 EXTRA_COLUMNS: Final = (
-    "source_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line",
+    "source_id", "raw_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line",
     START, MEASURED,
 )  # fmt: skip
 """
