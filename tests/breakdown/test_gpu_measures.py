@@ -21,7 +21,9 @@ def jobs(**measured):
 
 
 def users(store):
-    return {row["id"]: row for row in breakdown(store, by_name("users"), "by_jobs").rows}
+    records = breakdown(store, by_name("users"), "by_jobs")
+    assert records is not None
+    return {row["id"]: row for row in records.rows}
 
 
 def test_used_and_idle_time_is_of_what_was_measured(make_store):
