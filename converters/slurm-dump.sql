@@ -48,6 +48,7 @@ id_assoc = "bigint"
 account = "varchar"
 id_qos = "bigint"
 job_name = "varchar"
+admin_comment = "varchar"
 partition = "varchar"
 cpus_req = "varchar"
 cpus_alloc = "varchar"
@@ -122,11 +123,18 @@ step as (
             [tres_usage_in_tot, tres_usage_in_ave, tres_usage_in_max],
             lambda x: nullif(regexp_extract(x, '(?:^|,)2=(\d{1,18})(?:,|$)', 1), '')
         ) as memory,
-        -- The number of the memory of GPUs is that of a site.
-        list_filter(
-            string_split(tres_usage_in_tot, ','),
-            lambda x: tres_names[split_part(x, '=', 1)] = 'gres/gpumem' and regexp_matches(x, '=\d{1,18}$')
-        )[1] as gpu_memory
+        -- The numbers of the memory and the use of GPUs are those of a site.
+        list_transform(
+            ['gres/gpumem', 'gres/gpuutil'],
+            lambda y: y || '=' || split_part(
+                list_filter(
+                    string_split(tres_usage_in_tot, ','),
+                    lambda x: tres_names[split_part(x, '=', 1)] = y and regexp_matches(x, '=\d{1,18}$')
+                )[1],
+                '=',
+                2
+            )
+        ) as gpus
     from record, known
     where table_ = 'step'
 ),
@@ -202,6 +210,7 @@ job as (
 select
     line,
     coalesce(jobid, '') as jobid,
+    id_job as jobidraw,
     nullif(prefix, '') as cluster,
     nullif(partition, '') as partition_,
     coalesce(nullif(account, ''), nullif(acct, '')) as account,
@@ -245,7 +254,8 @@ select
     case timelimit when 4294967295 then 'UNLIMITED' when 4294967294 then 'Partition_Limit' else timelimit::varchar end
         as timelimitraw,
     nodelist,
-    job_name as jobname
+    job_name as jobname,
+    admin_comment as admincomment
 from job
 union all by name
 select
@@ -259,7 +269,7 @@ select
     step.memory[3] as maxrss,
     step.memory[2] as averss,
     nullif(
-        concat_ws(',', 'gres/gpumem=' || split_part(step.gpu_memory, '=', 2), 'mem=' || step.memory[1]), ''
+        concat_ws(',', step.gpus[1], step.gpus[2], 'mem=' || step.memory[1]), ''
     ) as tresusageintot,
     nullif(step.consumed_energy, 0)::varchar as consumedenergyraw
 from step

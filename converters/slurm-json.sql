@@ -60,6 +60,7 @@ state = "state.current"
 exit_status = "exit_code.status"
 exit_code = "exit_code.return_code"
 exit_signal = ["exit_code.signal.id", "exit_code.signal.signal_id"]
+admin_comment = "comment.administrator"
 
 [columns]
 job_id = "varchar"
@@ -98,6 +99,7 @@ exit_code = "varchar"
 exit_signal = "varchar"
 allocated = "varchar"
 requested = "varchar"
+admin_comment = "varchar"
 steps = "varchar"
 --- */
 with plain as (
@@ -187,6 +189,9 @@ with plain as (
                 ),
                 'gpu_memory': list_filter(
                     x.tres.requested.total, lambda z: z.name = 'gpumem' and regexp_full_match(z.count, '\d{1,18}')
+                )[1].count,
+                'gpu_use': list_filter(
+                    x.tres.requested.total, lambda z: z.name = 'gpuutil' and regexp_full_match(z.count, '\d{1,18}')
                 )[1].count
             }
         ) as parts
@@ -217,6 +222,7 @@ named as (
 select
     line,
     jobid,
+    coalesce(numbers[12], job_id) as jobidraw,
     cluster,
     nullif(partition_, '') as partition_,
     nullif(account, '') as account,
@@ -252,7 +258,8 @@ select
     tres_texts[1] as alloctres,
     nullif(numbers[5], '0') as timelimitraw,
     nodelist,
-    jobname
+    jobname,
+    admin_comment as admincomment
 from named
 union all by name
 select
@@ -265,6 +272,11 @@ select
     part.tasks as ntasks,
     part.memory[3] as maxrss,
     part.memory[2] as averss,
-    nullif(concat_ws(',', 'gres/gpumem=' || part.gpu_memory, 'mem=' || part.memory[1]), '') as tresusageintot,
+    nullif(
+        concat_ws(
+            ',', 'gres/gpumem=' || part.gpu_memory, 'gres/gpuutil=' || part.gpu_use, 'mem=' || part.memory[1]
+        ),
+        ''
+    ) as tresusageintot,
     part.numbers[3] as consumedenergyraw
 from (select line, jobid, cluster, unnest(parts) as part from named)

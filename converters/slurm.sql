@@ -58,7 +58,12 @@ Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, e
 on one node.
 GPUs are gres/gpu of AllocTRES and ReqTRES, or the sum of gres/gpu:TYPE where that is more or stands alone: the
 two are never added; else those of AllocGRES, and of ReqGRES times NNodes. Their peak memory is gres/gpumem of the steps
-that overlap; gres/gpuutil is a peak too, so the mean utilization is unknown. Energy is ConsumedEnergyRaw, else
+that overlap; gres/gpuutil is a peak too, so the mean utilization is unknown, but 0 where the peak of each step is 0
+and that of any in the log is more. AdminComment may hold a summary of jobstats (JS1:…). Where it has all nodes of a job,
+CPU time, the peak of memory (the sum of the peaks of its nodes) and idle_nodes are those of the summary rather than of
+steps, but CPU time that its processors cannot have had is not; where it has as many GPUs as the job held, so are
+gpu_utilization, gpu_memory, max_gpu_memory and idle_gpus, and memory allocated where AllocTRES has none. Summaries that
+are torn, short, empty or lack a part are counted, and cost no job. Energy is ConsumedEnergyRaw, else
 ConsumedEnergy (K is 1000), else energy of AllocTRES, else the sum of the steps but extern; 0 means not measured, and
 2^32 - 2, 2^32 - 1, what is near 2^64, and negative numbers stand for none (as does 4.29G). On nodes that jobs share it
 is the nodes', not the job's. The exit code of a
@@ -181,6 +186,7 @@ TRESUsageOutTot = '(?=.{0,2000}$)(?!(.*,)?([^,=]+)=.*,\2=)([\w/:.+-]+=[^,=|]*(,[
 
 [columns]
 jobid = "varchar"
+jobidraw = "varchar"
 cluster = "varchar"
 partition_ = "varchar"
 account = "varchar"
@@ -227,6 +233,7 @@ timelimit = "varchar"
 timelimitraw = "varchar"
 nodelist = "varchar"
 jobname = "varchar"
+admincomment = "varchar"
 
 [functions]
 # In Unix seconds; NaN is what is no time.
@@ -335,6 +342,7 @@ coalesce(
 # The memory in a list such as cpu=00:01:00,mem=4M.
 "memory_in(tres)" = "regexp_extract(tres, '(?:^|,)mem=([\\d.]+[KMGTPE]?)', 1)"
 "gpu_memory_in(tres)" = "regexp_extract(tres, '(?:^|,)gres/gpumem=([\\d.]+[KMGTPE]?)', 1)"
+"gpu_use_in(tres)" = "regexp_extract(tres, '(?:^|,)gres/gpuutil=(\\d+)', 1)"
 # Steps that are not of tasks last as long as their job.
 "is_own(jobid)" = '''
 ends_with(jobid, '.batch') or ends_with(jobid, '.extern') or ends_with(jobid, '.interactive') or ends_with(jobid, '+')
@@ -573,6 +581,7 @@ select
     max(most_used) filter (where is_own),
     sum(gpu_peak),
     max(gpu_peak),
+    case when count(*) filter (where gpu_use is null and not is_extern) = 0 then max(gpu_use) end,
     sum(energy)
 from (
     select
@@ -591,6 +600,8 @@ from (
             nullif(task, 0) as task,
             nullif(mean, 0) as mean,
             nullif(gpu_peak, 0) as gpu_peak,
+            is_extern,
+            try_cast(gpu_use as double) as gpu_use,
             case when energy <> '0' then coalesce(joules(energy), double 'nan') end as energy
         from (
             select
@@ -604,7 +615,9 @@ from (
                 kilobytes(coalesce(maxrss, memory_in(tresusageinmax))) as task,
                 kilobytes(coalesce(averss, memory_in(tresusageinave))) as mean,
                 kilobytes(gpu_memory_in(tresusageintot)) as gpu_peak,
-                case when not contains(source.jobid, '.ext') then coalesce(consumedenergyraw, consumedenergy) end as energy
+                contains(source.jobid, '.ext') as is_extern,
+                case when contains(tresusageintot, 'gres/gpuutil') then gpu_use_in(tresusageintot) end as gpu_use,
+                case when not is_extern then coalesce(consumedenergyraw, consumedenergy) end as energy
             from source
             anti join refused on source.file_no = refused.file_no and source.line = refused.line
             left join placed on source.file_no = placed.file_no and source.line = placed.line
@@ -628,6 +641,7 @@ most_used = "double"
 own_most_used = "double"
 gpu_peak = "double"
 greatest_gpu_peak = "double"
+gpu_use = "double"
 energy = "double"
 
 # What steps used that overlap, at its most: at the start of one of them.
@@ -794,6 +808,65 @@ where is_step(source.jobid)
 group by source.cluster, empty.jobid
 '''
 
+# What jobstats says of the nodes and GPUs of jobs.
+[beforehand.summed]
+when = "select count(*) > 0 from source where ltrim(admincomment) like 'JS1:%'"
+select = '''
+select
+    file_no,
+    line,
+    case
+        when starts_with(content, 'JS1:None') then 'none'
+        when starts_with(content, 'JS1:Short') then 'short'
+        when summary.nodes > 0 then 'read'
+        when json_valid(text) then 'none'
+        else 'broken'
+    end,
+    summary.nodes,
+    jobstats_total(summary.times),
+    case when jobstats_total(summary.times) is not null then len(list_filter(summary.times, lambda x: x = 0)) end,
+    summary.memory,
+    summary.allocated,
+    case when len(summary.uses) > 0 then len(summary.uses) end,
+    list_avg(summary.uses) / 100,
+    len(list_filter(summary.uses, lambda x: x = 0)),
+    case when jobstats_total(summary.sizes) is not null then len(summary.sizes) end,
+    jobstats_total(summary.sizes) / 1024,
+    list_max(summary.sizes) / 1024
+from (
+    select
+        *,
+        jobstats_summary(text) as summary
+    from (
+        select
+            file_no,
+            line,
+            ltrim(admincomment) as content,
+            case when not starts_with(content, 'JS1:None') and not starts_with(content, 'JS1:Short')
+                then jobstats_text(content)
+            end as text
+        from source
+        where ltrim(admincomment) like 'JS1:%' and not is_step(jobid)
+    )
+)
+'''
+
+[beforehand.summed.columns]
+file_no = "integer"
+line = "bigint"
+summary = "varchar"
+summed_nodes = "bigint"
+summed_cpu = "double"
+summed_idle_nodes = "bigint"
+summed_memory = "double"
+summed_allocated = "double"
+summed_gpus = "bigint"
+summed_gpu_use = "double"
+summed_idle_gpus = "bigint"
+summed_gpus_of_memory = "bigint"
+summed_gpu_memory = "double"
+summed_max_gpu_memory = "double"
+
 # The row of each job, and what other rows say of it.
 [beforehand.gathered]
 select = '''
@@ -814,6 +887,7 @@ select
     end,
     if(side_by_side < 2, stepped.gpu_peak, coalesce(nullif(swept.gpu_peak, 0), greatest_gpu_peak)),
     side_by_side > 1 and swept.job is null and stepped.gpu_peak > greatest_gpu_peak,
+    gpu_use,
     nullif(stepped.energy, double 'nan'),
     hollow.cpus,
     federated.job is not null
@@ -847,6 +921,7 @@ peak = "double"
 most_used = "double"
 gpu_peak = "double"
 is_gpu_bound = "boolean"
+gpu_use_peak = "double"
 step_energy = "double"
 step_cpus = "double"
 is_federated = "boolean"
@@ -881,6 +956,7 @@ with counted_times as (
         time_of(eligible) as eligible_stamp
     from source
     inner join gathered using (file_no, line)
+    left join summed using (file_no, line)
 ),
 
 counted_up as (
@@ -976,12 +1052,23 @@ used_by_jobs as (
             when base = 1 and coalesce(nullif(cpus, 0), 1) = 1 then true
             else coalesce(regexp_full_match(nodelist, '[^][,*(){} ]+'), false)
         end as is_whole,
-        case when ntasks = '1' or tresusageintot is not null then row_used end as row_peak
+        case when ntasks = '1' or tresusageintot is not null then row_used end as row_peak,
+        case when not is_idle then gpus_of(gpus_allocated) end as gpu_count,
+        -- A summary of some of the nodes says nothing of the others.
+        summary = 'read' and did_run and summed_nodes = coalesce(node_count, summed_nodes) as is_summed,
+        coalesce(is_summed and summed_cpu > procs * greatest(lasted * 1.05, lasted + 1), false) as is_too_much,
+        case when is_summed and not is_too_much then summed_cpu end as cpu_of_summary,
+        case when is_summed then nullif(summed_memory, 0) end as memory_of_summary,
+        coalesce(summary = 'read' and summed_gpus = gpu_count, false) as are_gpus_summed,
+        coalesce(summary = 'read' and summed_gpus_of_memory = gpu_count, false) as is_gpu_memory_summed,
+        -- What peaked at 0 was idle, unless nothing of the log ever was more.
+        gpu_use_peak = 0 and gpu_count > 0 and exists (select 1 from stepped where gpu_use > 0) as are_gpus_idle
     from lived
 )
 
 select
     jobid as source_id,
+    jobidraw as raw_id,
     rows,
     null as reject,
     file_no,
@@ -990,7 +1077,9 @@ select
     case when not is_idle then began - resized_after - submitted end as wait_time,
     case when did_run and not is_open then coalesce(lasted, ended - began - coalesce(duration_of(suspended), 0)) + resized_after end as run_time,
     procs as n_procs,
-    nullif(coalesce(duration_of(totalcpu), duration_of(usercpu) + duration_of(systemcpu)), 0) / procs as average_cpu_time,
+    coalesce(
+        cpu_of_summary, nullif(coalesce(duration_of(totalcpu), duration_of(usercpu) + duration_of(systemcpu)), 0)
+    ) / procs as average_cpu_time,
     coalesce(row_peak, row_used * try_cast(ntasks as double), case when is_whole then most_used end) / procs as used_memory,
     wanted as req_n_procs,
     duration_of(coalesce(timelimitraw, timelimit))
@@ -1018,10 +1107,20 @@ select
     cluster as last_run_site_id,
     case when contains(job, '_') then 'BoT' else 'UNITARY' end as job_structure,
     case when contains(job, '_') then split_part(job, '_', 1) end as job_structure_params,
-    case when not is_idle then replace(alloctres, '=', ':') end as used_resources,
+    nullif(
+        concat_ws(
+            ',',
+            case when not is_idle then replace(alloctres, '=', ':') end,
+            case
+                when is_summed and not coalesce(contains(alloctres, 'mem='), false)
+                    then 'mem:' || cast(nullif(summed_allocated, 0) as bigint) || 'K'
+            end
+        ),
+        ''
+    ) as used_resources,
     nullif(concat_ws(',', replace(reqtres, '=', ':'), 'reservation:' || reservation), '') as req_resources,
     node_count as n_nodes,
-    case when not is_idle then gpus_of(gpus_allocated) end as n_gpus,
+    gpu_count as n_gpus,
     -- GRES are requested of each node.
     gpus_of(gpus_requested)
     * case
@@ -1055,16 +1154,21 @@ select
             128 + cast(split_part(exitcode, ':', 2) as bigint)
         )
     end as exit_code,
-    coalesce(case when is_whole then peak end, least_used, row_used) as max_memory,
-    gpu_peak as gpu_memory,
+    coalesce(memory_of_summary, case when is_whole then peak end, least_used, row_used) as max_memory,
+    if(are_gpus_summed, summed_gpu_use, case when are_gpus_idle then 0 end) as gpu_utilization,
+    if(is_gpu_memory_summed, summed_gpu_memory, gpu_peak) as gpu_memory,
+    if(are_gpus_summed, summed_idle_gpus, case when are_gpus_idle then gpu_count end) as idle_gpus,
+    case when is_gpu_memory_summed then summed_max_gpu_memory end as max_gpu_memory,
+    case when is_summed then summed_idle_nodes end as idle_nodes,
     nullif(
         concat_ws(
             ',',
             case
+                when memory_of_summary is not null then null
                 when least_used > 0 and (not is_whole or peak is null) or row_used > 0 and row_peak is null
                     then 'max_memory'
             end,
-            case when is_gpu_bound then 'gpu_memory' end
+            case when is_gpu_bound and not is_gpu_memory_summed then 'gpu_memory' end
         ),
         ''
     ) as bounds,
@@ -1085,6 +1189,24 @@ select
         case
             when is_of_steps
                 then 'processors of steps: a job has no processors, but its steps ran: those of its largest step were taken'
+        end,
+        case
+            when summary = 'broken'
+                then 'broken summary: a summary of jobstats in AdminComment cannot be unpacked or is no JSON, and nothing is known of it'
+        end,
+        case when summary = 'short' then 'short summary: jobs ran for too short a time for jobstats to measure them' end,
+        case when summary = 'none' then 'empty summary: jobstats had measured nothing of a job' end,
+        case
+            when summary = 'read' and did_run and (is_summed and summed_cpu is not null and summed_memory is not null) is not true
+                then 'partial summary: a summary of jobstats lacks nodes of its job, or their CPU time or memory, which are taken as Slurm has them'
+        end,
+        case
+            when summary = 'read' and gpu_count > 0 and not are_gpus_summed
+                then 'unmeasured GPUs: a summary of jobstats lacks the use of GPUs of its job, as where a GPU is divided (MIG), and their use is unknown'
+        end,
+        case
+            when is_too_much
+                then 'CPU time of a summary: jobstats has more CPU time than the processors of a job had, and that of Slurm was taken'
         end,
         case
             when is_federated

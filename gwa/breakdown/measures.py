@@ -131,6 +131,11 @@ def _quotient(used: float | None, given: float | None) -> float | None:
     return used / given if used is not None and given else None
 
 
+def _share(known: float | None, given: float | None) -> float | None:
+    """Return which share of what was *given* is *known*: none of it where there is no sum."""
+    return (known or 0.0) / given if given else None
+
+
 def _cpu_share(row: Row, whole: Whole) -> float | None:
     return _quotient(row["cpu_seconds"], whole.totals.cpu_seconds)
 
@@ -221,9 +226,28 @@ OWN: Final = (
         "case when run_time >= 0 and n_gpus > 0 then n_gpus * run_time else 0 end", "n_gpus", minor=False,
     ),
     sum_of(
+        "gpu_used_seconds", message("GPU time used"), "held seconds",
+        "case when run_time >= 0 and n_gpus > 0 then n_gpus * run_time * gpu_utilization end",
+        "n_gpus", "gpu_utilization",
+    ),
+    sum_of(
+        "gpu_idle_seconds", message("GPU time of idle GPUs"), "held seconds",
+        "case when run_time >= 0 then idle_gpus * run_time end", "idle_gpus",
+    ),
+    Measure(
+        "gpu_known_seconds", "", "", ("n_gpus", "gpu_utilization"),
+        exact_sum("case when run_time >= 0 and gpu_utilization >= 0 then n_gpus * run_time end"),
+        is_part=True,
+    ),
+    Measure(
+        "gpu_known_share", message("Share of GPU time measured"), "fraction", ("n_gpus", "gpu_utilization"),
+        of=lambda row, _: _share(row["gpu_known_seconds"], row["gpu_seconds"]),
+    ),
+    sum_of(
         "node_seconds", message("Node time"), "held seconds",
         "case when run_time >= 0 and n_nodes > 0 then n_nodes * run_time else 0 end", "n_nodes",
     ),
+    sum_of("energy_measured", message("Energy measured"), "joules", "energy", "energy"),
     Measure("energy", message("Energy"), "joules", sql=exact_sum("joules"), is_known=is_energy_known),
     Measure(
         "waited", message("Jobs with a known wait"), "count", ("wait_time",),

@@ -20,6 +20,8 @@ def command(name: str | None, own: bool, as_json: bool) -> None:
     """
     List the supported formats, or explain one.
 
+    'measurements' explains what gwa measure reads.
+
     \b
     Examples:
       gwa formats swf
@@ -32,6 +34,11 @@ def command(name: str | None, own: bool, as_json: bool) -> None:
         from gwa.formats.converter import EXAMPLE
 
         click.echo(EXAMPLE, nl=False)
+        return
+    if name == "measurements":
+        from gwa.ingest.measurements import explained
+
+        echo(explained())
         return
     if name:
         file_format = format_called(name)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gwa.errors import GwaError, OutputError, TraceError
 from gwa.formats.anonymized import write_apart
+from gwa.formats.measure import join_again, joined_before
 from gwa.formats.open import open_files
 from gwa.formats.registry import monthly, vocabulary, writer
 from gwa.ingest.checkpoint import owned_rows, rows_path
@@ -125,11 +126,17 @@ def convert_in_place(
     *,
     skip_unknown: bool,
 ) -> Account:
-    """Convert *files* to the store *out*, which is filled in place instead of being copied there."""
+    """
+    Convert *files* to the store *out*, which is filled in place instead of being copied there.
+
+    Measurements that were joined to a store which is appended to are joined again.
+    """
+    measured = joined_before(out, options) if options.stored_hashes else None
     with whole(out) as part:
         with open_files(files, name, replace(options, target=part), skip_unknown=skip_unknown) as store:
             _require_rows(store, files, options)
             _record_command(store, command)
+            join_again(store, measured)
             account = store.account
             if part.exists():
                 store.flush()

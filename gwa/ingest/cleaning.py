@@ -171,6 +171,10 @@ def _insert_extras(store: Store, relation: str, columns: Sequence[str]) -> None:
         )
     if "source_id" in columns:
         store.connection.execute(f"insert into source_ids select job_id, source_id from {relation} as mapped")
+    if "raw_id" in columns:
+        store.connection.execute(
+            f"insert into raw_ids select job_id, raw_id from {relation} as mapped where raw_id <> source_id"
+        )
     if "remarks" in columns:
         store.connection.execute(
             "insert into repairs"

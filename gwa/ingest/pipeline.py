@@ -20,6 +20,7 @@ from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.clocks import define_clocks, note_repeated_hours
 from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
+from gwa.ingest.jobstats import define_jobstats, uses_jobstats
 from gwa.ingest.mapping import (
     JobQuery,
     Refused,
@@ -51,7 +52,7 @@ from gwa.store.system import Header, from_header, overridden
 from gwa.util.filenames import as_text
 
 EXTRA_COLUMNS: Final = (
-    "source_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line",
+    "source_id", "raw_id", "preceding_job", "think_time", "rows", "reject", "remarks", "file_no", "line",
     START, MEASURED,
 )  # fmt: skip
 """
@@ -235,6 +236,8 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     for name, value in variables.items():
         database.execute(f"set variable {name} = $value", {"value": value})
     define_clocks(database)
+    if uses_jobstats(spec.sql):
+        define_jobstats(database)
     try:
         for head, body in spec.functions.items():
             database.execute(f"create temp macro {head} as ({body}\n)")

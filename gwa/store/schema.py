@@ -148,6 +148,9 @@ EXTENSION_FIELDS: Final = (
     Field(
         "requeued_gpu_seconds", "RequeuedGPUSeconds", "DOUBLE", "s", "GPU time held by earlier runs", 0, 1e18
     ),
+    Field("idle_gpus", "IdleGPUs", "BIGINT", "", "GPUs of the job whose mean use was 0", 0, 1e9),
+    Field("max_gpu_memory", "MaxGPUMemory", "DOUBLE", "KB", "memory used of one GPU at its peak", 0, 1e15),
+    Field("idle_nodes", "IdleNodes", "BIGINT", "", "nodes of the job on which it used no CPU time", 0, 1e9),
 )
 """What is recorded beside the 29; GWF text holds them in its columns of resources."""
 

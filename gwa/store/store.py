@@ -2,7 +2,8 @@
 The store: the jobs of a trace in DuckDB, and what is known of where they come from.
 
 One file holds ``jobs`` (all fields), ``header``, ``sources``, ``rejects``, ``repairs``,
-``source_ids`` and ``provenance``. What is asked of the jobs passes through `Queries`; where they stand in
+``source_ids``, ``raw_ids`` (further numbers of jobs, of which measurements may be), ``measured`` and
+``provenance``. What is asked of the jobs passes through `Queries`; where they stand in
 Parquet, another engine than DuckDB may answer.
 """
 
@@ -31,6 +32,8 @@ TABLES: Final = {
     "rejects": "file varchar, line bigint, reason varchar, text varchar",
     "repairs": "name varchar, meaning varchar, jobs bigint",
     "source_ids": "job_id bigint, source_id varchar",
+    "raw_ids": "job_id bigint, raw_id varchar",
+    "measured": "source_id varchar, site varchar, source varchar, field varchar, value double",
     "dependencies": "job_id bigint, preceding_job bigint, think_time double",
     "provenance": "key varchar, value varchar",
 }
@@ -38,6 +41,9 @@ TABLES: Final = {
 
 ADDED_COLUMNS: Final = {("sources", "skipped bigint")}
 """Columns that stores of earlier versions lack; there they are missing in all rows."""
+
+ADDED_TABLES: Final = {"raw_ids", "measured"}
+"""Tables that stores of earlier versions lack; there they are empty."""
 
 SQL: Final = {field.name: field.sql for field in FIELDS}
 """The type of each field."""
@@ -132,7 +138,9 @@ class Store(Queries):
         recorded = {name: kind for table, name, kind in columns if table == "recorded"}
         actual = {(table, f"{name} {kind.lower()}") for table, name, kind in columns}
         expected = {(table, column) for table, text in TABLES.items() for column in text.split(", ")}
-        odd = [f"it lacks {table}.{column}" for table, column in sorted(expected - actual - ADDED_COLUMNS)]
+        missing = ADDED_TABLES - {table for table, _ in actual}
+        added = ADDED_COLUMNS | {(table, column) for table, column in expected if table in missing}
+        odd = [f"it lacks {table}.{column}" for table, column in sorted(expected - actual - added)]
         odd += [f"its {name} is {kind}" for name, kind in recorded.items() if SQL.get(name) != kind]
         odd += [
             f"its {table}.{column} is computed"
@@ -146,6 +154,8 @@ class Store(Queries):
         if odd:
             message = f"{path}: is a DuckDB file but no store of gwa: {odd[0]}"
             raise TraceError(message)
+        for table in missing:
+            self.connection.execute(f"create temp table {table} ({TABLES[table]})")
         for table, column in (expected - actual) & ADDED_COLUMNS:
             # This table takes precedence over the one in the file, which stays unchanged.
             name, kind = column.split()
@@ -328,6 +338,17 @@ class Store(Queries):
         self.connection.execute(f"create table recorded ({columns})")
         self.view(f"select {_all_fields(recorded, constants or {})} from recorded")
         self.note({f"constant.{name}": value for name, value in (constants or {}).items()})
+
+    def show_all(self) -> None:
+        """Define the view of jobs again, after fields were added to the table."""
+        recorded = [name for (name,) in self.rows("select column_name from (describe recorded)")]
+        constants = {
+            key.removeprefix("constant."): value
+            for key, value in self.provenance.items()
+            if key.startswith("constant.")
+        }
+        self.connection.execute("drop view if exists jobs")
+        self.view(f"select {_all_fields(recorded, constants)} from recorded")
 
     def over(self, files: Sequence[str], engine: Engine) -> None:
         """Let *engine*, which is not DuckDB, answer on the jobs in Parquet *files* that have all fields."""

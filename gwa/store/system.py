@@ -46,6 +46,8 @@ class System:
         Anything else that is worth knowing.
     nodes, gpus
         The number of nodes, and of GPUs.
+    node_cores, node_memory, node_gpus
+        The processors of a node, its memory in KB, and its GPUs, where all nodes are alike.
     watts_per_cpu, watts_per_gpu, watts_per_node
         The power in watts of a processor, a GPU and a node while a job holds it.
 
@@ -64,6 +66,9 @@ class System:
     watts_per_cpu: float | None = None
     watts_per_gpu: float | None = None
     watts_per_node: float | None = None
+    node_cores: int | None = None
+    node_memory: int | None = None
+    node_gpus: int | None = None
 
     @property
     def cpus_inferred(self) -> bool:
@@ -116,6 +121,9 @@ def from_header(header: Header) -> System:
         watts_per_cpu=_watts(values.get("wattsperprocessor")),
         watts_per_gpu=_watts(values.get("wattspergpu")),
         watts_per_node=_watts(values.get("wattspernode")),
+        node_cores=_count(values.get("processorspernode")),
+        node_memory=_count(values.get("memorypernode")),
+        node_gpus=_count(values.get("gpuspernode")),
     )
 
 
@@ -202,6 +210,9 @@ class _SystemFile:
     watts_per_cpu: Annotated[float | None, WATTS] = None
     watts_per_gpu: Annotated[float | None, WATTS] = None
     watts_per_node: Annotated[float | None, WATTS] = None
+    node_cores: Annotated[int | None, COUNT] = None
+    node_memory: Annotated[int | None, COUNT] = None
+    node_gpus: Annotated[int | None, COUNT] = None
 
 
 def read_system(path: Path) -> Mapping[str, object]:
@@ -224,6 +235,9 @@ TITLES: Final = {
     "watts_per_cpu": "WattsPerProcessor",
     "watts_per_gpu": "WattsPerGPU",
     "watts_per_node": "WattsPerNode",
+    "node_cores": "ProcessorsPerNode",
+    "node_memory": "MemoryPerNode",
+    "node_gpus": "GPUsPerNode",
 }
 """The header key that each key of a system file stands for."""
 

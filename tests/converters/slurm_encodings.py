@@ -21,6 +21,7 @@ class Step:
     cpu: int = 0
     memory: tuple[int, int, int] | None = None  # In total, on average, of the largest task.
     gpu_memory: int | None = None
+    gpu_use: int | None = None
     energy: int = 0
 
 
@@ -49,6 +50,7 @@ class Job:
     asked: dict[str, int] = field(default_factory=lambda: {"cpu": 1, "mem": 1024, "node": 1, "billing": 1})
     had: dict[str, int] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+    comment: str = ""
 
     @property
     def jobid(self) -> str:
@@ -83,7 +85,7 @@ SACCT = re.split(
     r"\s+",
     "JobID Cluster User Group Account Partition QOS State ExitCode Submit Eligible Start End ElapsedRaw"
     " TimelimitRaw ReqCPUS AllocCPUS NNodes ReqMem ReqTRES AllocTRES TotalCPU MaxRSS AveRSS NTasks"
-    " TRESUsageInTot ConsumedEnergyRaw NodeList Reservation JobName",
+    " TRESUsageInTot ConsumedEnergyRaw NodeList Reservation JobName AdminComment",
 )
 
 
@@ -118,10 +120,12 @@ def as_text(jobs, cluster="hpc"):
             "NodeList": "cn[1-4]" if job.had else "None assigned",
             "Reservation": job.reservation,
             "JobName": job.name,
+            "AdminComment": job.comment,
         }
         lines.append([str(row.get(name, "")) for name in SACCT])
         for step in job.steps:
             usage = {"mem": step.memory and f"{step.memory[0] >> 10}K", "gres/gpumem": step.gpu_memory}
+            usage["gres/gpuutil"] = step.gpu_use
             row = {
                 "JobID": f"{job.jobid}.{step.name}",
                 "Cluster": cluster,
@@ -132,7 +136,9 @@ def as_text(jobs, cluster="hpc"):
                 "NTasks": step.tasks,
                 "AveRSS": f"{step.memory[1] >> 10}K" if step.memory else "",
                 "MaxRSS": f"{step.memory[2] >> 10}K" if step.memory else "",
-                "TRESUsageInTot": ",".join(f"{name}={value}" for name, value in usage.items() if value),
+                "TRESUsageInTot": ",".join(
+                    f"{name}={value}" for name, value in usage.items() if value is not None
+                ),
                 "JobName": step.name,
             }
             lines.append([str(row.get(name, "")) for name in SACCT])
@@ -184,6 +190,7 @@ def step_json(job, step, version):
 
     def usage(memory):
         found = {"mem": memory, "gres/gpumem": step.gpu_memory, "cpu": step.cpu * 1000, "vmem": 1 << 40}
+        found["gres/gpuutil"] = step.gpu_use
         return tres_list({name: value for name, value in found.items() if value is not None}, version)
 
     ids = {"job_id": job.number, "step_id": step.name}
@@ -223,6 +230,7 @@ def job_json(job, version, cluster="hpc"):
         },
         "association": {"account": job.account, "cluster": cluster, "partition": "", "user": job.user},
         "cluster": cluster,
+        "comment": {"administrator": job.comment, "job": "mine", "system": ""},
         "exit_code": exit_code(job.exit, job.state, version),
         "group": job.group,
         "het": {"job_id": base, "job_offset": number(offset, version)},
@@ -472,6 +480,7 @@ def job_row(place, job):
         "wckey": "",
         "tres_alloc": numbered(job.had | ({"energy": (1 << 64) - 2} if job.had else {})),
         "tres_req": numbered(job.asked),
+        "admin_comment": job.comment or None,
     }
 
 
@@ -479,7 +488,7 @@ def step_row(place, step):
     total, average, largest = step.memory or (None, None, None)
 
     def usage(memory):
-        found = {1: step.cpu * 1000, 2: memory, 1003: step.gpu_memory}
+        found = {1: step.cpu * 1000, 2: memory, 1003: step.gpu_memory, 1004: step.gpu_use}
         return ",".join(f"{number}={value}" for number, value in found.items() if value is not None)
 
     return {
@@ -506,7 +515,7 @@ def step_row(place, step):
 def as_dump(jobs, cluster="hpc"):
     """Return what mysqldump writes of the tables of a cluster."""
     steps = [step_row(place, step) for place, job in enumerate(jobs, 1) for step in job.steps]
-    names = {number: name for name, number in TRES_IDS.items()} | {1003: "gres/gpumem"}
+    names = {number: name for name, number in TRES_IDS.items()} | {1003: "gres/gpumem", 1004: "gres/gpuutil"}
     tables = {
         f"{cluster}_assoc_table": [
             {"id_assoc": number, "user": user, "acct": "physics"} for user, number in USERS.items()

@@ -89,3 +89,10 @@ def test_names_what_is_wrong_in_a_system_file(text, said, tmp_path):
 def test_a_missing_system_file_is_named(tmp_path):
     with pytest.raises(DefinitionError, match=r"nowhere\.toml"):
         read_system(tmp_path / "nowhere.toml")
+
+
+def test_a_system_file_says_what_a_node_has(tmp_path):
+    path = tmp_path / "system.toml"
+    path.write_text("node_cores = 32\nnode_memory = 199229440\nnode_gpus = 4\n")
+    system = from_header(overridden((), read_system(path)))
+    assert (system.node_cores, system.node_memory, system.node_gpus) == (32, 199229440, 4)

@@ -1,0 +1,308 @@
+"""
+Measurements of jobs by something else than their resource manager: tables of what each job used.
+
+A table becomes rows ``source_id, site, source, field, value``: the id of a job in its log, the cluster if the
+table says it, what measured, a field of jobs, and its value in the unit of the field. Each kind is known by
+names of its columns; any other table by a map such as ``job_id=id,gpu_utilization=util:%``.
+
+Sources: NVIDIA's dcgm-exporter (fields of DCGM 4: a blank is a number from 2^47 or 2^63 - 16 on, an energy is
+a counter in mJ), CEEMS (units of its SQLite database; energy includes PUE, and the use of GPUs is a mean of
+samples above 0, so none is known to be idle), CodeCarbon 3 (a row for each process and node: in the mode
+machine each measured its whole node) and jobstats (``job_summary``, with ``AdminComment`` in a column).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from gwa.errors import DefinitionError
+from gwa.ingest.jobstats import TEXT_FUNCTION
+
+PRECEDENCE: Final = ("jobstats", "dcgm", "table", "ceems", "codecarbon")
+"""Whose value counts where several measured a job: each GPU before a mean, and a mean before an estimate."""
+
+MEASURABLE: Final = (
+    "gpu_utilization", "gpu_memory", "max_gpu_memory", "idle_gpus", "idle_nodes", "max_memory", "energy",
+    "average_cpu_time",
+)  # fmt: skip
+"""The fields that may be measured."""
+
+BLANK: Final = 140737488355328.0
+"""2^47: a value of DCGM from here on says that there is none."""
+
+KWH: Final = 3.6e6
+"""Joules in a kilowatt-hour."""
+
+UNITS: Final = {
+    "": "",
+    "%": " / 100",
+    "B": " / 1024",
+    "KB": "",
+    "MiB": " * 1024",
+    "GiB": " * 1048576",
+    "J": "",
+    "mJ": " / 1000",
+    "Wh": " * 3600",
+    "kWh": f" * {KWH!r}",
+    "s": "",
+}
+"""What makes of a number in a unit one in the unit of a field."""
+
+SUMS: Final = ("energy", "average_cpu_time")
+"""Fields of which a table's rows of a job are added up; of others the greatest counts, of use the mean."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """
+    What is measured by *name*, which *title* explains.
+
+    Tables that have the *columns* are of it. *select* makes of the table ``given`` a row for each job, with
+    ``id``, ``site``, fields of jobs, and what `gwa.formats.measure` makes fields of: ``gpus`` (measured),
+    ``watts`` and ``cpu_share``. *export* says how to get such a table.
+    """
+
+    name: str
+    title: str
+    columns: frozenset[str]
+    select: str
+    export: str
+
+
+DCGM: Final = Kind(
+    "dcgm",
+    "samples of NVIDIA's dcgm-exporter, a row for each metric, GPU and time",
+    frozenset({"timestamp", "metric", "gpu", "hpc_job", "value"}),
+    f"""
+with sample as (
+    select
+        cast(hpc_job as varchar) as id,
+        concat_ws('/', {{host}}, cast(gpu as varchar), {{part}}) as device,
+        metric,
+        "timestamp" as t,
+        try_cast(value as double) as value,
+        count(*) over (partition by device, metric, t) as sharing
+    from given
+    -- A blank is a number, too.
+    where try_cast(value as double) >= 0 and try_cast(value as double) < {BLANK!r} and hpc_job is not null
+),
+device as (
+    select
+        id,
+        device,
+        coalesce(
+            avg(value) filter (where metric = 'DCGM_FI_DEV_GPU_UTIL') / 100,
+            avg(value) filter (where metric = 'DCGM_FI_PROF_GR_ENGINE_ACTIVE')
+        ) as used,
+        max(value) filter (where metric = 'DCGM_FI_DEV_FB_USED') * 1024 as memory,
+        avg(value / sharing) filter (where metric = 'DCGM_FI_DEV_POWER_USAGE') as watts
+    from sample
+    group by id, device
+),
+counter as (
+    -- A counter that is less than before has begun again. Jobs that share a GPU share its energy.
+    select id, sum(greatest(value - former, 0) / sharing) / 1000 as joules
+    from (
+        select id, value, sharing, lag(value) over (partition by id, device order by t) as former
+        from sample
+        where metric = 'DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION'
+    )
+    where former is not null
+    group by id
+)
+select
+    id,
+    null as site,
+    cast(count(used) as double) as gpus,
+    avg(used) as gpu_utilization,
+    cast(count(*) filter (where used = 0) as double) as idle_gpus,
+    sum(memory) as gpu_memory,
+    max(memory) as max_gpu_memory,
+    any_value(joules) as energy,
+    case when count(joules) = 0 then sum(watts) end as watts
+from device
+left join counter using (id)
+group by id
+""",
+    "# Prometheus' API gives the samples of a metric; hpc_job is what the prolog writes for dcgm-exporter.\n"
+    "curl -G $PROMETHEUS/api/v1/query_range"
+    " -d start=2025-01-01T00:00:00Z -d end=2025-01-02T00:00:00Z -d step=60 \\\n"
+    """  --data-urlencode 'query={__name__=~"DCGM_FI_DEV_.*|DCGM_FI_PROF_GR_.*",hpc_job!=""}' \\\n"""
+    """| jq -r '["timestamp","metric","gpu","Hostname","hpc_job","value"], (.data.result[] | .metric as $m"""
+    """ | .values[] | [.[0], $m.__name__, $m.gpu, $m.Hostname, $m.hpc_job, .[1]]) | @csv' > dcgm.csv""",
+)
+
+CEEMS: Final = Kind(
+    "ceems",
+    "units of CEEMS, a row for each job",
+    frozenset({"cluster_id", "uuid", "avg_cpu_usage", "avg_gpu_usage"}),
+    f"""
+with unit as (
+    select
+        cast(uuid as varchar) as id,
+        cast(cluster_id as varchar) as site,
+        try_cast(json_extract_string(avg_cpu_usage, '$.global') as double) / 100 as cpu_share,
+        try_cast(json_extract_string(avg_gpu_usage, '$.global') as double) as used,
+        try_cast(json_extract_string({{cpu_energy}}, '$.total') as double) as cpu_kwh,
+        try_cast(json_extract_string({{gpu_energy}}, '$.total') as double) as gpu_kwh
+    from given
+    where coalesce(cast({{ignored}} as varchar), '0') <> '1'
+)
+select
+    id,
+    site,
+    max(cpu_share) as cpu_share,
+    -- A rule of CEEMS yields fractions where the GPUs have the newer counter.
+    max(used) / case when max(max(used)) over () <= 1 then 1 else 100 end as gpu_utilization,
+    case
+        when count(cpu_kwh) + count(gpu_kwh) > 0
+            then (coalesce(sum(cpu_kwh), 0) + coalesce(sum(gpu_kwh), 0)) * {KWH!r}
+    end as energy
+from unit
+group by id, site
+""",
+    "sqlite3 -csv -header ceems.db 'select * from units' > units.csv",
+)
+
+CODECARBON: Final = Kind(
+    "codecarbon",
+    "emissions.csv of CodeCarbon, a row for each process and node",
+    frozenset({"run_id", "duration", "energy_consumed"}),
+    f"""
+with run as (
+    select
+        coalesce({{own_id}}, {{on}}) as id,
+        coalesce({{host}}, '') as node,
+        coalesce({{mode}}, 'machine') as mode,
+        try_cast(duration as double) as lasted,
+        try_cast(energy_consumed as double) * {KWH!r} as joules
+    from given
+)
+select id, null as site, sum(joules) as energy
+from (
+    -- What measured the whole node did so for all processes on it.
+    select id, if(mode = 'machine', max_by(joules, lasted), sum(joules)) as joules
+    from run
+    group by id, node, mode
+)
+where id is not null
+group by id
+""",
+    "# CodeCarbon writes it beside the program, with job_id and node_name where it knows the scheduler.\n"
+    "cat */emissions.csv > emissions.csv",
+)
+
+JOBSTATS: Final = Kind(
+    "jobstats",
+    "job_summary of jobstats' database, a row for each job",
+    frozenset({"jobid", "cluster", "admin_comment"}),
+    f"""
+with summary as (
+    select
+        cast(jobid as varchar) as id,
+        cast(cluster as varchar) as site,
+        jobstats_summary({TEXT_FUNCTION}(admin_comment)) as s
+    from given
+    where ltrim(admin_comment) like 'JS1:%' and not regexp_matches(ltrim(admin_comment), '^JS1:(None|Short)')
+)
+select
+    id,
+    site,
+    cast(len(s.uses) as double) as gpus,
+    list_avg(s.uses) / 100 as gpu_utilization,
+    cast(len(list_filter(s.uses, lambda x: x = 0)) as double) as idle_gpus,
+    jobstats_total(s.sizes) / 1024 as gpu_memory,
+    case when jobstats_total(s.sizes) is not null then list_max(s.sizes) / 1024 end as max_gpu_memory,
+    nullif(s.memory, 0) as max_memory,
+    jobstats_total(s.times) as cpu_seconds,
+    case
+        when jobstats_total(s.times) is not null
+            then cast(len(list_filter(s.times, lambda x: x = 0)) as double)
+    end as idle_nodes
+from summary
+where s.nodes > 0
+""",
+    "mariadb jobstats -B -e 'select cluster, jobid, admin_comment from job_summary' > summary.csv",
+)
+
+KINDS: Final = (DCGM, CEEMS, CODECARBON, JOBSTATS)
+
+OTHER: Final = "table"
+"""The name of what is measured by a table of which a map says what it has."""
+
+OPTIONAL: Final = {
+    "host": "Hostname",
+    "part": "GPU_I_ID",
+    "cpu_energy": "total_cpu_energy_usage_kwh",
+    "gpu_energy": "total_gpu_energy_usage_kwh",
+    "ignored": "ignore",
+    "own_id": "job_id",
+    "mode": "tracking_mode",
+}
+"""Columns that a kind reads where there are such."""
+
+
+def query_of(columns: list[str], on: str | None, stated: str | None) -> tuple[str, str]:
+    """
+    Return what measured a table with *columns*, and the query that makes rows of jobs of it.
+
+    *on* names the column of the id of jobs, *stated* says which fields are in which columns. Raise
+    `DefinitionError` for a table of no kind that is known, and for a map that is none.
+    """
+    if on is not None and on not in columns:
+        raise DefinitionError(f"there is no column '{on}', expected one of {', '.join(columns)}")
+    if stated:
+        return OTHER, _mapped(columns, on, stated)
+    for kind in KINDS:
+        if kind.columns <= set(columns):
+            return kind.name, kind.select.format(**_optional(columns, kind, on))
+    known = "; ".join(f"{kind.name} ({', '.join(sorted(kind.columns))})" for kind in KINDS)
+    raise DefinitionError(
+        f"the columns are those of no measurements that are known: {known}; for another table say --on COLUMN"
+        " and --map FIELD=COLUMN:UNIT"
+    )
+
+
+def _optional(columns: list[str], kind: Kind, on: str | None) -> dict[str, str]:
+    """Return the SQL of the columns that a table of a *kind* may lack."""
+    names = OPTIONAL | ({"host": "node_name"} if kind is CODECARBON else {})
+    found = {key: _text(name) if name in columns else "null" for key, name in names.items()}
+    return found | {"on": _text(on) if on else "null"}
+
+
+def _text(column: str) -> str:
+    quoted = column.replace('"', '""')
+    return f"nullif(cast(\"{quoted}\" as varchar), '')"
+
+
+def _mapped(columns: list[str], on: str | None, stated: str) -> str:
+    """Return the query of a table of which *stated* says what it has."""
+    if on is None:
+        raise DefinitionError("which column has the ids of jobs is not said, expected --on COLUMN as well")
+    values = []
+    for entry in stated.split(","):
+        field, _, place = entry.strip().partition("=")
+        column, _, unit = place.partition(":")
+        if field not in MEASURABLE or column not in columns or unit not in UNITS:
+            raise DefinitionError(
+                f"'{entry.strip()}' is no FIELD=COLUMN:UNIT, expected a field of {', '.join(MEASURABLE)},"
+                f" a column of the table, and a unit of {', '.join(filter(None, UNITS))}"
+            )
+        how = "avg" if field == "gpu_utilization" else "sum" if field in SUMS else "max"
+        values.append(f"{how}(try_cast({_text(column)} as double)){UNITS[unit]} as {field}")
+    return f"select {_text(on)} as id, null as site, {', '.join(values)} from given group by all"
+
+
+def explained() -> str:
+    """Return what `gwa formats measurements` prints."""
+    parts = [
+        f"{kind.name}: {kind.title}\n    columns: {', '.join(sorted(kind.columns))}\n"
+        + "".join(f"    {line}\n" for line in kind.export.splitlines())
+        for kind in KINDS
+    ]
+    return "\n".join([
+        "Measurements of jobs, as CSV or Parquet, for gwa measure STORE FILE…\n",
+        *parts,
+        "Any other table: --on COLUMN has the ids, and --map FIELD=COLUMN:UNIT,… says what others have.\n"
+        f"Fields: {', '.join(MEASURABLE)}. Units: {', '.join(filter(None, UNITS))}.\n"
+        "What the log has itself counts first, then " + ", ".join(PRECEDENCE) + ".",
+    ])  # fmt: skip

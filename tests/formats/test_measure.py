@@ -1,0 +1,220 @@
+"""Measurements joined to jobs: what each source says, whose value counts, and that nothing changes again."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from gwa.cli.measure import command
+from gwa.errors import DefinitionError, TraceError
+from gwa.formats.append import append
+from gwa.formats.convert import convert
+from gwa.formats.measure import measure
+from gwa.store.store import Store
+
+CASE = Path(__file__).parents[2].parent / "shared" / "cases" / "gpu" / "9-joins"
+HEADER = "JobID|JobIDRaw|Cluster|Submit|Start|End|ElapsedRaw|State|AllocCPUS|AllocTRES\n"
+
+
+def line(job, raw=None, gpus=1, cluster="made"):
+    times = "1760000000|1760000100|1760003700|3600"
+    return f"{job}|{raw or job}|{cluster}|{times}|COMPLETED|4|cpu=4,node=1,gres/gpu={gpus}\n"
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Return a function that makes a store of lines of sacct."""
+
+    def make(*lines):
+        log, out = tmp_path / "jobs.sacct", tmp_path / "jobs.duckdb"
+        log.write_text(HEADER + "".join(lines))
+        convert([log], out)
+        return out
+
+    return make
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Return a function that writes a table."""
+
+    def write(text, name="use.csv"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def values(store, *fields):
+    with Store.open(store) as opened:
+        return {
+            name: rest if len(fields) > 1 else rest[0]
+            for name, *rest in opened.rows(
+                f"select source_id, {', '.join(fields)} from jobs inner join source_ids using (job_id)"
+            )
+        }
+
+
+def asked(store, query):
+    with Store.open(store) as opened:
+        return opened.rows(query)
+
+
+def digest(path):
+    return sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_table_joins_by_the_ids_of_the_log(made, table):
+    store = made(line(1), line("7_3", 9), line(4))
+    use = table("id,util,kwh\n1,50,0.5\n9,25,\n4,,\n12,10,1\n")
+    joined = measure(store, [use], on="id", stated="gpu_utilization=util:%,energy=kwh:kWh")
+    assert (joined.jobs, joined.of, joined.unmatched) == (2, 3, 1)
+    assert values(store, "gpu_utilization", "energy") == {
+        "1": [0.5, 1.8e6],
+        "7_3": [0.25, None],
+        "4": [None, None],
+    }
+    assert asked(store, "select reason, text from rejects group by all") == [
+        ("no job of the trace has this id", "12")
+    ]
+
+
+def test_joining_again_changes_no_byte_and_a_correction_replaces(made, table):
+    store = made(line(1), line(2))
+    use = table("id,util\n1,50\n2,10\n")
+    options: dict[str, Any] = {"on": "id", "stated": "gpu_utilization=util:%"}
+    measure(store, [use], **options)
+    before = digest(store)
+    measure(store, [use], **options)
+    assert digest(store) == before
+    measure(store, [table("id,util\n1,70\n")], **options)
+    assert values(store, "gpu_utilization") == {"1": 0.7, "2": 0.1}
+
+
+SUMMARY = 'cluster_id,uuid,avg_cpu_usage,avg_gpu_usage\nmade,1,{},"{""global"": 80.0}"\n'
+
+
+def test_the_log_counts_first_and_disagreement_is_counted(made, table):
+    store = made(line(1))
+    measure(store, [table(SUMMARY, "ceems.csv")])
+    assert values(store, "gpu_utilization") == {"1": 0.8}
+    dcgm = "timestamp,metric,gpu,hpc_job,value\n1,DCGM_FI_DEV_GPU_UTIL,0,1,40\n"
+    measure(store, [table(dcgm, "dcgm.csv")])
+    assert values(store, "gpu_utilization") == {"1": 0.4}
+    ((name, jobs),) = asked(store, "select name, jobs from repairs where name like '%measure%'")
+    assert (name, jobs) == ("disagreeing measurements", 1)
+    kept = asked(store, "select source, value from measured where field = 'gpu_utilization' order by all")
+    assert kept == [("ceems", 0.8), ("dcgm", 0.4)]
+
+
+def test_what_the_log_has_itself_stays(tmp_path, table):
+    log, store = tmp_path / "a.sacct", tmp_path / "a.duckdb"
+    log.write_text(HEADER.replace("\n", "|ConsumedEnergyRaw\n") + line(1).replace("\n", "|100\n"))
+    convert([log], store)
+    for _ in range(2):
+        measure(store, [table("id,j\n1,500\n")], on="id", stated="energy=j:J")
+        assert values(store, "energy") == {"1": 100.0}
+    assert asked(store, "select source, value from measured order by all") == [
+        ("log", 100.0),
+        ("table", 500.0),
+    ]
+
+
+def test_blanks_of_dcgm_are_no_numbers_and_shared_energy_is_divided(made, table):
+    store = made(line(1), line(2))
+    rows = ["timestamp,metric,gpu,hpc_job,value"]
+    for time in (0, 60):
+        for job in (1, 2):
+            rows.append(f"{time},DCGM_FI_DEV_GPU_UTIL,0,{job},{2**63 - 16 if job == 1 else 50}")
+            rows.append(f"{time},DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION,0,{job},{1000000 + time * 1000}")
+    measure(store, [table("\n".join(rows) + "\n")])
+    assert values(store, "gpu_utilization", "energy") == {"1": [None, 30.0], "2": [0.5, 30.0]}
+
+
+def test_a_part_of_the_gpus_is_not_the_job(made, table):
+    store = made(line(1, gpus=4))
+    measure(store, [table("timestamp,metric,gpu,hpc_job,value\n1,DCGM_FI_DEV_GPU_UTIL,0,1,0\n")])
+    assert values(store, "gpu_utilization") == {"1": None}
+
+
+def test_ids_of_several_jobs_and_of_other_clusters_are_rejected(made, table):
+    store = made(line(1, cluster="a"), line(1, cluster="b"))
+    measure(store, [table("id,util\n1,50\n")], on="id", stated="gpu_utilization=util:%")
+    assert asked(store, "select reason, count(gpu_utilization) from rejects, jobs group by all") == [
+        ("several jobs of the trace have this id", 0)
+    ]
+    measure(store, [table(SUMMARY.replace("made", "b"))])
+    found = asked(store, "select last_run_site_id, gpu_utilization from jobs order by all")
+    assert found == [("a", None), ("b", 0.8)]
+
+
+def test_a_store_that_is_appended_to_keeps_what_was_joined(tmp_path, table):
+    first, second, store = tmp_path / "1.sacct", tmp_path / "2.sacct", tmp_path / "s.duckdb"
+    first.write_text(HEADER + line(1))
+    second.write_text(HEADER + line(2).replace("17600", "17500"))
+    append([first], store)
+    measure(store, [table("id,util\n1,50\n2,20\n")], on="id", stated="gpu_utilization=util:%")
+    append([second], store)
+    assert values(store, "gpu_utilization") == {"1": 0.5, "2": 0.2}
+    assert asked(store, "select count(*) from rejects") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("a,b\n1,2\n", {}, "no measurements that are known"),
+        ("a,b\n1,2\n", {"on": "c"}, "no column 'c'"),
+        ("a,b\n1,2\n", {"stated": "energy=b:J"}, "--on COLUMN"),
+        ("a,b\n1,2\n", {"on": "a", "stated": "energy=b:cal"}, "a unit of"),
+        ("a,b\n1,2\n", {"on": "a", "stated": "wait_time=b:s"}, "expected a field of"),
+    ],
+)
+def test_what_cannot_be_joined_is_said(made, table, text, options, message):
+    with pytest.raises(DefinitionError, match=message):
+        measure(made(line(1)), [table(text)], **options)
+
+
+def test_only_a_store_is_joined_to(tmp_path, table):
+    with pytest.raises(TraceError, match="expected one that gwa convert made"):
+        measure(tmp_path / "jobs.gwf", [table("a\n")])
+
+
+def test_the_command_says_how_many_jobs_are_measured(made, table):
+    store, use = made(line(1), line(2)), table("id,util\n1,50\n9,1\n")
+    result = CliRunner().invoke(
+        command, [str(store), str(use), "--on", "id", "--map", "gpu_utilization=util:%"]
+    )
+    assert "1 of 2 jobs have measurements, 1 values; 1 ids match no job" in result.stderr
+
+
+@pytest.mark.skipif(not CASE.exists(), reason="no cases beside the project")
+def test_the_case_with_all_sources(tmp_path):
+    expected = json.loads((CASE / "expect.json").read_text())
+    for name, kind, on in (
+        ("dcgm.csv", "dcgm", None),
+        ("ceems_units.csv", "ceems", None),
+        ("emissions.csv", "codecarbon", "project_name"),
+        ("job_summary.csv", "jobstats", None),
+    ):
+        store = tmp_path / f"{kind}.duckdb"
+        convert([CASE / "jobs.sacct"], store)
+        measure(store, [CASE / name], on=on)
+        found = values(
+            store, "gpu_utilization", "idle_gpus", "gpu_memory", "energy", "average_cpu_time / run_time",
+            "max_memory",
+        )  # fmt: skip
+        for job, wanted in expected[kind].items():
+            if not isinstance(wanted, dict):
+                continue
+            names = ("gpu_utilization", "gpus at 0", "gpu_memory_kb", "energy_j", "cpu", "memory_kb")
+            told = dict(zip(names, found["1002_7" if job == "1002" else job], strict=True))
+            numbers = {key: value for key, value in wanted.items() if key in told}
+            numbers = {
+                key: float(str(value).split()[0]) if isinstance(value, str) else value
+                for key, value in numbers.items()
+            }
+            assert {key: told[key] for key in numbers} == pytest.approx(numbers)
