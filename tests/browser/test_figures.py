@@ -57,7 +57,6 @@ def more():
         ),
         heatmap("turned", "Turned", rng.random((3, 9)), ["a", "b", "c"], names, "alt"),
         series("spiky", "Spiky", np.arange(400) * 86400.0, {"jobs": spiky}, "Jobs", "alt", unit="count"),
-        spark("spark", "Spark", [1, 2, None, 4], "alt"),
         strips(
             "strips",
             "Strips",
@@ -67,6 +66,7 @@ def more():
             "of the processors",
             "alt",
         ),
+        spark("spark", "Spark", [1, 2, None, 4], "alt"),
         spark("sparks", "Spark", [1, 2, 3], "alt", shape="bars", labels=["a", "b", "c"], unit="seconds"),
     ]
 

@@ -25,7 +25,7 @@ figures.kinds.strips = (() => {
         low = high;
         return draw.path(path, { fill: fill(data.layers[layer].key), "shape-rendering": "crispEdges" });
       }).join("");
-      const told = draw.compact(top, strip.unit), name = draw.cut(strip.label, width - draw.measure(told, 11) - 12);
+      const told = draw.compact(top, strip.unit), name = draw.cut(strip.label, (width - draw.measure(told, 11) - 12) * 0.9); // bold letters are wider
       return draw.text(at.left, floor(place) - HIGH - 6, name, { fill: draw.colours.ink, "font-weight": 600 })
         + draw.text(at.right, floor(place) - HIGH - 6, told, { "text-anchor": "end", "font-size": 11 })
         + draw.line(at.left, y(top), at.right, y(top), { "stroke-dasharray": "4 3" }) + layers
