@@ -216,9 +216,6 @@ def test_measured_jobs_are_those_of_the_cases(case):
                 strict=True,
             )
         )
-    if case == "5-broken-and-mig":
-        # Of a divided GPU the memory is known, its use is not.
-        expected["gpu memory"] = counts["gpu memory"]
     assert {name: counts[name] for name in expected} == expected
 
 
