@@ -439,8 +439,9 @@ const explorer = (() => {
       at -= 22 + draw.measure(label, 12);
       body += draw.rect(at, height - 15, 11, 11, { fill: `var(--heat-${level})` }) + draw.text(at + 15, height - 5, label);
     }
-    body += draw.text(Math.max(at - 8, margins.left + draw.measure(words.jobsAnHour, 12)), height - 5, words.jobsAnHour, { "text-anchor": "end" });
-    return { svg: draw.svg(width, height, body, { "aria-hidden": "true" }), x, top, bottom, height, width, reading(place, y = (top + bottom) / 2) {
+    const isBeside = at - 8 - draw.measure(words.jobsAnHour, 12) >= 0; // else it stands in a line of its own
+    body += draw.text(isBeside ? at - 8 : width - margins.right, isBeside ? height - 5 : height + 13, words.jobsAnHour, { "text-anchor": "end" });
+    return { svg: draw.svg(width, height + (isBeside ? 0 : 18), body, { "aria-hidden": "true" }), x, top, bottom, height, width, reading(place, y = (top + bottom) / 2) {
       const day = x.invert(place), column = Math.max(0, from.findLastIndex((first) => first <= day)), hour = Math.max(0, Math.min(23, Math.floor((y - top) / h)));
       const named = about.is_relative ? `${words.day} ${from[column] + 1}` : time.day(from[column] * DAY, { weekday: to[column] - from[column] === 1 });
       const last = about.is_relative ? `${words.day} ${to[column]}` : time.day((to[column] - 1) * DAY);

@@ -29,7 +29,7 @@ MAXIMUM_STEPS = 320
 """More intervals are drawn as the means of several."""
 
 COLOURS = {
-    "completed": "#4c8bb8", "limit": "#e0a100", "failed": "#c8402f", "cancelled": "#8a6bb0",
+    "completed": "#4c8bb8", "limit": "#e0a100", "failed": "#a8321f", "cancelled": "#cfaedd",
     "running": "#5aa17f", "unknown": "#a9b2bb",
 }  # fmt: skip
 """The colours of outcomes where no style sheet says others."""

@@ -2,7 +2,7 @@
 
 figures.kinds.strips = (() => {
   const HIGH = 46, NAME = 22; // pixels of a strip, and of the name above it
-  const COLOURS = { completed: "#4c8bb8", limit: "#e0a100", failed: "#c8402f", cancelled: "#8a6bb0", running: "#5aa17f", unknown: "#a9b2bb" };
+  const COLOURS = { completed: "#4c8bb8", limit: "#e0a100", failed: "#a8321f", cancelled: "#cfaedd", running: "#5aa17f", unknown: "#a9b2bb" };
   const fill = (key) => COLOURS[key] ? `var(--outcome-${key}, ${COLOURS[key]})` : draw.colour(0);
 
   const total = (strip, n) => strip.y.reduce((sum, layer) => sum + (layer[n] ?? 0), 0);
