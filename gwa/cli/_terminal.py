@@ -24,6 +24,9 @@ from gwa.util.spreadsheet import disarmed
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
+MINIMUM_GROUPED: Final = 10_000
+"""Numbers of fewer digits, such as years, need no commas."""
+
 MAXIMUM_ROWS = 200
 """A terminal shows no more rows; pipes and files get all of them."""
 
@@ -133,14 +136,20 @@ def table(
     *,
     as_json: bool,
     shown: Collection[str] | None = None,
+    is_list: bool = False,
 ) -> None:
-    """Print rows: a table on a terminal, of the columns *shown*, CSV of all when piped, JSON when asked."""
+    """
+    Print rows: a table on a terminal, of the columns *shown*, CSV of all when piped, JSON when asked.
+
+    In a terminal, each row of what *is_list* is one line: longer texts are cut.
+    """
     if as_json:
         objects = [dict(zip(names, map(_cell_json, row), strict=True)) for row in rows]
         echo_json(json.dumps(objects, indent=1, ensure_ascii=False))
     elif sys.stdout.isatty():
         places = [place for place, name in enumerate(names) if shown is None or name in shown]
-        _print_table([names[place] for place in places], [[row[place] for place in places] for row in rows])
+        cells = [[row[place] for place in places] for row in rows]
+        _print_table([names[place] for place in places], cells, is_list=is_list)
         if len(places) < len(names):
             left_out = ", ".join(name for name in names if shown and name not in shown)
             echo(f"Left out: {left_out}; --json or a pipe shows all.", err=True)
@@ -160,14 +169,15 @@ def echo_json(text: str, *, nl: bool = True) -> None:
     click.echo(UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text), nl=nl)
 
 
-def _print_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def _print_table(names: Sequence[str], rows: Sequence[Sequence[object]], *, is_list: bool = False) -> None:
     """Print a table that fits the terminal; where it cannot, print each row as lines of name and value."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console()
-    cells = [[printable(_cell_text(value)) for value in row] for row in rows[:MAXIMUM_ROWS]]
+    text = _grouped if is_list else _cell_text
+    cells = [[printable(text(value)) for value in row] for row in rows[:MAXIMUM_ROWS]]
     are_numbers = [
         all(isinstance(row[place], int | float | Decimal | None) for row in rows)
         for place in range(len(names))
@@ -180,7 +190,11 @@ def _print_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None
         table = Table(header_style="bold", box=None, pad_edge=False, padding=(0, GAP, 0, 0))
         for head, is_number, width in zip(heads, are_numbers, widths, strict=True):
             table.add_column(
-                Text(head), justify="right" if is_number else "left", overflow="fold", width=width
+                Text(head),
+                justify="right" if is_number else "left",
+                overflow="ellipsis" if is_list else "fold",
+                no_wrap=is_list,
+                width=width,
             )
         for row in cells:
             table.add_row(*map(Text, row))
@@ -236,6 +250,13 @@ def _cell_text(value: object) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     return str(value)
+
+
+def _grouped(value: object) -> str:
+    """Return a cell as text, the digits of whole numbers in groups, but for years."""
+    if isinstance(value, int) and value >= MINIMUM_GROUPED:
+        return f"{value:,}"
+    return _cell_text(value)
 
 
 def _cell_csv(value: object) -> str:

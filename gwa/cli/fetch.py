@@ -63,7 +63,7 @@ def _print_list(found: "list[PublicTrace]", *, as_json: bool) -> None:
             trace.key,
             trace.title,
             trace.year,
-            trace.jobs,
+            trace.known_jobs,
             trace.size,
             trace.format if trace.files else f"{trace.format} (only linked)".strip(),
             trace.licence,
@@ -71,7 +71,7 @@ def _print_list(found: "list[PublicTrace]", *, as_json: bool) -> None:
         )
         for trace in found
     ]
-    table(names, rows, as_json=as_json, shown={"key", "trace", "year", "jobs", "bytes", "format"})
+    table(names, rows, as_json=as_json, shown={"key", "trace", "year", "jobs", "format"}, is_list=True)
 
 
 def _fetch(trace: "PublicTrace", folder: Path, params: dict[str, Any], *, converted: bool) -> None:

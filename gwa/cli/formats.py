@@ -1,6 +1,7 @@
 """List or explain formats."""
 
 from textwrap import indent
+from typing import Final
 
 import click
 
@@ -10,45 +11,58 @@ from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.READ
 
+SHOWN: Final = {"name", "format", "can"}
+"""The columns of the list in a terminal."""
+
 
 @click.command(name="formats")
-@click.argument("name", required=False)
+@click.argument("words", metavar="[NAME|WORD]...", nargs=-1)
 @click.option("--own", is_flag=True, help="Print an example converter for any other format.")
 @JSON
 @to_file
-def command(name: str | None, own: bool, as_json: bool) -> None:
+def command(words: tuple[str, ...], own: bool, as_json: bool) -> None:
     """
-    List the supported formats, or explain one.
+    List the supported formats, those that have every WORD in name, title or files, or explain one.
 
     'measurements' explains what gwa measure reads.
 
     \b
     Examples:
+      gwa formats gpu
       gwa formats swf
       gwa formats --own > my.sql
     """
     from gwa.cli._terminal import table
-    from gwa.formats.registry import all_formats, broken, format_called
+    from gwa.formats.registry import all_formats, broken
 
     if own:
         from gwa.formats.converter import EXAMPLE
 
         click.echo(EXAMPLE, nl=False)
         return
-    if name == "measurements":
+    if words == ("measurements",):
         from gwa.ingest.measurements import explained
 
         echo(explained())
-        return
-    if name:
-        file_format = format_called(name)
-        export = indent(file_format.export.strip(), "    ")
-        exported = f"To export:\n\n{export}\n\n" if export else ""
-        echo(f"{file_format.title}\n\n{exported}{file_format.notes.strip()}")
         return
     rows = [
         (known.name, known.title, " ".join(known.names), "read, write" if known.write else "read")
         for known in all_formats()
     ]
     rows += [(broken_name, str(error), "", "nothing") for broken_name, error in broken().items()]
-    table(("name", "format", "files", "can"), rows, as_json=as_json)
+    found = [row for row in rows if all(word.lower() in " ".join(row).lower() for word in words)]
+    is_name = len(words) == 1 and (words[0].endswith(".sql") or words[0] in {row[0] for row in rows})
+    if is_name or (words and not found):
+        _explain(" ".join(words))
+    else:
+        table(("name", "format", "files", "can"), found, as_json=as_json, shown=SHOWN, is_list=True)
+
+
+def _explain(name: str) -> None:
+    """Print what the format called *name* is, how to export it, and what its notes say."""
+    from gwa.formats.registry import format_called
+
+    file_format = format_called(name)
+    export = indent(file_format.export.strip(), "    ")
+    exported = f"To export:\n\n{export}\n\n" if export else ""
+    echo(f"{file_format.title}\n\n{exported}{file_format.notes.strip()}")

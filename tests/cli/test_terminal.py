@@ -29,12 +29,12 @@ def run(*words, **options):
     )
 
 
-def on_a_terminal(*words, cwd, kind="dumb"):
+def on_a_terminal(*words, cwd, kind="dumb", columns="200"):
     """Return what gwa writes to a terminal."""
     shown, terminal = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "gwa", *words], cwd=cwd, stdin=terminal, stdout=terminal, stderr=terminal,
-        env={**os.environ, "TERM": kind, "COLUMNS": "200", "NO_COLOR": "1"},
+        env={**os.environ, "TERM": kind, "COLUMNS": columns, "NO_COLOR": "1"},
     ) as process:  # fmt: skip
         os.close(terminal)
         output = b""
@@ -173,3 +173,21 @@ def test_a_report_says_what_was_read_and_the_five_answers(tmp_path):
         "What changed",
     ]
     assert run("report", source, "-o", tmp_path, "--quiet").stderr == b""
+
+
+@pytest.mark.parametrize("words", [("formats",), ("fetch", "--list")])
+def test_a_list_has_a_line_for_each_entry_however_narrow_the_terminal(words, tmp_path):
+    entries = len(json.loads(run(*words, "--json").stdout))
+    shown = on_a_terminal(*words, cwd=tmp_path, columns="80").replace("\r", "").splitlines()
+
+    assert max(map(len, shown)) <= 80
+    assert len([line for line in shown if not line.startswith("Left out:")]) == 1 + entries
+
+
+def test_formats_are_searched_by_every_word():
+    found = [row["name"] for row in json.loads(run("formats", "GPU", "2023", "--json").stdout)]
+    assert found == ["alibaba-gpu2023"]
+    assert b"Standard Workload Format" in run("formats", "swf").stdout
+    none = run("formats", "no", "such")
+    assert none.returncode
+    assert b"there is no format 'no such'" in none.stderr
