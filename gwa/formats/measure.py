@@ -35,6 +35,15 @@ MEANING: Final = (
     "two sources say values of {field} that differ by more than 10 %: the first of {order} counts"
 )
 
+IMPOSSIBLE: Final = "impossible measurements"
+IMPOSSIBLE_MEANING: Final = "measured values of {field} cannot be, and are not used"
+
+POSSIBLE: Final = " or ".join(
+    f"(field = '{name}' and value >= {BY_NAME[name].low!r} and value <= least({BY_NAME[name].high!r}, 1e300))"
+    for name in MEASURABLE
+)
+"""The SQL of the condition that a measured value may be one of its field."""
+
 UNMATCHED: Final = "no job of the trace has this id"
 AMBIGUOUS: Final = "several jobs of the trace have this id"
 MAXIMUM_REJECTS: Final = 10_000
@@ -262,6 +271,10 @@ def _settle(store: Store, field: str, *, is_recorded: bool) -> None:
             group by job_id
             order by all"""
         )
+    database.execute(
+        f"update recorded set {field} = null where job_id in"
+        f" (select job_id from was where field = '{field}' and jobs = 1)"
+    )
     order = ", ".join(map(literal, (LOG, *PRECEDENCE)))
     database.execute(
         f"""create or replace temp table settled as
@@ -269,7 +282,7 @@ def _settle(store: Store, field: str, *, is_recorded: bool) -> None:
         from (
             select job_id, source, value
             from matched
-            where field = '{field}' and jobs = 1 and value >= {kind.low!r} and value <= {kind.high!r}
+            where field = '{field}' and jobs = 1 and ({POSSIBLE})
             union all
             select job_id, source, value from ({OF_LOG}) where field = '{field}'
         )
@@ -283,14 +296,14 @@ def _settle(store: Store, field: str, *, is_recorded: bool) -> None:
 
 
 def _note(store: Store) -> None:
-    """Count the jobs on which sources disagree, and reject what is of no job."""
+    """Count the jobs on which sources disagree and values that cannot be, and reject what is of no job."""
     database = store.connection
     order = ", ".join((LOG, *PRECEDENCE))
     database.execute(f"delete from repairs where name = '{DISAGREEMENT}'")
     for field, jobs in store.rows(
         f"""select field, count(*) from (
             select job_id, field from (
-                select job_id, source, field, value from matched where jobs = 1
+                select job_id, source, field, value from matched where jobs = 1 and ({POSSIBLE})
                 union all
                 from ({OF_LOG})
             ) group by job_id, field
@@ -298,6 +311,11 @@ def _note(store: Store) -> None:
         ) group by field order by field"""
     ):
         store.repaired(DISAGREEMENT, MEANING.format(field=field, order=order), jobs)
+    database.execute(f"delete from repairs where name = '{IMPOSSIBLE}'")
+    for field, jobs in store.rows(
+        f"select field, count(*) from matched where jobs = 1 and not ({POSSIBLE}) group by all order by all"
+    ):
+        store.repaired(IMPOSSIBLE, IMPOSSIBLE_MEANING.format(field=field), jobs)
     reasons = f"('{UNMATCHED}', '{AMBIGUOUS}')"
     database.execute(f"delete from rejects where reason in {reasons}")
     database.execute(
@@ -311,8 +329,8 @@ def _counted(store: Store) -> Joined:
     """Return what is joined to *store*, from the table ``matched``."""
     return Joined(
         *store.row(
-            "select count(distinct job_id) filter (where jobs = 1), (select count(*) from jobs),"
-            " count(*) filter (where jobs = 1), count(distinct (source, source_id)) filter (where jobs <> 1)"
-            " from matched"
+            f"select count(distinct job_id) filter (where jobs = 1 and ({POSSIBLE})),"
+            f" (select count(*) from jobs), count(*) filter (where jobs = 1 and ({POSSIBLE})),"
+            " count(distinct (source, source_id)) filter (where jobs <> 1) from matched"
         )
     )

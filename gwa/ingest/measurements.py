@@ -274,6 +274,12 @@ def _text(column: str) -> str:
     return f"nullif(cast(\"{quoted}\" as varchar), '')"
 
 
+def _number(column: str) -> str:
+    """Return the SQL of the number in a column; of text that is none, what is no number."""
+    text = _text(column)
+    return f"if({text} is null, null, coalesce(try_cast({text} as double), 'nan'))"
+
+
 def _mapped(columns: list[str], on: str | None, stated: str) -> str:
     """Return the query of a table of which *stated* says what it has."""
     if on is None:
@@ -288,8 +294,10 @@ def _mapped(columns: list[str], on: str | None, stated: str) -> str:
                 f" a column of the table, and a unit of {', '.join(filter(None, UNITS))}"
             )
         how = "avg" if field == "gpu_utilization" else "sum" if field in SUMS else "max"
-        values.append(f"{how}(try_cast({_text(column)} as double)){UNITS[unit]} as {field}")
-    return f"select {_text(on)} as id, null as site, {', '.join(values)} from given group by all"
+        values.append(f"{how}({_number(column)}){UNITS[unit]} as {field}")
+    return (
+        f"select coalesce({_text(on)}, '') as id, null as site, {', '.join(values)} from given group by all"
+    )
 
 
 def explained() -> str:

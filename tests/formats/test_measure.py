@@ -218,3 +218,24 @@ def test_the_case_with_all_sources(tmp_path):
                 for key, value in numbers.items()
             }
             assert {key: told[key] for key in numbers} == pytest.approx(numbers)
+
+
+def test_what_cannot_be_is_counted_and_is_no_value(made, table):
+    store = made(*(line(job) for job in (11, 12, 13, 14, 15)))
+    given = table("job,use\n11,-5\n12,1e400\n13,250\n14,lots\n15,30\n,40\n99,50\n")
+    joined = measure(store, [given], on="job", stated="gpu_utilization=use:%")
+
+    assert (joined.jobs, joined.values, joined.unmatched) == (1, 1, 2)
+    assert values(store, "gpu_utilization") == {"11": None, "12": None, "13": None, "14": None, "15": 0.3}
+    assert asked(store, "select name, jobs from repairs where name like '%measurements'") == [
+        ("impossible measurements", 4)
+    ]
+    assert asked(store, "select text from rejects order by text") == [("",), ("99",)]
+
+
+def test_what_is_measured_anew_replaces_what_was_even_where_it_cannot_be(made, table):
+    store = made(line(11), line(12))
+    measure(store, [table("job,use\n11,50\n12,50\n")], on="job", stated="gpu_utilization=use:%")
+    measure(store, [table("job,use\n11,-1\n12,20\n")], on="job", stated="gpu_utilization=use:%")
+
+    assert values(store, "gpu_utilization") == {"11": None, "12": 0.2}
