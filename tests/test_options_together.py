@@ -4,6 +4,7 @@ Options × options: any valid combination of the options that choose a part ends
 Run ``python -m tests.test_options_together NUMBER SEED`` for a longer campaign; it prints what is no answer.
 """
 
+import json
 import random
 import sys
 from pathlib import Path
@@ -12,9 +13,12 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
+import gwa as gwa_module
+from benchmarks.spark import differences
 from gwa.cli import _explain, gwa
 from gwa.errors import GwaError
 from tests.conftest import HOME
+from tests.store.test_spark import on_spark
 
 SAMPLES: Final = {
     "swf": ("swf/tiny.swf", ("2025-03-11", "2025-03-11..2025-03-14", "2025", "last-week", "this-month")),
@@ -147,6 +151,33 @@ def test_ten_combinations_end_in_an_answer_or_a_sentence(tmp_path):
 @pytest.mark.slow
 def test_two_hundred_combinations_end_in_an_answer_or_a_sentence(tmp_path):
     assert campaign(200, 1, tmp_path) == []
+
+
+def answers(engine, folder, command, *words):
+    """Return how a command ends on an *engine*, and the values that it writes or prints."""
+    out = [] if command == "facts" else ["-o", str(folder / engine)]
+    done = CliRunner().invoke(gwa, [command, *words, "--engine", engine, *out])
+    written = [path.read_text() for path in sorted(folder.glob(f"{engine}/**/*.json"))]
+    printed = [done.stdout] if command == "facts" and done.exit_code == 0 else []
+    return done.exit_code, [json.loads(text) for text in (*written, *printed)]
+
+
+@on_spark
+def test_twenty_combinations_end_alike_on_spark(tmp_path):
+    chance, stores = random.Random(2), {}
+    for log, _ in SAMPLES.values():
+        path = HOME / "sample_traces" / log
+        stores[str(path)] = tmp_path / f"{Path(log).stem}.parquet"
+        with gwa_module.open(path) as trace:
+            trace.save(stores[str(path)])
+    for number in range(20):
+        command, log, *words = combination(chance)
+        words = [command, str(stores[log]), *words]
+        (ended, one), (other_ended, other) = (
+            answers(engine, tmp_path / str(number), *words) for engine in ("duckdb", "spark")
+        )
+        assert ended == other_ended, words
+        assert list(differences(one, other)) == [], words
 
 
 @pytest.mark.parametrize("option", ["--period", "--where", "--queue", "--user-group", "--today"])
