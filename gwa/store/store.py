@@ -188,10 +188,11 @@ class Store(Queries):
             part.over(*self._parquet)
         part.period = overlap(self.period, period)
         within = submitted_in(period)
-        # Under the name of the table, a condition may read other jobs and qualify its fields.
+        # Under the name of the table, a condition may read other jobs and qualify its fields. Spark takes
+        # "jobs where (true)" for an alias with a column.
         part.show(
-            f"with jobs as ({self._jobs}) select * from jobs where ({condition}\n){within}",
-            f"with jobs as ({self._all_jobs}) select * from jobs where ({condition}\n)",
+            f"with jobs as ({self._jobs}) select * from jobs where true and ({condition}\n){within}",
+            f"with jobs as ({self._all_jobs}) select * from jobs where true and ({condition}\n)",
         )
         part.localize()
         return part
