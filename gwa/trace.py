@@ -362,7 +362,7 @@ class Trace:
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.arrow().shape
-        (1200, 45)
+        (1200, 48)
 
         """
         return self.store.arrow()

@@ -13,6 +13,7 @@ WRITERS = {
     "archive/_worker.py": "in the new site, which takes its place when it is whole",
     "archive/build.py": "in the new site",
     "archive/download.py": "in a folder of its own, from which a file is moved when it is whole",
+    "archive/explore.py": "in the new site",
     "archive/fetch.py": "the part of a file that appears when it is whole",
     "archive/publish.py": "in the new site",
     "archive/report_excerpts.py": "in the new site",

@@ -331,6 +331,7 @@ FORMATS: Final[Mapping[Unit, Callable[[float], str]]] = {
     "kilowatt hours": lambda value: Number(f"{_short(value)} kWh"),
     "gigabyte hours": lambda value: Number(f"{_short(value)} GB h"),
     "kilograms": lambda value: Number(f"{_short(value)} kg"),
+    "span": number,
 }
 """What writes a number of each unit."""
 

@@ -16,6 +16,7 @@ NEEDS = {
     "simulate": "an experiment, such as those of a checkout",
     "site": "a folder that describes an archive",
     "fetch": "a network",
+    "measure": "what another program measured",
 }
 """Commands whose examples need more than gwa, and what."""
 

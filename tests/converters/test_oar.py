@@ -54,7 +54,7 @@ def test_an_object_by_numbers_and_a_list_say_the_same(job, tmp_path):
         ({"state": "Error", "message": "Job killed by Leon directly"}, (10, 60, 3, 5, 0)),
         ({"state": "Waiting", "startTime": 0, "stopTime": 0}, (None, None, None, None, None)),
         ({"state": "Running", "stopTime": 0, "exit_code": None}, (10, None, 3, None, None)),
-        ({"state": "Error", "startTime": 1}, (None, None, None, 0, 0)),
+        ({"state": "Error", "startTime": 1}, (None, None, None, 0, None)),
         ({"assigned_resources": []}, (10, 60, None, 1, 0)),
     ],
 )

@@ -23,7 +23,6 @@ from gwa.evaluation.whatif.effect import TAIL, Pair, Simulated, effect
 from gwa.evaluation.whatif.page import report
 from gwa.evaluation.whatif.validation import LEAST_ERROR, OFFSET, error_of, half_years, validate
 from gwa.evaluation.whatif.world import NEW, World, recorded
-from gwa.report.document import Note
 from gwa.simulation import backfilling
 from gwa.simulation._queue import from_queue
 from gwa.simulation.jobs import Jobs
@@ -156,7 +155,7 @@ def test_nothing_changes_where_nothing_is_changed():
     found = answer(make_world(2), [parsed("cpus -0%")])
 
     assert found.is_unchanged
-    assert [one.ratio for one in (*found.effects, *found.sizes, *found.queues)] == [1.0] * 10
+    assert [one.ratio for one in (*found.effects, *found.sizes, *found.queues)] == [1.0] * 11
     assert all(one.low < 1 < one.high and not one.is_sure for one in found.effects)
     assert "no job starts earlier or later" in words.effect_sentence(found)
 
@@ -246,7 +245,7 @@ def test_an_answer_that_is_about_an_ideal_machine_says_so_first():
         sentence = words.trust(found)
         assert sentence.startswith("This answer is about an ideal machine")
         assert doubt in sentence
-        assert report(found, "log").sections[0].blocks[0] == Note(sentence, "warning")
+        assert [one.text for one in report(found, "log").findings] == [sentence]
     found = answer(replace(world, wait=waits), [parsed("cpus +20%")])
     assert words.trust(found).startswith("This answer can be trusted to a factor of 1.9:")
 
@@ -505,5 +504,4 @@ def test_changes_are_a_dimension_of_an_experiment(tmp_path):
         assert float(row["wait_p95"]) == pytest.approx(np.quantile(wait, 0.95))
         assert int(row["processors"]) == one.capacity
     report = json.loads((tmp_path / "report.json").read_text())
-    (section,) = (one for one in report["sections"] if one["id"] == "capacity")
-    assert section["blocks"][0]["text"].startswith("144 processors are the fewest of those tried")
+    assert report["answer"].startswith("144 processors are the fewest of those tried")

@@ -1,7 +1,7 @@
 """What holds for every format that is written: what was written is read again, all of it."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
@@ -12,6 +12,7 @@ from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.store.schema import EARLIEST_UNIX_TIME, FIELDS
 from gwa.store.system import ABSOLUTE
+from gwa.util.units import DAY
 from tests.formats.some_jobs import JOBS
 
 EXACT = (".gwf", ".parquet", ".sqlite", ".duckdb")
@@ -73,6 +74,13 @@ def said_times(columns):
     return [("Times", ABSOLUTE)] if known and min(known) >= EARLIEST_UNIX_TIME else []
 
 
+def has_lost_times(columns):
+    """Whether a reader takes early times among Unix times for such as are not known."""
+    known = [value for value in columns.get("submit_time", []) if value is not None]
+    absolute = sum(value >= EARLIEST_UNIX_TIME for value in known)
+    return 2 * absolute > len(known) and min(known) <= DAY
+
+
 def jobs_of(store):
     return store.rows("select * from jobs order by job_id")
 
@@ -86,6 +94,7 @@ def jobs_of(store):
 )
 def test_what_was_written_is_read_again(suffix, trace, make_store, tmp_path):
     columns, header, repairs, account = trace
+    assume(not has_lost_times(columns))
     path = tmp_path / f"trace{suffix}"
     with make_store(tuple(said_times(columns) + header), **columns) as store:
         store.insert("repairs", repairs)
