@@ -33,7 +33,7 @@ def command(
     Examples:
       gwa sample -o sample.sacct
       gwa model fit sample.sacct lublin -o lublin.json
-      gwa model fit sample.sacct lublin --arrivals spectral -o lublin.json
+      gwa model fit sample.sacct lublin --arrivals spectral -o spectral.json
     """
     from gwa.models.arrival_process import find_process
     from gwa.models.base import models
