@@ -20,6 +20,7 @@ from gwa.ingest.blame import blamed, is_fault
 from gwa.ingest.cleaning import insert_jobs, needs_numbers, ordered_by_submission, with_row_numbers
 from gwa.ingest.contradictions import START
 from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
+from gwa.ingest.jobstats import define_jobstats, uses_jobstats
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import MadeTable
 from gwa.ingest.staging import STAGING, define_view, part_condition
@@ -145,6 +146,8 @@ def _fill(store: Store, tables: Mapping[str, MadeTable]) -> None:
     """Make the *tables* of the rows that are in ``source`` now, where there is a need for them."""
     for name, table in tables.items():
         if store.row(table.when)[0]:
+            if uses_jobstats(table.select):
+                define_jobstats(store.connection)
             store.connection.execute(f"insert into {name} {table.select}")
 
 

@@ -20,7 +20,6 @@ from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.clocks import define_clocks, note_repeated_hours
 from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
-from gwa.ingest.jobstats import define_jobstats, uses_jobstats
 from gwa.ingest.mapping import (
     JobQuery,
     Refused,
@@ -236,8 +235,6 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     for name, value in variables.items():
         database.execute(f"set variable {name} = $value", {"value": value})
     define_clocks(database)
-    if uses_jobstats(spec.sql):
-        define_jobstats(database)
     try:
         for head, body in spec.functions.items():
             database.execute(f"create temp macro {head} as ({body}\n)")
