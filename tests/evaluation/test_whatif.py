@@ -20,7 +20,7 @@ from gwa.evaluation.whatif import words
 from gwa.evaluation.whatif.answer import answer
 from gwa.evaluation.whatif.change import changed, kinds, parsed, resized
 from gwa.evaluation.whatif.effect import TAIL, Pair, Simulated, effect
-from gwa.evaluation.whatif.page import report
+from gwa.evaluation.whatif.page import KEYS, report
 from gwa.evaluation.whatif.validation import LEAST_ERROR, OFFSET, error_of, half_years, validate
 from gwa.evaluation.whatif.world import NEW, World, recorded
 from gwa.simulation import backfilling
@@ -261,6 +261,9 @@ def test_a_machine_that_does_not_keep_up_is_given_no_ratio():
     assert "does not keep up with the jobs" in words.effect_sentence(slow)
     assert "times" not in words.effect_sentence(slow)
     assert facts["whatif.ratio"] is None
+    assert {facts[f"whatif.{key}.{of}"] for key in KEYS for of in ("ratio", "range")} == {None}
+    (figure,) = (one for one in report(slow, "log").figures() if one.id == "before-after")
+    assert "lie" not in figure.note
     assert facts["whatif.new_backlog"] == slow.new.backlog
     assert "does not keep up" not in words.effect_sentence(fast)
 

@@ -22,6 +22,7 @@ from gwa.report.document import Attachment, Block, Column, Fact, Facts, Note, Ta
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.words.formatting import number as number_text
+from gwa.words.formatting import significant
 from gwa.words.message import Verbatim, message
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _blocks(real: "JobArrays", scored: list[ScoredModel]) -> Iterator[Block]:
         ),
         listed=False,
     )
-    yield Note(_said(nearest))
+    yield Note(_how_near(nearest, len(real)))
     yield Table("synthetic", "How near the models come", COLUMNS, tuple(map(row, scored)), DISTANCE_NOTE)
     origin = {"jobs": len(real), "seed": SEED}
     yield Attachment(
@@ -123,8 +124,8 @@ def _blocks(real: "JobArrays", scored: list[ScoredModel]) -> Iterator[Block]:
     yield Table("synthetic-parameters", "Fitted parameters", PARAMETER_COLUMNS[1:], rows, PARAMETER_NOTE)
 
 
-def _said(nearest: ScoredModel) -> str:
-    """Return which model comes nearest, how near, and what makes jobs with it."""
+def _how_near(nearest: ScoredModel, jobs: int) -> str:
+    """Return which model comes nearest to so many *jobs*, how near, and what makes jobs with it."""
     title, away = nearest.model.title, number(nearest.floors)
     if away is None:
         return message(
@@ -133,10 +134,12 @@ def _said(nearest: ScoredModel) -> str:
             command=GENERATE,
         )
     return message(
-        "Of the models that are fitted quickly {title} comes nearest, {away} times as far from this trace as"
-        " parts of it are from each other: '{command}' makes jobs with it.",
+        "Of the models that are fitted quickly {title} comes nearest to the first {jobs} jobs that ran,"
+        " {away} times as far from them as parts of them are from each other: '{command}' makes jobs with"
+        " it.",
         title=title,
-        away=number_text(away),
+        jobs=number_text(jobs),
+        away=significant(away, 2),
         command=GENERATE,
     )
 

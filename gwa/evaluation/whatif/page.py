@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gwa.evaluation.whatif import words
 from gwa.evaluation.whatif.answer import Answer
 from gwa.evaluation.whatif.effect import Effect
-from gwa.evaluation.whatif.validation import Level
+from gwa.evaluation.whatif.validation import OFFSET, Level
 from gwa.report.document import (
     Block,
     Column,
@@ -25,9 +25,17 @@ from gwa.words.formatting import fraction, number, seconds
 from gwa.words.message import Verbatim
 from gwa.words.unit import Unit
 
+LINE_NOTE = "The line through a point is where about 4 in 5 such answers lie."
+
 RATIO_NOTE = (
     "Both sides are simulated. Times: changed over now, the geometric mean over the replays; about 4 in 5"
-    " such ratios lie within the range beside it."
+    " such ratios lie within the range beside it. A minute is added to waits in ratios, so that seconds do"
+    " not decide them."
+)
+
+NO_RATIO_NOTE = (
+    "Both sides are simulated. The machine does not keep up: how much longer jobs wait depends on the length"
+    " of the log, so there is no ratio."
 )
 
 HELP = {"backlog": "How long the whole machine would need for the work that waits on average."}
@@ -73,16 +81,16 @@ def _answer(answer: Answer) -> Iterator[Block]:
     wait, tail, _, median = answer.effects
     shown = {"mean": wait, "median": median, "95 % within": tail}
     now: list[Point] = [(one.old, None) for one in shown.values()]
-    changed: list[Point] = [(one.new, (one.old * one.low, one.old * one.high)) for one in shown.values()]
+    changed: list[Point] = [(one.new, None if answer.falls_behind else _range(one)) for one in shown.values()]
     alt = f"The mean wait is {seconds(wait.old)} now and {seconds(wait.new)} changed."
     series = {"now": now, "changed": changed}
     yield groups(
         "before-after", "Waits now and changed", list(shown), series, "", "Wait", alt,
-        unit="seconds", note="The line through a point is where about 4 in 5 such answers lie.",
+        unit="seconds", note="" if answer.falls_behind else LINE_NOTE,
     )  # fmt: skip
     yield Facts(tuple(_facts(answer)), listed=False)
     rows = [
-        (one.name.capitalize(), tuple(_effect_facts(key, one)))
+        (one.name.capitalize(), tuple(_effect_facts(key, one, has_ratio=not answer.falls_behind)))
         for key, one in zip(KEYS, answer.effects, strict=True)
     ]
     old, new = answer.old, answer.new
@@ -92,18 +100,27 @@ def _answer(answer: Answer) -> Iterator[Block]:
         _machine_row("backlog", "Work that waits on average", (old.backlog, new.backlog), "seconds"),
     ]
     columns = tuple(column.label for column in COLUMNS)
-    yield FactTable("effects", "Now and changed", columns, tuple(rows), RATIO_NOTE)
+    note = NO_RATIO_NOTE if answer.falls_behind else RATIO_NOTE
+    yield FactTable("effects", "Now and changed", columns, tuple(rows), note)
 
 
-def _effect_facts(key: str, one: Effect) -> Iterator[Fact]:
+def _range(one: Effect) -> tuple[float, float]:
+    """Return the waits between which about 4 in 5 such answers lie: the ratios are of waits plus `OFFSET`."""
+    low, high = (max((one.old + OFFSET) * ratio - OFFSET, 0.0) for ratio in (one.low, one.high))
+    return low, high
+
+
+def _effect_facts(key: str, one: Effect, *, has_ratio: bool) -> Iterator[Fact]:
+    """Yield a measure now and changed, and the ratio: none where it depends on the length of the log."""
     unit: Unit = "" if one.is_slowdown else "seconds"
     for which, value in (("now", one.old), ("changed", one.new)):
         text = f"{value:,.1f}" if one.is_slowdown else seconds(value)
         yield Fact(f"whatif.{key}.{which}", value, f"{one.name.capitalize()}, {which}", unit, text=text)
-    text = f"× {words.times(one.ratio)}"
-    yield Fact(f"whatif.{key}.ratio", one.ratio, f"{one.name.capitalize()}, times", text=text)
-    text = f"{words.times(one.low)} to {words.times(one.high)}"
-    yield Fact(f"whatif.{key}.range", [one.low, one.high], f"{one.name.capitalize()}, range", text=text)
+    ratio, text = (one.ratio, f"× {words.times(one.ratio)}") if has_ratio else (None, "–")
+    yield Fact(f"whatif.{key}.ratio", ratio, f"{one.name.capitalize()}, times", text=text)
+    ends = [one.low, one.high] if has_ratio else None
+    text = " to ".join(map(words.times, ends or ())) or "–"
+    yield Fact(f"whatif.{key}.range", ends, f"{one.name.capitalize()}, range", text=text)
 
 
 def _machine_row(
