@@ -208,7 +208,7 @@ class Standings:
             Verbatim(", ".join(self.traces)),
             sections,
             overline="Model comparison",
-            answer=self._found_out(),
+            answer=self._answer_sentence(),
         )
 
     @cached_property
@@ -225,7 +225,7 @@ class Standings:
             place = last + 1
         return found
 
-    def _found_out(self) -> str:
+    def _answer_sentence(self) -> str:
         """Return which model is the best, and whether the second is farther behind than seeds vary."""
         if len(self.order) < 2:  # noqa: PLR2004 - a model alone
             return ""

@@ -17,7 +17,7 @@ from gwa.words.unit import Unit, Value
 MOST_COLUMNS: Final = 7
 """How many columns are in view; the others are in exports."""
 
-MOST_SHADED: Final = 11
+MAXIMUM_COLUMNS_SHADED: Final = 11
 """How many of those whose shades are compared, whose numbers are short."""
 
 SCALES: Final[dict[Unit, tuple[float, str]]] = {
@@ -119,7 +119,7 @@ def grid(block: Table | FactTable, write: Writer, numeral: Callable[[str], str] 
     columns = [[row[place] for row in rows] for place in range(len(heads))]
     written = [_written(column, write, numeral) for column in columns]
     if isinstance(block, FactTable) and (block.darkest != "none" or block.links):
-        written = _told_apart(block, written)
+        written = _shaded_and_linked(block, written)
     bars = next((place for place in _by_magnitude(columns) if not heads[place].is_minor), None)
     if bars is not None and not any(cell.shade is not None for cell in written[bars]):
         written[bars] = _with_bars(written[bars])
@@ -157,7 +157,9 @@ def _heads(block: Table | FactTable) -> tuple[Head, ...]:
     else:
         kinds = zip(block.columns, numeric(block), strict=True)
         named = [(column.key, column.label, is_number, column.minor) for column, is_number in kinds]
-    most = MOST_SHADED if isinstance(block, FactTable) and block.darkest != "none" else MOST_COLUMNS
+    most = (
+        MAXIMUM_COLUMNS_SHADED if isinstance(block, FactTable) and block.darkest != "none" else MOST_COLUMNS
+    )
     in_view = [key for key, _, _, is_minor in named if not is_minor][:most]
     return tuple(Head(key, label, is_number, key not in in_view) for key, label, is_number, _ in named)
 
@@ -186,7 +188,7 @@ def _is_span(value: Value) -> TypeGuard[Sequence[float]]:
     return isinstance(value, Sequence) and not isinstance(value, str) and all(map(is_number, value))
 
 
-def _told_apart(block: FactTable, columns: Sequence[list[Cell]]) -> list[list[Cell]]:
+def _shaded_and_linked(block: FactTable, columns: Sequence[list[Cell]]) -> list[list[Cell]]:
     """
     Return the *columns* of a table with shades by rank and links to the things that it is about.
 

@@ -205,7 +205,7 @@ def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
         joined(" · ", (processors, plural("{n} run", "{n} runs", len(results.plan.runs)))),
         (*sections, *more, about),
         overline="Simulation",
-        answer=_found_out(results, best),
+        answer=_answer_sentence(results, best),
     )
 
 
@@ -231,7 +231,7 @@ def _place(place: Mapping[str, Value]) -> str:
     return ", ".join(f"{LABELS[name].lower()} {tick_label(name, value)}" for name, value in place.items())
 
 
-def _found_out(results: ExperimentResults, best: Sequence[Winner]) -> str:
+def _answer_sentence(results: ExperimentResults, best: Sequence[Winner]) -> str:
     """Return which policy is the best by the first measure; of sizes of a cluster, which suffices."""
     if _is_of_capacity(results):
         return " ".join(_smallest(label, cells, _limit(results)) for label, cells in _curves(results).items())

@@ -72,7 +72,7 @@ def report(answer: Answer, name: str) -> Report:
         tuple(one for one in sections if one.blocks),
         findings=doubts if answer.validation.doubts else (),
         overline="What if",
-        answer=words.found_out(answer),
+        answer=words.answer_sentence(answer),
     )
 
 

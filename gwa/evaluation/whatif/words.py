@@ -88,7 +88,7 @@ def _clause(answer: Answer, kind: str, text: str) -> str:
     }.get(kind, f"{kind} were {text}")
 
 
-def found_out(answer: Answer) -> str:
+def answer_sentence(answer: Answer) -> str:
     """
     Return the answer to the question in a sentence that stands alone, with waits before and after.
 
