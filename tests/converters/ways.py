@@ -1,10 +1,15 @@
 """How each format writes a job: when it was submitted, started and ended, and how long it ran."""
 
 import json
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
+
+from pyarrow import Table, parquet
 
 SUBMITTED = 1_741_600_000
 STARTED = SUBMITTED + 10
@@ -487,24 +492,88 @@ class Lasting:
 
     name: str
     file: str
-    record: Record
+    record: Callable[..., Any]
     head: str = ""
     joint: str = "\n"
     foot: str = "\n"
     has_wait: bool = True
     is_absolute: bool = True
+    pack: Callable[[Path, list[Any]], object] | None = None
+    """What writes records that are no text."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What has to be said of the format."""
 
-    def written(self, jobs: Any) -> str:
-        """Return the text of *jobs*: tuples of a submission, wait and run time."""
-        records = (self.record(700 + n, *times) for n, times in enumerate(jobs, 1))
-        return self.head + self.joint.join(records) + self.foot
+    def write(self, path: Path, jobs: Any) -> None:
+        """Write *jobs*: tuples of a submission, wait and run time."""
+        records = [self.record(700 + n, *times) for n, times in enumerate(jobs, 1)]
+        if self.pack:
+            self.pack(path, records)
+        else:
+            path.write_text(self.head + self.joint.join(records) + self.foot)
 
 
 def wfcommons(n: int, s: Any, _w: Any, r: Any) -> str:
     return f'{{"id": "t{n}", "name": "t_{n}", "runtime": {r}, "cores": 2, "executedAt": "{iso_utc(s)}"}}'
 
 
+def ms(seconds: int) -> int:
+    """Return a duration in milliseconds; -1 is none."""
+    return -1 if seconds == -1 else seconds * 1000
+
+
+def sqlite(path: Path, tables: Mapping[str, list[Any]]) -> None:
+    """Write a file of *tables*: their rows by names with columns."""
+    with closing(sqlite3.connect(path)) as database, database:
+        for table, rows in tables.items():
+            database.execute(f"create table {table}")
+            marks = ", ".join("?" * len(rows[0]))
+            database.executemany(f"insert into {table.split()[0]} values ({marks})", rows)
+
+
+def archived(path: Path, rows: list[Any]) -> None:
+    """Write the SQLite edition of the Grid Workloads Archive."""
+    sqlite(
+        path,
+        {"Jobs (JobID int, SubmitTime int, WaitTime int, RunTime int, NProc int, UserID text)": rows},
+    )
+
+
+def packing(path: Path, rows: list[Any]) -> None:
+    """Write virtual machines as Azure's trace for packing has them, of one type."""
+    sqlite(
+        path,
+        {
+            "vm (vmId, tenantId, vmTypeId, priority, starttime, endtime)": rows,
+            "vmType (id, vmTypeId, machineId, core, memory)": [(1, 10, 0, 0.5, 0.5)],
+        },
+    )
+
+
 LASTING = (
+    Lasting("sqlite", "jobs.db3", lambda n, s, w, r: (n, s, w, r, 2, f"u{n}"), pack=archived),
+    Lasting(
+        "wta",
+        "task.parquet",
+        lambda n, s, w, r: {
+            "id": n,
+            "workflow_id": 1,
+            "user_id": n,
+            "ts_submit": s * 1000,
+            "wait_time": ms(w),
+            "runtime": ms(r),
+            "resource_amount_requested": 2.0,
+        },
+        pack=lambda path, rows: parquet.write_table(Table.from_pylist(rows), path),
+    ),
+    Lasting(
+        "azure-packing",
+        "packing.sqlite",
+        lambda n, s, _w, r: (n, f"u{n}", 10, 0, s / 86_400, (s + r) / 86_400),
+        has_wait=False,
+        is_absolute=False,
+        pack=packing,
+        options={"machine_cores": 4},
+    ),
     Lasting("swf", "log.swf", lambda n, s, w, r: f"{n} {s} {w} {r} 2 -1 -1 2 -1 -1 1 {n} 1 1 1 1 -1 -1"),
     Lasting(
         "gwf",
