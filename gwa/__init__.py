@@ -4,6 +4,8 @@ The toolbox and archive for workload traces of clusters, grids and clouds.
 `gwa.open` gives a `Trace`: its facts, its jobs as tables, a report, and traces filtered from it.
 
 - `open`, `Trace`: read a trace, ask it, filter it, save it.
+- `convert`, `fetch`, `sample`, `fit`, `generate`, `score`, `simulate`, `compare`, `check`, `whatif`, `wait`:
+  what the commands do. `FittedModel` is what `fit` returns.
 - `Subset`: what a trace is filtered by.
 - `Account`, `System`: what became of every row of a log, and what is known of the system.
 - `Sample`: the distinct values of a field, with counts.
@@ -39,6 +41,20 @@ from gwa.errors import (
 from gwa.util.version import __version__
 
 if TYPE_CHECKING:
+    from gwa.functions import (
+        check,
+        compare,
+        convert,
+        fetch,
+        fit,
+        generate,
+        sample,
+        score,
+        simulate,
+        wait,
+        whatif,
+    )
+    from gwa.models.fitted import FittedModel
     from gwa.report.document import (
         Column,
         Fact,
@@ -71,6 +87,7 @@ __all__ = [
     "Facts",
     "Figure",
     "Finding",
+    "FittedModel",
     "GwaError",
     "MissingAsset",
     "ModelError",
@@ -91,12 +108,25 @@ __all__ = [
     "TraceError",
     "UnknownFormat",
     "__version__",
+    "check",
+    "compare",
+    "convert",
+    "fetch",
+    "fit",
+    "generate",
     "open",
+    "sample",
+    "score",
+    "simulate",
+    "wait",
+    "whatif",
 ]
 
 if not TYPE_CHECKING:
     # What needs an engine is imported when it is asked for, so that `gwa --help` answers at once.
     PLACES = {
+        "gwa.functions": "check compare convert fetch fit generate sample score simulate wait whatif",
+        "gwa.models.fitted": "FittedModel",
         "gwa.report.document": "Column Fact Facts FactTable Figure Finding Note Report Section Table",
         "gwa.statistics.sample": "Sample",
         "gwa.store.account": "Account",

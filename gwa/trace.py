@@ -7,17 +7,17 @@ What users hold: `open` gives a `Trace`, the same that the command line uses.
 (1200, 48)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, overload, runtime_checkable
 
 from gwa.analysis.base import analyses
 from gwa.analysis.build import build, facts
-from gwa.errors import TraceError
+from gwa.errors import ArgumentError, GwaError, TraceError
 from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.ingest.source.compressed import plain_name
@@ -30,18 +30,41 @@ from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 from gwa.store.subset import Subset, select
-from gwa.store.system import Header, System, read_system
+from gwa.store.system import Header, System, checked_system, read_system
 from gwa.util.progress import SILENT, Progress
+from gwa.util.scratch import ScratchFolder
 from gwa.words.unit import Value
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
     from gwa.breakdown.cube import Cube
 
 FilePath = str | PathLike[str]
 Names = str | Sequence[str]
+
+
+@runtime_checkable
+class Frame(Protocol):
+    """A table of jobs in memory: of pandas, polars, Arrow, or a relation of DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return its rows as Arrow exchanges them."""
+
+
+Openable = FilePath | Sequence[FilePath] | Frame
+"""What `open` takes."""
+
+IN_MEMORY: Final = "table"
+"""What a trace is called that was read from memory."""
+
+INDEX: Final = {"__index_level_0__"}
+"""The column that is the index of a table of pandas, if it has no name."""
+
+MOMENTS: Final = ("submit_time", "start_time", "end_time")
+"""The columns of `Trace.jobs` that are moments."""
 
 
 class Trace:
@@ -59,9 +82,12 @@ class Trace:
 
     """
 
-    def __init__(self, store: Store, name: str, filters: Sequence[Subset] = ()) -> None:
-        """Hold an open *store* of the jobs that passed the *filters* under a *name*."""
+    def __init__(
+        self, store: Store, name: str, filters: Sequence[Subset] = (), scratch: ScratchFolder | None = None
+    ) -> None:
+        """Hold an open *store* of the jobs that passed the *filters* under a *name*, and its *scratch*."""
         self._store = store
+        self._scratch = scratch
         self.name = name
         self.filters = tuple(filters)
 
@@ -254,6 +280,54 @@ class Trace:
 
         return cube(self.store)
 
+    def breakdown(self, dimension: str, by: str = "cpu") -> "pd.DataFrame":
+        """
+        Return by whom, of what, how much: the measures of each class of a dimension.
+
+        Parameters
+        ----------
+        dimension
+            What jobs are told apart by, such as ``users``, ``projects``, ``queues`` or ``outcomes``.
+        by
+            The order of the largest ones: ``cpu``, ``jobs``, ``gpu``, ``nodes``, ``energy``, ``waste`` or
+            ``wait``. Dimensions that have an order of their own, such as ``sizes``, keep it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each class, called ``id``, and a column for each measure that the trace records, in SI
+            units: the fact ``<dimension>.by_<by>`` as a table.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such dimension or order.
+        TraceError
+            If the trace does not record the dimension.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     trace.breakdown("users").columns[:3].to_list()
+        ['id', 'jobs', 'jobs_share']
+
+        """
+        import pandas as pd
+
+        from gwa.breakdown.breakdown import RANKINGS, breakdown
+        from gwa.breakdown.dimensions import dimensions
+
+        known = {one.name: one for one in dimensions()}
+        orders = {name.removeprefix("by_"): name for name in RANKINGS}
+        for name, names, what in ((dimension, known, "dimension"), (by, orders, "order")):
+            if name not in names:
+                raise ArgumentError(f"there is no {what} '{name}', expected one of {', '.join(names)}")
+        records = breakdown(self.store, known[dimension], orders[by])
+        if records is None:
+            raise TraceError(f"{self.name}: the trace does not record {dimension} by {by}")
+        return pd.DataFrame(list(records.rows))
+
     def sql(self, query: str) -> "pd.DataFrame":
         """
         Return what a query yields, in the SQL of DuckDB.
@@ -367,6 +441,81 @@ class Trace:
         """
         return self.store.arrow()
 
+    @overload
+    def jobs(self) -> "pd.DataFrame": ...
+    @overload
+    def jobs(self, kind: Literal["pandas"]) -> "pd.DataFrame": ...
+    @overload
+    def jobs(self, kind: Literal["arrow"]) -> "pa.Table": ...
+    @overload
+    def jobs(self, kind: Literal["polars"]) -> "pl.DataFrame": ...
+    def jobs(self, kind: str = "pandas") -> "pd.DataFrame | pa.Table | pl.DataFrame":
+        """
+        Return all jobs with moments as timestamps, those of its start and its end among them.
+
+        Parameters
+        ----------
+        kind
+            ``pandas``, ``arrow`` or ``polars``, which has to be installed.
+
+        Returns
+        -------
+        pandas.DataFrame or pyarrow.Table or polars.DataFrame
+            The fields that the trace records. ``submit_time``, ``start_time`` and ``end_time`` are timestamps
+            in the zone of the trace, to the microsecond; where it counts from an unknown start, they are
+            seconds. Durations are seconds.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such kind, or its library is not installed.
+
+        Examples
+        --------
+        >>> import gwa
+        >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
+        ...     str(trace.jobs()["submit_time"].dt.date.min())
+        '2025-03-10'
+
+        """
+        table = self._dated_jobs()
+        if kind == "arrow":
+            return table
+        if kind == "pandas":
+            import pandas as pd
+            import pyarrow as pa
+
+            return table.to_pandas(types_mapper=dict.fromkeys((pa.int32(), pa.int64()), pd.Int64Dtype()).get)
+        if kind != "polars":
+            raise ArgumentError(f"there is no kind '{kind}', expected one of pandas, arrow, polars")
+        try:
+            import polars as pl
+        except ImportError as error:
+            raise ArgumentError("polars is not installed: pip install polars installs it") from error
+        frame = pl.from_arrow(table)
+        assert isinstance(frame, pl.DataFrame)  # noqa: S101 - of a table, never a series
+        return frame
+
+    def _dated_jobs(self) -> "pa.Table":
+        import pyarrow as pa
+
+        store = self.store
+        fields = [name for name in BY_NAME if store.has(name)]
+        table = store.arrow(
+            f"select {', '.join(fields)}, submit_time + wait_time as start_time,"  # noqa: S608 - our own names
+            " submit_time + wait_time + run_time as end_time from jobs"
+        )
+        if self.system.relative:
+            return table
+        import numpy as np
+
+        moment = pa.timestamp("us", self.system.timezone.key)
+        for name in MOMENTS:
+            micros = pa.array(np.round(table[name].to_numpy() * 1e6), from_pandas=True).cast(pa.int64())
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, micros.cast(pa.timestamp("us")).cast(moment))
+        return table
+
     def save(self, path: str | PathLike[str]) -> None:
         """
         Write the trace to *path*, whole or not at all, in the format that its suffix names.
@@ -414,6 +563,8 @@ class Trace:
     def close(self) -> None:
         """Close the trace and remove its scratch files; traces that were filtered from it are closed, too."""
         self._store.close()
+        if self._scratch:
+            self._scratch.remove()
 
     def __enter__(self) -> Self:
         """Return the trace itself, to be closed at the end of a ``with``."""
@@ -455,7 +606,7 @@ class Trace:
 
 
 def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the paths go by name
-    paths: FilePath | Sequence[FilePath],
+    paths: Openable,
     *,
     format: str | None = None,  # noqa: A002 - the word for it
     system: FilePath | dict[str, Any] | None = None,
@@ -471,7 +622,9 @@ def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the p
     Parameters
     ----------
     paths
-        A store, a ``.gwf``, or any log that a converter knows; several files are one trace.
+        A store, a ``.gwf``, or any log that a converter knows; several files are one trace. An address of
+        Parquet, such as ``hf://datasets/…`` or ``s3://…``. Or a table of jobs in memory, of pandas, polars,
+        Arrow or DuckDB, whose columns are recognised as those of a CSV file.
     format
         The name of the format, where it is not to be recognised.
     system
@@ -510,13 +663,46 @@ def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the p
     (1200, 64)
 
     """
-    several = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    files = [Path(path) for path in several]
-    if not files:
-        raise TraceError("no file was given, expected a trace")
-    described = system if isinstance(system, dict | None) else read_system(Path(system))
+    described = described_system(system)
     reading = ReadOptions(described, strict, Engine(memory, threads, engine), progress)
+    if isinstance(paths, Frame):
+        folder = ScratchFolder()
+        file = folder.path / f"{IN_MEMORY}.parquet"
+        _write_parquet(paths, file)
+        try:
+            store = open_trace([file], format, reading)
+        except GwaError as error:
+            raise type(error)(str(error).replace(str(file), "the table")) from error
+        return Trace(store, IN_MEMORY, scratch=folder)
+    files = at_paths(paths)
     return Trace(open_trace(files, format, reading), title(files))
+
+
+def described_system(system: FilePath | Mapping[str, Any] | None) -> Mapping[str, object] | None:
+    """Return what a file or a mapping says of a system; raise `DefinitionError` where it says nonsense."""
+    if system is None:
+        return None
+    return checked_system(system) if isinstance(system, Mapping) else read_system(Path(system))
+
+
+def at_paths(paths: FilePath | Sequence[FilePath]) -> list[Path]:
+    """Return one or several *paths* as a list; raise `TraceError` if there are none."""
+    several = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    if not several:
+        raise TraceError("no file was given, expected a trace")
+    return [Path(path) for path in several]
+
+
+def _write_parquet(frame: Frame, path: Path) -> None:
+    """Write the columns of a table in memory, without the index of one of pandas."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        table = pa.table(frame)
+        parquet.write_table(table.drop_columns([name for name in table.column_names if name in INDEX]), path)
+    except pa.ArrowException as error:
+        raise TraceError(f"the table cannot be read: {str(error).splitlines()[0]}") from error
 
 
 def title(files: Sequence[Path]) -> str:

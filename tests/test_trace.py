@@ -21,11 +21,17 @@ from gwa.store.schema import FIELDS
 
 PUBLIC = {
     *("open", "Trace", "Subset", "Account", "System", "Sample", "Progress", "__version__"),
+    *("check", "compare", "convert", "fetch", "fit", "generate", "sample", "score", "simulate", "wait"),
+    *("whatif", "FittedModel"),
     *("Report", "Section", "Fact", "Facts", "FactTable", "Table", "Column", "Figure", "Note", "Finding"),
     *(name for name, kind in vars(errors).items() if isinstance(kind, type)),
 }
 METHODS = {
-    "Trace": "account arrow close cube facts filter frame header period report sample save sql store system",
+    "Trace": (
+        "account arrow breakdown close cube facts filter frame header jobs period report sample save sql"
+        " store system"
+    ),
+    "FittedModel": "save",
     "Report": "fact facts failed figure figures section table tables write",
     "Figure": "png save svg",
     "Table": "frame",

@@ -103,6 +103,17 @@ class FactsOnDemand:
             found |= self._made[analysis.id]
         return found
 
+    def on_levels(self) -> dict[str, Value]:
+        """Return the facts on which the safety of levels rests: the window of observation and utilization."""
+        found = self.of(
+            lambda analysis: (
+                analysis.id == "overview"
+                or analysis.has_facts("window.")
+                or analysis.has_facts("utilization.")
+            )
+        )
+        return {name: fact.value for name, fact in found.items()}
+
     def value(self, name: str) -> Value:
         """
         Return the value of the fact called *name*, or jobs.*name*; None where the trace does not tell it.

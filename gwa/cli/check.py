@@ -87,7 +87,7 @@ def command(
 
     with opened(trace, params) as opened_trace:
         facts = FactsOnDemand(opened_trace.store)
-        found_problems = problems(opened_trace.store, _level_facts(facts))
+        found_problems = problems(opened_trace.store, facts.on_levels())
         held = _held(conditions, facts, fail_on_unknown=fail_on_unknown)
         jobs = opened_trace.store.row("select count(*) as jobs from jobs")[0]
     rows = [
@@ -102,16 +102,6 @@ def command(
         ctx.exit(HELD)
     if any(problem.level == "error" for problem in found_problems):
         ctx.exit(1)
-
-
-def _level_facts(facts: "FactsOnDemand") -> dict[str, Any]:
-    """Return the facts on which the safety of levels rests: the window of observation and utilization."""
-    found = facts.of(
-        lambda analysis: (
-            analysis.id == "overview" or analysis.has_facts("window.") or analysis.has_facts("utilization.")
-        )
-    )
-    return {name: fact.value for name, fact in found.items()}
 
 
 def _held(conditions: "list[Condition]", facts: "FactsOnDemand", *, fail_on_unknown: bool) -> bool:

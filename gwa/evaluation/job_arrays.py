@@ -7,6 +7,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.errors import TraceError
 from gwa.models.streams import Block
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.schema import LONGEST
@@ -93,6 +94,14 @@ class JobArrays:
             requested=self.requested[indices],
             user=self.user[indices],
         )
+
+
+def workload(store: Store, name: str) -> JobArrays:
+    """Return the jobs of a trace called *name*; raise `TraceError` where none ran at a known time."""
+    jobs = JobArrays.of(store)
+    if not len(jobs):
+        raise TraceError(f"{name}: no job ran at a known time, expected a workload")
+    return jobs
 
 
 def choose_period(first: float, last: float) -> float | None:

@@ -219,8 +219,13 @@ def read_system(path: Path) -> Mapping[str, object]:
     """Return what a system file says; raise `DefinitionError` where it says nonsense."""
     file = TomlFile.read(path, "a description of a system")
     with file.located():
-        system = record(_SystemFile, file.data)
-    return {key: getattr(system, key) for key in file.data}
+        return checked_system(file.data)
+
+
+def checked_system(stated: Mapping[str, object]) -> Mapping[str, object]:
+    """Return what is *stated* of a system; raise `DefinitionError` where it is nonsense."""
+    system = record(_SystemFile, dict(stated))
+    return {key: getattr(system, key) for key in stated}
 
 
 TITLES: Final = {

@@ -1,6 +1,5 @@
 """Fit a model to a trace."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -35,30 +34,17 @@ def command(
       gwa model fit sample.sacct lublin -o lublin.json
       gwa model fit sample.sacct lublin --arrivals spectral -o spectral.json
     """
-    from gwa.models.arrival_process import find_process
-    from gwa.models.base import models
-    from gwa.models.files import LOG, WARNINGS, text, write
-    from gwa.models.load_check import LoadCheck
-    from gwa.models.work import Submitted
+    from gwa.models.files import text
+    from gwa.models.fitted import fitted_to
 
-    arrival_process = find_process(arrivals) if arrivals else None
-    if model not in models():
-        message = f"there is no model '{model}', expected one of {', '.join(models())}"
-        raise click.BadParameter(message, param_hint="MODEL")
     with opened(trace, params) as opened_trace:
-        fitted = models()[model].fit(opened_trace.store)
-        if arrival_process:
-            fitted = fitted.with_arrivals(arrival_process, opened_trace.store)
-        log = Submitted.of(opened_trace.store)
-        warnings = LoadCheck.of(fitted, log).warnings()
-        origin = {"fitted to": opened_trace.name, "jobs": log.jobs, LOG: asdict(log)}
-        origin |= {WARNINGS: warnings} if warnings else {}
-    for warning in () if params["quiet"] else warnings:
+        fitted = fitted_to(opened_trace.store, opened_trace.name, model, arrivals)
+    for warning in () if params["quiet"] else fitted.warnings:
         echo(f"warning: {warning}", err=True)
     if out is None:
-        echo_json(text(fitted, origin), nl=False)
+        echo_json(text(fitted.model, fitted.origin), nl=False)
     else:
         with claimed([out], force=force):
-            write(fitted, out, origin)
+            fitted.save(out)
         if not params["quiet"]:
-            echo(f"{out}: {fitted.title}, fitted to {log.jobs:,} jobs", err=True)
+            echo(f"{out}: {fitted.title}, fitted to {fitted.origin['jobs']:,} jobs", err=True)

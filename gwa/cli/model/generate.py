@@ -11,7 +11,7 @@ from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.models.base import Model, Preset
-    from gwa.models.generate import Generated, GenerationRequest
+    from gwa.models.generate import Generated
 
 RECORDED_OPTIONS: Final = ("jobs", "days", "arrivals", "cpus", "utilization", "seed")
 """The options recorded in the header of the trace."""
@@ -63,12 +63,10 @@ def command(model: str, out: Path, **params: Any) -> None:
     from gwa.models import files
     from gwa.models.generate import generate
     from gwa.models.load_check import endless_gaps
+    from gwa.models.request import Wanted
     from gwa.util.protection import protected
 
-    if (params["jobs"] is None) == (params["days"] is None):
-        raise click.UsageError("expected either --jobs or --days")
-    if params["utilization"] is not None and params["cpus"] is None:
-        raise click.UsageError("--utilization needs --cpus: of how many processors?")
+    wanted = Wanted(**{name: params[name] for name in RECORDED_OPTIONS})
     source = files.load_model(model)
     for warning in () if params["quiet"] else (*source.warnings, *endless_gaps(source.model)):
         echo(f"warning: {warning}", err=True)
@@ -77,7 +75,7 @@ def command(model: str, out: Path, **params: Any) -> None:
     command_line = shlex.join(["gwa", "model", "generate", source.name, *words])
     bar = progress(quiet=params["quiet"])
     with protected([Path(model)]), claimed([out], force=params["force"]):
-        made = generate(_order(source.model, params), out, command_line, engine(params), bar)
+        made = generate(wanted.of(source.model), out, command_line, engine(params), bar)
     if params["quiet"]:
         return
     echo(f"{out}: {made.jobs:,} synthetic jobs of {source.model.title}, seed {params['seed']}", err=True)
@@ -103,18 +101,3 @@ def _largest(made: "Generated", model: "Model", cpus: int | None) -> list[str]:
     if not cpus or 2 * made.largest > cpus or model.scales_sizes:
         return []
     return [f"the largest job has {made.largest:,} of {cpus:,} processors: this model does not scale sizes"]
-
-
-def _order(model: "Model", params: dict[str, Any]) -> "GenerationRequest":
-    """Return what to generate: the model with the changes of the options, its extent, and its seed."""
-    from gwa.models.arrival_process import find_process
-    from gwa.models.generate import GenerationRequest, replace_arrivals
-    from gwa.models.pacing import reach_utilization
-    from gwa.models.streams import Extent
-
-    cpus, utilization = params["cpus"], params["utilization"]
-    changed = model.limit_processors(cpus) if cpus else model
-    changed = replace_arrivals(changed, find_process(params["arrivals"])) if params["arrivals"] else changed
-    header = (("Processors", str(cpus)),) if cpus else ()
-    order = GenerationRequest(changed, Extent(params["jobs"], params["days"]), params["seed"], header)
-    return order if utilization is None else reach_utilization(order, cpus, utilization)

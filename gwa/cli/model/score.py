@@ -50,12 +50,7 @@ def command(real: Path, synthetic: Path, as_json: bool, **params: Any) -> None:
 
 
 def _read_jobs(path: Path, params: dict[str, Any]) -> "JobArrays":
-    """Return the jobs of a trace; raise an error where none ran at a known time."""
-    from gwa.errors import TraceError
-    from gwa.evaluation.job_arrays import JobArrays
+    from gwa.evaluation.job_arrays import workload
 
     with opened(path, params) as trace:
-        jobs = JobArrays.of(trace.store)
-    if not len(jobs):
-        raise TraceError(f"{path}: no job ran at a known time, expected a workload")
-    return jobs
+        return workload(trace.store, str(path))

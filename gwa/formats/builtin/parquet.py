@@ -47,6 +47,9 @@ LIST_QUERIES: Final = {
 INTEGER_TYPES: Final = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")}
 NUMERIC_TYPES: Final = {*INTEGER_TYPES, "INTEGER", "UINTEGER", "FLOAT", "DOUBLE", "DECIMAL"}
 
+NOTHING: Final = '"NULL"'
+"""The type of a column without any value, as pandas writes it."""
+
 PER_SECOND: Final = {"DURATION(s)": 1.0, "DURATION(ms)": 1e3, "DURATION(us)": 1e6, "DURATION(ns)": 1e9}
 
 
@@ -204,7 +207,7 @@ def _copy_jobs(store: Store, heads: Sequence[FileHead], types: dict[str, str], *
 def _field_sql(field: Field, column: str, column_type: str, path: Path) -> str:
     """Return the SQL that converts a column of type *column_type* to *field*."""
     base = column_type.partition("(")[0]
-    if field.is_text and (base in {"VARCHAR", "ENUM", "UUID"} or base in INTEGER_TYPES):
+    if field.is_text and (base in {"VARCHAR", "ENUM", "UUID", NOTHING} or base in INTEGER_TYPES):
         return f"cast({column} as varchar)"
     if field.is_text and base in NUMERIC_TYPES:
         # pandas stores whole numbers as doubles if one is missing.
@@ -213,7 +216,7 @@ def _field_sql(field: Field, column: str, column_type: str, path: Path) -> str:
             f"case when {whole_number} then cast(try_cast({column} as hugeint) as varchar)"
             f" else cast({column} as varchar) end"
         )
-    if not field.is_text and base in NUMERIC_TYPES:
+    if not field.is_text and base in {*NUMERIC_TYPES, NOTHING}:
         return f"try_cast({column} as {'bigint' if 'INT' in base else 'double'})"
     if field.name in {"submit_time", "eligible_time"} and (base.startswith("TIMESTAMP") or base == "DATE"):
         return f"epoch({column})"
