@@ -25,6 +25,7 @@ FLOORS = (
     "analysis",
     "archive trace",
     "functions",
+    "assistant",
     "cli __init__",
     "__main__",
 )

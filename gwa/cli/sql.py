@@ -1,7 +1,5 @@
 """Query a trace."""
 
-import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +9,6 @@ from gwa.cli._commands import Purpose
 from gwa.cli._common import JSON, TRACE, opened, options, to_file
 
 if TYPE_CHECKING:
-    import duckdb
-
     from gwa.store.store import Store
 
 PURPOSE = Purpose.READ
@@ -51,6 +47,7 @@ def _answer(store: "Store", query: str) -> tuple[list[str], list[tuple[Any, ...]
     import duckdb
 
     from gwa.errors import QueryError
+    from gwa.store.engines.duckdb import fetched
     from gwa.store.engines.restricted import lock
 
     store.localize()
@@ -58,15 +55,6 @@ def _answer(store: "Store", query: str) -> tuple[list[str], list[tuple[Any, ...]
     try:
         result = store.connection.execute(query)
         columns = result.description or []
-        return [name for name, *_ in columns], _rows(result, [str(kind) for _, kind, *_ in columns])
+        return [name for name, *_ in columns], fetched(result)
     except duckdb.Error as error:
         raise QueryError(f"the query failed: {str(error).strip()}") from error
-
-
-def _rows(result: "duckdb.DuckDBPyConnection", kinds: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return the rows of *result*; times with a zone pass through Arrow, since DuckDB needs pytz for them."""
-    if not any("TIME ZONE" in kind for kind in kinds):
-        return result.fetchall()
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # it advises what shows fewer errors
-        table: Any = result.to_arrow_table()
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -1,0 +1,194 @@
+"""
+Traces that are asked: opened once, filtered on demand, and what each answer has to say of them.
+
+Several questions about the same part of a trace share what was computed for it.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from secrets import token_bytes
+from typing import Any, Final, Self
+
+from gwa.analysis.conditions import FactsOnDemand
+from gwa.errors import ArgumentError, GwaError
+from gwa.formats.convert import convert_anonymized
+from gwa.formats.open import recognise
+from gwa.ingest.inputs import expand
+from gwa.ingest.source.head import FileHead
+from gwa.metrics.quality import problems
+from gwa.report.document import Fact
+from gwa.store.engines.config import Engine
+from gwa.store.options import ReadOptions
+from gwa.store.schema import BY_NAME
+from gwa.trace import Trace, title
+from gwa.trace import open as open_trace
+from gwa.util.scratch import ScratchFolder
+
+ANSWERS: Final = 100
+"""So many answers are kept."""
+
+PARTS: Final = 8
+"""So many parts of traces are kept, those that were asked last."""
+
+TOLD: Final = ("error", "warning")
+"""Problems that an answer names: they make conclusions unsafe."""
+
+WINDOW: Final = ("window.first", "window.last", "window.cut")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A trace, or a part of it, with what was computed of it."""
+
+    trace: Trace
+
+    @cached_property
+    def facts(self) -> FactsOnDemand:
+        """Its facts."""
+        return FactsOnDemand(self.trace.store)
+
+    @cached_property
+    def context(self) -> Mapping[str, Any]:
+        """What each answer says of the jobs that it is about."""
+        store, levels = self.trace.store, self.facts.on_levels()
+        return {
+            "trace": self.trace.name,
+            "part": [str(subset) for subset in self.trace.filters] or "the whole trace",
+            "jobs": levels.get("trace.jobs"),
+            "times_are": "seconds from an unknown start" if store.system.relative else "Unix times",
+            "zone": None if store.system.relative else store.system.timezone.key,
+            "processors": {"number": store.system.cpus, "is_a_guess": store.system.cpus_inferred},
+            "window": {name.removeprefix("window."): levels.get(name) for name in WINDOW},
+            "caveats": [
+                " ".join((f"{one.level}:", *([] if one.count is None else [f"{one.count:,}"]), one.meaning))
+                + (f" (affects {one.affects})" if one.affects else "")
+                for one in problems(store, levels)
+                if one.level in TOLD
+            ],
+            "not_recorded": [name for name in BY_NAME if not store.has(name)],
+        }
+
+    def answer(self, found: Mapping[str, Any], facts: Iterable[Fact] = ()) -> dict[str, Any]:
+        """Return what was *found*, and *facts* with what is unknown of them, in the context."""
+        values = {fact.id: fact.value for fact in facts}
+        unknown = [name for name, value in values.items() if value is None]
+        told = {"facts": values, "unknown": unknown} if values else {}
+        return {**found, **told, "about": self.context}
+
+
+class Desk:
+    """The *traces* that can be asked, by name."""
+
+    def __init__(self, traces: Mapping[str, Trace], stack: ExitStack | None = None) -> None:
+        """Take open *traces*; the *stack* is closed with them."""
+        self.traces = dict(traces)
+        self._stack = stack or ExitStack()
+        self._parts: OrderedDict[tuple[str, str | None, str | None], Part] = OrderedDict()
+        self._answers: OrderedDict[str, dict[str, Any]] = OrderedDict()
+
+    @classmethod
+    def open(cls, paths: Sequence[Path], memory: str | None = None, *, is_anonymous: bool = False) -> Self:
+        """
+        Open the trace of each of *paths*, of a folder all that it holds.
+
+        With *is_anonymous*, names are pseudonyms of a key that nobody keeps.
+        """
+        stack, traces = ExitStack(), dict[str, Trace]()
+        with ExitStack() as failing:
+            failing.push(stack)
+            for path in _files(paths):
+                source = _anonymous(path, memory, stack) if is_anonymous else path
+                trace = stack.enter_context(open_trace(source, memory=memory))
+                trace.name = _distinct(title([path]), traces)
+                traces[trace.name] = trace
+            failing.pop_all()
+        return cls(traces, stack)
+
+    def part(self, trace: str | None = None, period: str | None = None, where: str | None = None) -> Part:
+        """
+        Return the part of a trace that is asked about; the only trace needs no name.
+
+        Raise `GwaError` for a trace that there is not, a period or a condition that cannot be.
+        """
+        name = self._name(trace)
+        key = (name, period or None, where or None)
+        if key not in self._parts:
+            whole = self.traces[name]
+            made = Part(whole.filter(period=key[1], where=key[2]) if any(key[1:]) else whole)
+            while len(self._parts) >= PARTS:
+                self._parts.popitem(last=False)
+            self._parts[key] = made
+        self._parts.move_to_end(key)
+        return self._parts[key]
+
+    def once(self, question: str, answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return the *answer* to a *question*, which is found once: traces do not change."""
+        if question not in self._answers:
+            while len(self._answers) >= ANSWERS:
+                self._answers.popitem(last=False)
+            self._answers[question] = answer()
+        self._answers.move_to_end(question)
+        return self._answers[question]
+
+    def _name(self, trace: str | None) -> str:
+        if trace in self.traces:
+            return trace
+        names = ", ".join(self.traces)
+        if trace:
+            raise ArgumentError(f"there is no trace '{trace}', expected one of {names}")
+        if len(self.traces) > 1:
+            raise ArgumentError(f"there are several traces, expected the name of one: {names}")
+        return next(iter(self.traces))
+
+    def close(self) -> None:
+        """Close all traces, and remove what was made for them."""
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        """Return the desk itself, to be closed at the end of a ``with``."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close all traces."""
+        self.close()
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """Return the traces to open: of a folder, each file that a format claims."""
+    found = []
+    for path in paths:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        known = [file for file in expand([path]) if _is_trace(file)]
+        if not known:
+            raise ArgumentError(f"{path}: none of its files is a trace")
+        found += known
+    return found
+
+
+def _is_trace(path: Path) -> bool:
+    try:
+        return bool(recognise(FileHead.of(path)))
+    except GwaError:
+        return False
+
+
+def _anonymous(path: Path, memory: str | None, stack: ExitStack) -> Path:
+    """Return a store of the trace in *path* with pseudonyms, which is there until the *stack* is closed."""
+    folder = stack.enter_context(ScratchFolder())
+    out = folder / "trace.duckdb"
+    convert_anonymized([path], out, token_bytes(32), options=ReadOptions(engine=Engine(memory)))
+    return out
+
+
+def _distinct(name: str, taken: Mapping[str, object]) -> str:
+    """Return a name that is not *taken*: the second of two is called a-2."""
+    number = 1
+    while (found := name if number == 1 else f"{name}-{number}") in taken:
+        number += 1
+    return found
