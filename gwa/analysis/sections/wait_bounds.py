@@ -61,13 +61,16 @@ def wait_bounds(store: Store) -> Iterator[Block]:
     yield Note(
         message(
             "Upper bounds given at submission would have held for {share} of {jobs} jobs, and for {largest}"
-            " of the largest jobs. Half of the bounds are {median} or less.",
+            " of the largest jobs.",
             share=fraction(chosen.coverage),
             jobs=number(chosen.jobs),
             largest=fraction(chosen.largest),
-            median=seconds(chosen.median),
         )
     )
+    if chosen.median > 0:
+        yield Note(message("Half of the bounds are {median} or less.", median=seconds(chosen.median)))
+    else:
+        yield Note("Half of the bounds are that jobs start at once.")
     if worst := worst_of_each_kind(classes, below=QUANTILE):
         yield Note(in_words(worst))
     if chosen.coverage < QUANTILE:
