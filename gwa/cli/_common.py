@@ -512,7 +512,7 @@ def part_of(whole: "Trace", params: dict[str, Any], period: str | None = None) -
     from gwa.store.subset import Subset
 
     names = ("queues", "groups", "where")
-    chosen = period or _period(whole, params)
+    chosen = period or period_of(whole, params)
     subset = Subset(chosen, **{name: params[name] for name in names if params.get(name)})
     return whole.filter(subset) if subset else whole
 
@@ -533,7 +533,7 @@ def earlier_part(whole: "Trace", part: "Trace", period: str, params: dict[str, A
     return part_of(whole, params, before(part.period, whole.system))
 
 
-def _period(whole: "Trace", params: dict[str, Any]) -> str | None:
+def period_of(whole: "Trace", params: dict[str, Any]) -> str | None:
     """Return the period that the options ask for; of one that has a name, tell the dates."""
     from gwa.metrics.periods import dated, is_named, known_day
 
