@@ -166,8 +166,8 @@ def charges(
                         price = Decimal(str(rate[key]))
                         gratis = min(of, left.get(f"{key}s", Decimal(0)))
                         left[f"{key}s"] = left.get(f"{key}s", Decimal(0)) - gratis
-                        found[project] += rounded(of / 3600 * price, decimals)
-                        found[project] -= rounded(gratis / 3600 * price, decimals)
+                        found[project] += rounded(of * price / 3600, decimals)
+                        found[project] -= rounded(gratis * price / 3600, decimals)
             percent = discounts.get("projects", {}).get(project) or discounts.get("classes", {}).get(
                 classes.get(project), 0
             )

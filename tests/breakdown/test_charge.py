@@ -2,8 +2,10 @@
 
 import json
 import tomllib
+from contextlib import suppress
 from decimal import Decimal
 from itertools import pairwise
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from gwa.breakdown.charge.rates import EXAMPLE, from_table
 from gwa.breakdown.charge.statements import Given, corrections, statements
 from gwa.errors import ArgumentError, DefinitionError, TraceError
 from gwa.formats.sample import write as write_sample
+from gwa.store.engines.spark_sql import to_spark_sql
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 from tests.breakdown.charging import charges, month_bounds
@@ -112,8 +115,8 @@ def test_a_job_of_a_second_is_charged_for_the_minimum_even_across_months(make_st
 
 def test_running_jobs_are_charged_until_the_log_ends(make_store):
     store = make_store(
-        HEADER, submit_time=[OCTOBER[0] + 0.0, OCTOBER[0] + 100.0], wait_time=[0.0, 0.0], run_time=[3600.0, None],
-        n_procs=[1, 10], status=[1, None], project_id=["a", "a"],
+        HEADER, submit_time=[OCTOBER[0] + 0.0, OCTOBER[0] + 100.0], wait_time=[0.0, 0.0],
+        run_time=[3600.0, None], n_procs=[1, 10], status=[1, None], project_id=["a", "a"],
     )  # fmt: skip
     made = statements(store, from_table(PLAIN), "2025-10")
 
@@ -123,8 +126,8 @@ def test_running_jobs_are_charged_until_the_log_ends(make_store):
 
 def test_jobs_without_a_project_are_a_statement_of_their_own(make_store):
     store = make_store(
-        HEADER, submit_time=[OCTOBER[0] + 0.0] * 3, wait_time=[0.0] * 3, run_time=[3.6e6] * 3, n_procs=[1] * 3,
-        project_id=["a", None, ""], status=[1] * 3,
+        HEADER, submit_time=[OCTOBER[0] + 0.0] * 3, wait_time=[0.0] * 3, run_time=[3.6e6] * 3,
+        n_procs=[1] * 3, project_id=["a", None, ""], status=[1] * 3,
     )  # fmt: skip
     made = statements(store, from_table(PLAIN), "2025-10")
 
@@ -281,83 +284,70 @@ NAMES_OF = {"queue_id": "qr", "partition_id": "st", "qos": "uv", "project_id": "
 """What names jobs have, by field."""
 
 
-def names(field):
-    """Return a strategy of names of a field that a rate may list."""
-    return st.lists(st.sampled_from(NAMES_OF[field]), min_size=1, max_size=2, unique=True)
-
-
-def prices(digits=4):
-    """Return a strategy of prices."""
-    return st.integers(0, 20_000).map(lambda number: number / 10**digits)
-
-
-@st.composite
-def tables(draw):
+def random_rates(chance):
     """Return a table of rates, whose last one fits all jobs, mostly."""
-    basis = draw(st.sampled_from(["allocated", "billing", "largest"]))
+    basis = chance.choice(["allocated", "allocated", "billing", "largest"])
     keys = {"allocated": ("cpu_hour", "gpu_hour", "gb_hour"), "billing": ("billing_hour",)}.get(
         basis, ("node_hour",)
     )
-    needed = keys[:2]
     conditions = {
-        "queues": names("queue_id"), "partitions": names("partition_id"), "qos": names("qos"),
-        "projects": names("project_id"), "classes": st.just(["k"]),
-        "gpu_types": st.sampled_from([["a100"], ["v100", "a100"]]),
+        "queues": ["q", "r"], "partitions": ["s", "t"], "qos": ["u", "v"], "projects": ["a", "b", "c"],
+        "classes": ["k"], "gpu_types": ["v100", "a100"],
     }  # fmt: skip
     rates = []
-    for number in range(draw(st.integers(1, 4))):
-        chosen = (
-            draw(st.lists(st.sampled_from(sorted(conditions)), max_size=2, unique=True)) if number else []
-        )
-        rate = {"name": f"R{number}", **{key: draw(conditions[key]) for key in chosen}}
-        rate |= {key: draw(prices()) for key in keys if key in needed or draw(st.booleans())}
-        rate |= {"minimum_seconds": draw(st.sampled_from([0, 0, 60, 4000]))}
-        rates.append(rate)
-    if draw(st.integers(0, 9)):
-        rates = [*rates[1:], rates[0]]
+    for number in range(chance.randint(0, 3)):
+        chosen = chance.sample(sorted(conditions), chance.randint(1, 2))
+        listed = {
+            key: chance.sample(conditions[key], chance.randint(1, len(conditions[key]) - 1 or 1))
+            for key in chosen
+        }
+        rates.append({"name": f"R{number}", **listed})
+    if chance.random() < 0.9 or not rates:
+        rates.append({"name": "All"})
+    for rate in rates:
+        needed = [key for key in keys if key != "gb_hour" or chance.random() < 0.5]
+        rate |= {key: chance.choice([0, 1, 0.5, chance.randint(1, 20_000) / 10_000]) for key in needed}
+        rate["minimum_seconds"] = chance.choice([0, 0, 60, 4000])
     table = {
-        "currency": "EUR", "basis": basis, "decimals": draw(st.integers(0, 4)), "rates": rates,
+        "currency": "EUR", "basis": basis, "decimals": chance.randint(0, 4), "rates": rates,
         "classes": {"k": ["b", "c"]},
     }  # fmt: skip
-    if draw(st.booleans()):
-        percent = draw(st.integers(1, 1000)) / 10
-        table["discounts"] = {draw(st.sampled_from(["classes", "projects"])): {"k": min(percent, 100)}}
-        if "projects" in table["discounts"]:
-            table["discounts"] = {"projects": {"a": min(percent, 100)}}
-    if draw(st.booleans()):
-        hours = {f"{key}s": draw(st.integers(1, 5000)) / 100 for key in needed}
-        table["free"] = draw(st.sampled_from([{"classes": {"k": hours}}, {"projects": {"b": hours}}]))
+    percent = chance.randint(1, 1000) / 10
+    terms = [{}, {"classes": {"k": percent}}, {"projects": {"a": percent}}, {"projects": {"b": 100}}]
+    table["discounts"] = chance.choice(terms)
+    hours = {f"{key}s": chance.randint(1, 50_000) / 100 for key in keys[:2]}
+    table["free"] = chance.choice([{}, {"classes": {"k": hours}}, {"projects": {"b": hours}}])
     return table
 
 
-@st.composite
-def workloads(draw):
+def random_jobs(chance):
     """Return the columns of a log around October, with gaps in everything."""
-    jobs = draw(st.integers(1, 12))
+    jobs = chance.randint(1, 15)
 
-    def column(values, *, gaps=True):
-        return [draw(st.none() | values) if gaps else draw(values) for _ in range(jobs)]
+    def column(values, share=0.1):
+        share = share if chance.random() < 0.5 else 0
+        return [None if chance.random() < share else values() for _ in range(jobs)]
+
+    def one_of(*values):
+        return lambda: chance.choice(values)
 
     first, last = month_bounds(2025, 9, ZONE)[0], month_bounds(2025, 11, ZONE)[1]
-    starts = st.integers(first, last) | st.sampled_from([OCTOBER[0], OCTOBER[1], OCTOBER[1] - 7])
+    begins = one_of(
+        OCTOBER[0] - 5, OCTOBER[1] - 7, OCTOBER[1], *(chance.randint(first, last) for _ in range(9))
+    )
     return {
-        "submit_time": column(starts.map(lambda moment: moment - 0.25), gaps=False),
-        "wait_time": column(st.integers(0, 90_000).map(float)),
-        "run_time": column(
-            st.sampled_from([0.0, 0.5, 30.0, 3600.0, 86_400.5, 3e6]), gaps=draw(st.booleans())
-        ),
-        "n_procs": column(st.integers(1, 200), gaps=draw(st.booleans())),
-        "n_gpus": column(st.sampled_from([0.0, 0.5, 1.0, 4.0, 0.333333333])),
-        "status": column(st.sampled_from([0, 1, 5])),
-        "req_memory": column(st.integers(1, 10**8).map(lambda size: size / 3), gaps=draw(st.booleans())),
+        "submit_time": column(lambda: begins() - 0.25, 0),
+        "wait_time": column(lambda: float(chance.randint(0, 90_000))),
+        "run_time": column(one_of(0.0, 0.5, 30.0, 3600.0, 86_400.5, 3e6), 0.2),
+        "n_procs": column(lambda: chance.randint(1, 200)),
+        "n_gpus": column(one_of(0.0, 0.5, 1.0, 4.0, 0.333333333)),
+        "status": column(one_of(0, 1, 1, 1, 5), 0.3),
+        "req_memory": column(lambda: chance.randint(1, 10**8) / 3),
         "used_resources": column(
-            st.sampled_from(
-                ["billing:16,cpu:4,mem:512G,node:1", "mem:1.5T", "billing:0.3,mem:700M", "cpu:4"]
-            ),
-            gaps=draw(st.booleans()),
+            one_of("billing:16,cpu:4,mem:512G,node:1", "billing:7,mem:1.5T", "billing:0.3,mem:700M")
         ),
-        "gpu_type": column(st.sampled_from(["a100", "v100:4", "a100:2,v100:1"])),
-        **{field: column(st.sampled_from(of)) for field, of in NAMES_OF.items()},
+        "gpu_type": column(one_of("a100", "v100:4", "a100:2,v100:1")),
+        **{field: column(one_of(*of)) for field, of in NAMES_OF.items()},
     }
 
 
@@ -373,16 +363,16 @@ def check_random(columns, table):
 
 
 @settings(max_examples=15)
-@given(workloads(), tables())
-def test_random_logs_at_random_rates_are_charged_to_the_cent(columns, table):
-    check_random(columns, table)
+@given(st.integers(0, 2**64))
+def test_random_logs_at_random_rates_are_charged_to_the_cent(seed):
+    check_random(random_jobs(Random(seed)), random_rates(Random(seed)))
 
 
 @pytest.mark.slow
 @settings(max_examples=300)
-@given(workloads(), tables())
-def test_many_random_logs_at_random_rates_are_charged_to_the_cent(columns, table):
-    check_random(columns, table)
+@given(st.integers(0, 2**64))
+def test_many_random_logs_at_random_rates_are_charged_to_the_cent(seed):
+    check_random(random_jobs(Random(seed)), random_rates(Random(seed)))
 
 
 @pytest.fixture(scope="module")
@@ -398,7 +388,9 @@ BASES = {
     "allocated": tomllib.loads(EXAMPLE),
     "billing": {
         "currency": "credits", "decimals": 0, "basis": "billing",
-        "rates": [{"name": "Short", "qos": ["short"], "billing_hour": 0.37}, {"name": "All", "billing_hour": 1}],
+        "rates": [
+            {"name": "Short", "qos": ["short"], "billing_hour": 0.37}, {"name": "All", "billing_hour": 1},
+        ],
     },
     "largest": {
         "currency": "CHF", "basis": "largest",
@@ -436,3 +428,83 @@ def test_the_example_of_rates_is_sound_and_survives_json():
         "gb_hour",
     ):
         assert key in EXAMPLE
+
+
+def test_spark_can_charge(monkeypatch):
+    """What is asked has a counterpart in its dialect."""
+    store = filled(random_jobs(Random(1)))
+    asked, rows_of = [], store.rows
+
+    def recording(sql, parameters=None):
+        asked.append(sql)
+        return rows_of(sql, parameters)
+
+    monkeypatch.setattr(store, "rows", recording)
+    for table in (PLAIN, BASES["billing"]):
+        with suppress(TraceError):
+            statements(store, from_table(table), "2025-10")
+    translated = [to_spark_sql(sql) for sql in asked]
+    store.close()
+
+    assert sum("SUM(CAST(CAST(" in sql for sql in translated) == 2
+    assert any("ROW_NUMBER() OVER" in sql for sql in translated)
+
+
+# --- A year of many jobs ---
+
+YEAR = """
+insert into recorded by name
+select n as job_id, {first} + n * 31536000.0 / {jobs} as submit_time,
+    cast(hash(n, 1) % 86400 as double) as wait_time, cast(hash(n, 2) % 86400 as double) as run_time,
+    1 + hash(n, 3) % 128 as n_procs, case when hash(n, 4) % 3 = 0 then 1.0 + hash(n, 5) % 8 end as n_gpus,
+    case hash(n, 6) % 50 when 0 then 5 when 1 then 0 else 1 end as status,
+    case when hash(n, 4) % 3 = 0 then case hash(n, 7) % 2 when 0 then 'a100' else 'h100' end end as gpu_type,
+    case hash(n, 8) % 20 when 0 then 'urgent' else 'normal' end as qos,
+    case when hash(n, 4) % 3 = 0 then 'gpu' else 'cpu' end as partition_id,
+    case when hash(n, 9) % 100 > 0 then 'p' || hash(n, 9) % 211 end as project_id,
+    cast(1000000 + hash(n, 10) % 3000000 as double) as req_memory
+from range({jobs}) as numbers(n)
+"""
+
+FIELDS_OF_YEAR = (
+    "job_id", "submit_time", "wait_time", "run_time", "n_procs", "n_gpus", "status", "gpu_type", "qos",
+    "partition_id", "project_id", "req_memory",
+)  # fmt: skip
+
+
+def year_of(jobs):
+    """Return a store of a year of so many jobs, with projects, QoS and types of GPUs."""
+    store = Store.create()
+    store.begin(FIELDS_OF_YEAR)
+    store.connection.execute(YEAR.format(jobs=jobs, first=month_bounds(2025, 1, ZONE)[0]))
+    store.set_header(HEADER)
+    return store
+
+
+RATES_OF_YEAR = tomllib.loads(
+    EXAMPLE.replace('["acme", "globex"]', '["p1", "p2", "p3"]')
+    .replace('["lectures"]', '["p4", "p5"]')
+    .replace("climate", "p6")
+    .replace("genomics", "p7")
+)
+
+
+@pytest.mark.parametrize("jobs", [2000, pytest.param(1_200_000, marks=pytest.mark.slow)])
+def test_a_year_is_its_months_and_what_each_job_costs_by_itself(jobs):
+    rates, total = from_table(RATES_OF_YEAR), Decimal(0)
+    with year_of(jobs) as store:
+        year = statements(store, rates, "2025")
+        for month in range(1, 13):
+            first, last = month_bounds(2025, month, ZONE)
+            near = (
+                f"select {', '.join(NAMES)} from jobs"
+                f" where submit_time >= {first - 172_861} and submit_time < {last}"
+            )
+            of_month = (dict(zip(NAMES, row, strict=True)) for row in store.rows(near))
+            expected, unknown = charges(of_month, RATES_OF_YEAR, (first, last), NODE, 0.0)
+            made = statements(store, rates, f"2025-{month:02}")
+            assert amounts(made) == expected
+            assert not unknown
+            total += made.total
+    assert year.total == total == sum(amounts(year).values())
+    assert len(year.projects) == 212
