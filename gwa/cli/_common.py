@@ -401,6 +401,7 @@ def statements(command: F) -> F:
         click.option(
             "--quota", type=PATH, metavar="FILE.toml", help="Core-hours granted to projects or users."
         ),
+        click.option("--rates", type=PATH, metavar="FILE.toml", help="Prices, for the cost of jobs."),
     )
 
 
@@ -551,10 +552,11 @@ def period_of(whole: "Trace", params: dict[str, Any]) -> str | None:
 
 def _stated(params: dict[str, Any]) -> dict[str, object]:
     """Return what the files of `statements` say; raise `DefinitionError` for nonsense."""
+    from gwa.breakdown.charge.rates import read_rates
     from gwa.metrics.carbon import read_carbon
     from gwa.metrics.quotas import read_quotas
 
-    readers = {"carbon": read_carbon, "quota": read_quotas}
+    readers = {"carbon": read_carbon, "quota": read_quotas, "rates": read_rates}
     return {name: read(params[name]) for name, read in readers.items() if params.get(name)}
 
 

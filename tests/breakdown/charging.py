@@ -137,7 +137,7 @@ def held(
             unknown.add(job["job_id"])
             continue
         for key, amount in of.items():
-            hours[job["project_id"] or None, rate["name"], key] += amount * seconds  # type: ignore[operator]
+            hours[job["project_id"] or None, rate["name"], key] += amount * seconds
     return hours, unknown
 
 

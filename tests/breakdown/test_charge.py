@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gwa
+from gwa.breakdown.breakdown import breakdown
 from gwa.breakdown.charge.rates import EXAMPLE, from_table
 from gwa.breakdown.charge.statements import Given, corrections, statements
+from gwa.breakdown.dimensions import by_name
 from gwa.errors import ArgumentError, DefinitionError, TraceError
 from gwa.formats.sample import write as write_sample
 from gwa.store.engines.spark_sql import to_spark_sql
@@ -74,7 +76,7 @@ def test_hours_times_a_rate_by_hand(make_store):
     made = statements(store, from_table(PLAIN), "2025-10")
 
     assert amounts(made) == {"a": Decimal("0.06"), "b": Decimal("2.04")}
-    assert [(line.service, line.quantity, line.jobs) for line in made.lines] == [
+    assert [(line.service, int(line.quantity), line.jobs) for line in made.lines] == [
         ("cpu_hour", 6, 1), ("cpu_hour", 4, 1), ("gpu_hour", 2, 1),
     ]  # fmt: skip
 
@@ -428,6 +430,39 @@ def test_the_example_of_rates_is_sound_and_survives_json():
         "gb_hour",
     ):
         assert key in EXAMPLE
+
+
+@pytest.mark.parametrize("basis", ["allocated", "billing"])
+def test_cost_is_a_measure_where_rates_are_stated(basis, sampled):
+    """It is of whole jobs that ended, and without discounts and free hours: here by project and by queue."""
+    table = {
+        key: value for key, value in BASES[basis].items() if key not in {"discounts", "free", "decimals"}
+    }
+    always = (0, 2**33)
+    ended = [job for job in rows(sampled) if job["run_time"] is not None]
+    with sampled.filtered("run_time is not null") as part:
+        records = breakdown(part, by_name("projects"), "by_cpu")
+        assert records
+        assert "cost" not in records.rows[0]
+    for dimension, field in (("projects", "project_id"), ("queues", "queue_id")):
+        with sampled.filtered("run_time is not null") as part:
+            part.stated = {"rates": from_table(table)}
+            records = breakdown(part, by_name(dimension), "by_cost")
+            assert records
+            found = {row["id"]: row["cost"] for row in records.rows}
+        for name, cost in found.items():
+            own = [{**job, "project_id": "x"} for job in ended if job[field] == name and job["n_procs"]]
+            expected, _ = charges(own, {**table, "decimals": 6}, always, NODE, 0.0)
+            assert cost == pytest.approx(float(expected["x"]), abs=1e-4)
+
+
+def test_cost_needs_a_rate_for_each_job(make_store):
+    store = make_store(HEADER, submit_time=[0.0], run_time=[60.0], n_procs=[1], user_id=["u"], queue_id=["q"])
+    rate = {"name": "K", "queues": ["known"], "cpu_hour": 1}
+    store.stated["rates"] = from_table({"currency": "EUR", "rates": [rate]})
+
+    with pytest.raises(TraceError, match="1 job has no rate"):
+        breakdown(store, by_name("users"), "by_cpu")
 
 
 def test_spark_can_charge(monkeypatch):

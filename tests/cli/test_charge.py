@@ -41,7 +41,8 @@ def write_trace(path, projects, hours=1):
     with filled(
         {
             "submit_time": [OCTOBER[0] + 0.0] * size, "wait_time": [0.0] * size,
-            "run_time": [hours * 3600.0] * size, "n_procs": [100] * size, "status": [1] * size, "project_id": projects,
+            "run_time": [hours * 3600.0] * size, "n_procs": [100] * size, "status": [1] * size,
+            "project_id": projects,
         },
         HEADER,
     ) as store:  # fmt: skip

@@ -10,15 +10,17 @@ made of them in `gwa.breakdown.charge.statements`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import ceil, floor
 from typing import Final
 
 from gwa.breakdown.charge.rates import PRICES, Basis, Rate, Rates
 from gwa.breakdown.dimensions import GPU_TYPE
 from gwa.breakdown.held import held_jobs
 from gwa.errors import DefinitionError, TraceError
+from gwa.metrics.window import recorded
 from gwa.store.store import Store
 from gwa.store.system import System
-from gwa.util.units import HOUR
+from gwa.util.units import DAY, HOUR
 from gwa.words.message import message
 
 MICRO: Final = 1_000_000
@@ -343,12 +345,41 @@ def uncharged(store: Store, rates: Rates, part: Part, *, is_known: bool) -> list
     return list(found.values())
 
 
-def cost(rates: Rates, system: System, *, has_gpus: bool) -> str:
-    """Return the SQL of what a job that ran costs at the *rates*, without discounts and free hours."""
+def is_priced(store: Store) -> bool:
+    """
+    Whether rates are stated for the jobs of *store*.
+
+    Raise `TraceError` if there are jobs that none of them fits.
+    """
+    rates = stated(store)
+    if rates is None:
+        return False
+    first, last = recorded(store.whole) or (0.0, 0.0)
+    whole = Part("the trace", floor(first) - 1, ceil(last) + DAY)
+    return store.once("priced", lambda: bool(month(store, rates, whole)))
+
+
+def stated(store: Store) -> Rates | None:
+    """Return the rates that the user states beside the trace, if any."""
+    rates = store.stated.get("rates")
+    return rates if isinstance(rates, Rates) else None
+
+
+def cost(store: Store) -> str:
+    """
+    Return the SQL of what a job that ran costs at the rates that are stated; null if that is not known.
+
+    It is of the whole job, and without discounts and free hours.
+    """
+    rates = stated(store)
+    if rates is None:
+        return "cast(null as double)"
     minimum = rates.by_rate((rate.minimum_seconds for rate in rates.rates), rates.place())
     terms = []
-    for key, amount in amounts_of(rates, system, has_gpus=has_gpus).items():
-        prices = [float(rate.prices.get(key, Decimal(0))) for rate in rates.rates]
-        price = rates.by_rate(map(repr, prices), rates.place())
-        terms.append(f"cast({amount} as double) * ({price}) / {float(SERVICES[key].per)!r}")
+    for key, amount in amounts_of(rates, store.system, has_gpus=store.has("n_gpus")).items():
+        prices = [repr(float(rate.prices.get(key, Decimal(0)))) for rate in rates.rates]
+        known = [amount if key in rate.prices else "0" for rate in rates.rates]
+        of_job = f"cast({rates.by_rate(known, rates.place())} as double)"
+        price = rates.by_rate(prices, rates.place())
+        terms.append(f"{of_job} * ({price}) / {float(SERVICES[key].per)!r}")
     return f"greatest(run_time, {minimum}) * ({' + '.join(terms)})"
