@@ -33,18 +33,18 @@ def charge(*words, rates="rates.toml", period="2025-10", out="out"):
     return run("charge", "t.duckdb", "--rates", rates, "--period", period, "-o", out, "--no-pdf", *words)
 
 
-def write_trace(path, projects, hours=1):
+def write_trace(path, projects, hours=1, begin=OCTOBER[0], header=HEADER):
     """Write a trace with a job of each of *projects*, on 100 processors in October."""
     from gwa.formats.registry import writer
 
     size = len(projects)
     with filled(
         {
-            "submit_time": [OCTOBER[0] + 0.0] * size, "wait_time": [0.0] * size,
+            "submit_time": [float(begin)] * size, "wait_time": [0.0] * size,
             "run_time": [hours * 3600.0] * size, "n_procs": [100] * size, "status": [1] * size,
             "project_id": projects,
         },
-        HEADER,
+        header,
     ) as store:  # fmt: skip
         from gwa.store.account import Account
 
@@ -135,6 +135,53 @@ def test_nothing_is_left_of_statements_that_stop(here):
     assert isinstance(refused.exception, TraceError)
     assert "2 jobs have no rate (1, 2)" in str(refused.exception)
     assert not (here / "out").exists()
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_statements_that_cannot_be_written_leave_what_was_there(before, here, monkeypatch):
+    if before:
+        assert charge().exit_code == 0
+    there = contents(here / "out") if before else None
+    made = []
+
+    def failing(text):
+        made.append(text)
+        if len(made) > 1:
+            raise OSError(28, "No space left on device")
+        return b"%PDF"
+
+    monkeypatch.setattr("gwa.report.pdf.on_paper", failing)
+    done = run("charge", "t.duckdb", "--rates", "rates.toml", "--period", "2025-10", "-o", "out", "--force")
+
+    assert isinstance(done.exception, OutputError)
+    assert len(made) == 2
+    assert (contents(here / "out") if before else None) == there
+    assert {path.name for path in here.iterdir()} <= {"t.duckdb", "rates.toml", "out"}
+
+
+def test_the_largest_share_is_of_the_nodes_of_the_system(here):
+    (here / "nodes.toml").write_text("node_cores = 64\nnode_memory = 1000\n")
+    (here / "rates.toml").write_text(RATES.replace("cpu_hour", "node_hour") + '[[rates]]\nname = "B"\n')
+    assert charge("--system", "nodes.toml").exit_code == 1
+    (here / "rates.toml").write_text(
+        'basis = "largest"\n' + RATES.replace("cpu_hour = 0.01", "node_hour = 8")
+    )
+    done = charge("--system", "nodes.toml")
+
+    assert done.exit_code == 0, done.output
+    assert "2 jobs are not charged, as the log does not say their processors or memory: 1, 2." in done.stderr
+    assert "2 jobs are not charged" in (here / "out" / "index.html").read_text()
+    assert "1 job is not charged" in (here / "out" / "a.html").read_text()
+
+
+def test_days_of_a_trace_without_dates_are_charged(here):
+    write_trace(here / "t.duckdb", [None], begin=86_400 * 3 - 1800, header=())
+    done = charge(period="1..3")
+
+    assert done.exit_code == 0, done.output
+    (line,) = cells(here / "out" / "summary.csv")
+    assert (line["project"], line["amount"], line["from"], line["to"]) == ("", "0.50", "0", "259200")
+    assert "Day 1..3" in (here / "out" / "no-project.html").read_text()
 
 
 def test_corrections_are_lines_of_the_next_statement(here):
