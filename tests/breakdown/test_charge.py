@@ -115,6 +115,17 @@ def test_a_job_of_a_second_is_charged_for_the_minimum_even_across_months(make_st
     assert made.total == Decimal("1.20")
 
 
+def test_a_job_that_held_nothing_needs_no_rate(make_store):
+    """No rate fits it, so that it has no minimum either."""
+    rate = {"name": "A", "queues": ["q"], "cpu_hour": 1, "minimum_seconds": 60}
+    store = make_store(
+        HEADER, submit_time=[OCTOBER[0] + 0.0], wait_time=[0.0], run_time=[0.25], n_procs=[1], status=[1],
+        queue_id=["other"],
+    )  # fmt: skip
+
+    assert statements(store, from_table({"currency": "EUR", "rates": [rate]}), "2025-10").lines == []
+
+
 def test_running_jobs_are_charged_until_the_log_ends(make_store):
     store = make_store(
         HEADER, submit_time=[OCTOBER[0] + 0.0, OCTOBER[0] + 100.0], wait_time=[0.0, 0.0],

@@ -214,6 +214,7 @@ def _priced(rates: Rates) -> list[str]:
 def _charged(store: Store, rates: Rates, part: Part) -> str:
     """Return the query of the jobs that held anything in a *part* of the time, each with its state."""
     longest = max(rate.minimum_seconds for rate in rates.rates)
+    minimum = rates.by_rate(rate.minimum_seconds for rate in rates.rates)
     amounts = amounts_of(rates, store.system, has_gpus=store.has("n_gpus"))
     return MONTH.format(
         place=rates.place(),
@@ -224,7 +225,7 @@ def _charged(store: Store, rates: Rates, part: Part) -> str:
         late=float(part.last),
         first=part.first,
         last=part.last,
-        minimum=rates.by_rate(rate.minimum_seconds for rate in rates.rates),
+        minimum=f"case when place is null then 0 else {minimum} end",
         state=_state(rates),
     )
 
