@@ -18,7 +18,7 @@ from gwa.report.html import filled
 from gwa.report.language import Language
 from gwa.store.system import System
 from gwa.util.spreadsheet import disarmed
-from gwa.words.formatting import timestamp
+from gwa.words.formatting import seconds, timestamp
 from gwa.words.message import Number, Verbatim, joined, message, plural
 
 COLUMNS: Final = ("project", "service", "quantity", "unit", "rate", "amount", "currency", "from", "to")
@@ -317,7 +317,11 @@ def _translated_rate(rate: Rate, rates: Rates, language: Language) -> dict[str, 
         for key in (*CONDITIONS, "classes")
         if (names := getattr(rate, key))
     ]
-    prices = [joined(": ", (SERVICES[key].unit, money(price, rates))) for key, price in rate.prices.items()]
+    prices: list[str] = [
+        joined(": ", (SERVICES[key].unit, money(price, rates))) for key, price in rate.prices.items()
+    ]
+    if rate.minimum_seconds:
+        prices.append(message("for {time} at least", time=seconds(rate.minimum_seconds)))
     return {
         "name": rate.name,
         "jobs": language(joined("; ", conditions) if conditions else message("all other jobs")),
