@@ -18,6 +18,7 @@ WRITERS = {
     "archive/publish.py": "in the new site",
     "archive/report_excerpts.py": "in the new site",
     "archive/sql_console.py": "in the new site",
+    "breakdown/charge/folder.py": "in a new folder, which takes its place when it is whole",
     "evaluation/score_cache.py": "it appends lines; those that are broken off are computed again",
     "formats/export.py": "in a new folder, which takes its place when it is whole",
     "formats/exports/accasim.py": "in the new folder of an export",

@@ -32,6 +32,7 @@ RANKINGS: Final[Mapping[str, Ranking]] = {
     "by_gpu": Ranking("gpu_seconds", message("GPU time")),
     "by_nodes": Ranking("node_seconds", message("node time")),
     "by_energy": Ranking("energy", message("energy")),
+    "by_cost": Ranking("cost", message("cost")),
     "by_waste": Ranking("wasted_cpu_seconds", message("CPU time not used")),
     "by_wait": Ranking("wait_seconds", message("time waited")),
 }

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal
 
+from gwa.breakdown.charge.charges import cost, is_priced
 from gwa.metrics.efficiency import RATIOS, WASTED, Ratio
 from gwa.metrics.energy import estimate
 from gwa.metrics.energy import is_known as is_energy_known
@@ -92,16 +93,23 @@ def measured_jobs(store: Store) -> str:
     Return the table of the jobs of *store* with what measures are made of.
 
     Beside all fields, it has ``outcome``, ``cpu_seconds`` of jobs that ran, ``core_seconds``, which jobs have
-    too that had not ended when the log did, and ``joules``, estimated where the log has none.
+    too that had not ended when the log did, and ``joules``, estimated where the log has none; where rates are
+    stated, ``cost`` of jobs that ran.
     """
     cpu_seconds = f"case when {RAN} then cast(run_time * n_procs as decimal(38, 6)) end"
     select = (
         f"select *, {outcome(store)} as outcome, {cpu_seconds} as cpu_seconds,"
-        f" {core_seconds(store)} as core_seconds, coalesce(energy, {estimate(store)}) as joules from jobs"
+        f" {core_seconds(store)} as core_seconds, coalesce(energy, {estimate(store)}) as joules"
+        f"{_cost(store)} from jobs"
     )
     if totals(store).jobs <= SMALL:
         return f"{store.keep('measured_jobs', select)} as measured"
     return f"({select}) as measured"
+
+
+def _cost(store: Store) -> str:
+    """Return the column of what each job costs, empty where no rates are stated."""
+    return f", case when {RAN} then {cost(store)} end as cost" if is_priced(store) else ""
 
 
 def sum_of(name: str, heading: str, unit: Unit, value: str, *fields: str, minor: bool = True) -> Measure:
@@ -249,6 +257,7 @@ OWN: Final = (
     ),
     sum_of("energy_measured", message("Energy measured"), "joules", "energy", "energy"),
     Measure("energy", message("Energy"), "joules", sql=exact_sum("joules"), is_known=is_energy_known),
+    Measure("cost", message("Cost"), sql=exact_sum("cost"), is_known=is_priced, minor=False),
     Measure(
         "waited", message("Jobs with a known wait"), "count", ("wait_time",),
         "count(*) filter (where wait_time >= 0)",

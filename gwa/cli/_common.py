@@ -401,6 +401,7 @@ def statements(command: F) -> F:
         click.option(
             "--quota", type=PATH, metavar="FILE.toml", help="Core-hours granted to projects or users."
         ),
+        click.option("--rates", type=PATH, metavar="FILE.toml", help="Prices, for the cost of jobs."),
     )
 
 
@@ -512,7 +513,7 @@ def part_of(whole: "Trace", params: dict[str, Any], period: str | None = None) -
     from gwa.store.subset import Subset
 
     names = ("queues", "groups", "where")
-    chosen = period or _period(whole, params)
+    chosen = period or period_of(whole, params)
     subset = Subset(chosen, **{name: params[name] for name in names if params.get(name)})
     return whole.filter(subset) if subset else whole
 
@@ -533,7 +534,7 @@ def earlier_part(whole: "Trace", part: "Trace", period: str, params: dict[str, A
     return part_of(whole, params, before(part.period, whole.system))
 
 
-def _period(whole: "Trace", params: dict[str, Any]) -> str | None:
+def period_of(whole: "Trace", params: dict[str, Any]) -> str | None:
     """Return the period that the options ask for; of one that has a name, tell the dates."""
     from gwa.metrics.periods import dated, is_named, known_day
 
@@ -551,10 +552,11 @@ def _period(whole: "Trace", params: dict[str, Any]) -> str | None:
 
 def _stated(params: dict[str, Any]) -> dict[str, object]:
     """Return what the files of `statements` say; raise `DefinitionError` for nonsense."""
+    from gwa.breakdown.charge.rates import read_rates
     from gwa.metrics.carbon import read_carbon
     from gwa.metrics.quotas import read_quotas
 
-    readers = {"carbon": read_carbon, "quota": read_quotas}
+    readers = {"carbon": read_carbon, "quota": read_quotas, "rates": read_rates}
     return {name: read(params[name]) for name, read in readers.items() if params.get(name)}
 
 

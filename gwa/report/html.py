@@ -135,30 +135,53 @@ def page(
 
     On *paper* all do, and there is nothing to click.
     """
-    chosen = language or Language()
-    environment = _environment(overrides, words(report.zone, chosen), paper=paper)
     parts = chapters(report)
     places = findings_by_place(report)
-    rows = rows_by_section(report, parts, drawings, places["said"])
+    exploring = EXPLORING if report.explorer and not paper else ()
+    return filled(
+        "report.html",
+        overrides=overrides,
+        language=language or Language(),
+        zone=report.zone,
+        paper=paper,
+        scripts=(*SCRIPTS, *exploring, *(f"figures/{kind}" for kind in kinds_on_page(overrides))),
+        report=report,
+        summary=summary(report),
+        chapters=parts,
+        unrecorded=[section for section in report.sections if not section.is_recorded],
+        layout=rows_by_section(report, parts, drawings, places["said"]),
+        drawings=drawings,
+        above=above,
+        **places,
+        **explored(report),
+    )
+
+
+def filled(
+    template: str,
+    *,
+    overrides: Path | None,
+    language: Language,
+    zone: str | None,
+    paper: bool,
+    scripts: Sequence[str] = (),
+    **variables: object,
+) -> str:
+    """
+    Return the page that a *template* makes of *variables*, with our style sheets and *scripts* in it.
+
+    Raise `DefinitionError` where a template in the folder *overrides* is wrong.
+    """
+    environment = _environment(overrides, words(zone, language), paper=paper)
     try:
-        exploring = EXPLORING if report.explorer and not paper else ()
-        names = (*SCRIPTS, *exploring, *(f"figures/{kind}" for kind in kinds_on_page(overrides)))
-        script = Markup("").join(_source(environment, f"static/{name}.js") for name in names)
-        return environment.get_template("report.html").render(
-            report=report,
-            summary=summary(report),
-            chapters=parts,
-            unrecorded=[section for section in report.sections if not section.is_recorded],
-            layout=rows,
-            drawings=drawings,
+        script = Markup("").join(_source(environment, f"static/{name}.js") for name in scripts)
+        return environment.get_template(template).render(
             styles=Markup("").join(_source(environment, f"static/{name}.css") for name in STYLES),
             script=script,
             script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-            above=above,
-            language=chosen.code,
+            language=language.code,
             paper=paper,
-            **places,
-            **explored(report),
+            **variables,
         )
     except jinja2.TemplateSyntaxError as error:
         raise DefinitionError(f"{error.filename or error.name}:{error.lineno}: {error.message}") from error

@@ -41,10 +41,15 @@ def pdf(
     The same report gives the same bytes. *overrides* is a folder of templates and *language* that of
     their words, as for the page.
     """
-    weasyprint = _weasyprint()
+    _weasyprint()
     svgs = drawings or draw_all(to_draw(report), language or Language())
     images = {figure.id: _image(figure, svgs[figure.id]) for figure in to_draw(report)}
-    text = page(report, images, overrides=overrides, language=language, paper=True)
+    return on_paper(page(report, images, overrides=overrides, language=language, paper=True))
+
+
+def on_paper(text: str) -> bytes:
+    """Return the *text* of a page that is made for paper as PDF; the same text gives the same bytes."""
+    weasyprint = _weasyprint()
     with _quiet():
         document = weasyprint.HTML(string=text, url_fetcher=_own_only(weasyprint))
         content: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_identifier=b"gwa", finisher=_lists)

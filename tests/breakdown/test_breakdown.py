@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from gwa.breakdown.breakdown import RANKINGS, breakdown
+from gwa.breakdown.charge.rates import from_table
 from gwa.breakdown.dimensions import by_name, dimensions, recorded
 from gwa.metrics import ranked_values
 from tests.util.members import install, python
@@ -180,6 +181,9 @@ def test_every_measure_of_every_dimension_is_that_of_pandas(logged, name):
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_lists_have_the_largest_classes_first(logged, ranking):
     store, _ = logged
+    if ranking == "by_cost":
+        rate = {"name": "All", "cpu_hour": 0.01, "gpu_hour": 1}
+        store.stated["rates"] = from_table({"currency": "EUR", "rates": [rate]})
     for dimension in recorded(store):
         records = breakdown(store, dimension, ranking)
         assert records is not None

@@ -42,7 +42,7 @@ def test_help_lists_every_command_once_below_what_it_is_for():
     assert list(found) == [purpose.value for purpose in Purpose]
     assert sorted(name for names in found.values() for name in names) == sorted(COMMANDS.keys() - FORMER)
     assert {"convert", "formats", "fetch", "check", "sql", "sample"} <= set(found["Read"])
-    assert {"report", "facts", "compare", "advise", "wait"} <= set(found["Report"])
+    assert {"report", "facts", "compare", "advise", "charge", "wait"} <= set(found["Report"])
     assert {"whatif", "simulate"} <= set(found["Plan"])
     assert set(found["Model"]) == {"fit", "model"}
     assert {"site", "export", "anonymize", "cube"} <= set(found["Publish"])
