@@ -12,11 +12,11 @@ from gwa.cli import main
 def run(*words, cwd):
     """Run gwa in a folder, and return what became of it, as `subprocess.run` does of a program."""
     command = ["gwa", *map(str, words)]
-    out, err = (TextIOWrapper(BytesIO(), "utf-8", newline="", write_through=True) for _ in range(2))
+    printed, said = BytesIO(), BytesIO()
+    out, err = (TextIOWrapper(stream, "utf-8", newline="", write_through=True) for stream in (printed, said))
     with chdir(cwd), mock.patch.object(sys, "argv", command), redirect_stdout(out), redirect_stderr(err):
         try:
             main()
         except SystemExit as end:
-            status = end.code
-    printed, said = (stream.buffer.getvalue().decode() for stream in (out, err))
-    return subprocess.CompletedProcess(command, status, printed, said)
+            status = int(end.code or 0)
+    return subprocess.CompletedProcess(command, status, printed.getvalue().decode(), said.getvalue().decode())

@@ -32,15 +32,15 @@ def failures(store: Store) -> Iterator[Block]:
     users = by_user(store, store.top) if store.has("user_id") else []
     if not any(ended.share for ended in months) and not users:
         return
-    by_months = _records("jobs.ended_by_month", "Outcomes of jobs by month", message("Month"), months)
-    title = message("Users with most jobs that did not complete")
-    by_users = _records("jobs.ended_by_user", title, message("User"), users)
+    titles = message("Outcomes of jobs by month"), message("Users with most jobs that did not complete")
+    by_months = _records("jobs.ended_by_month", titles[0], message("Month"), months)
+    by_users = _records("jobs.ended_by_user", titles[1], message("User"), users)
     yield by_months.fact
     yield by_users.fact
     if len(months) >= MINIMUM_MONTHS:
         yield _figure(months[-MAXIMUM_MONTHS:])
         shown = replace(by_months, rows=by_months.rows[-MAXIMUM_MONTHS:])
-        yield shown.table("outcomes-months", "Outcomes by month")
+        yield shown.table("outcomes-months", message("Outcomes by month"))
     if users:
         yield replace(by_users.table("outcomes-users"), is_acted_on=True)
 
@@ -49,7 +49,8 @@ def _records(id: str, title: str, heading: str, classes: Sequence[Ended]) -> Rec
     rows = [
         {"id": one.name, **{column.key: getattr(one, column.key) for column in COLUMNS}} for one in classes
     ]
-    return Records(id, title, (Column("id", heading), *COLUMNS), rows, "Of jobs whose outcome is known.")
+    note = message("Of jobs whose outcome is known.")
+    return Records(id, title, (Column("id", heading), *COLUMNS), rows, note)
 
 
 def _figure(months: Sequence[Ended]) -> Block:

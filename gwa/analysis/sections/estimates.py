@@ -233,10 +233,10 @@ def _modal(store: Store) -> Iterator[Block]:
         Column("share", "Share", "fraction"),
     )  # fmt: skip
     note = message("Of {total} with a requested time.", total=plural("{n} job", "{n} jobs", total))
-    most_common = Records("estimates.modal", "Most common requested times", columns, top, note)
+    most_common = Records("estimates.modal", message("Most common requested times"), columns, top, note)
     yield most_common.fact
     title = message("The {top} most common requested times", top=number_text(len(top)))
-    yield most_common.table("estimates-modal", title if len(top) > 1 else "The only requested time")
+    yield most_common.table("estimates-modal", title if len(top) > 1 else message("The only requested time"))
 
 
 LIMITS_OF_QUEUES: Final = message(
