@@ -235,7 +235,7 @@ def forked(act: Callable[[], Any], place: Path) -> tuple[int, Any]:
         status = 70
         try:
             os.chdir(place)
-            os.environ.update(TMPDIR=str(place / TEMPORARY), HOME=str(place / "home"))
+            os.environ.update(GWA_TMPDIR=str(place / TEMPORARY), HOME=str(place / "home"))
             result = act()
             os.write(writing, json.dumps(result).encode())
             status = 0

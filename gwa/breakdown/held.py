@@ -6,8 +6,7 @@ from typing import Final
 
 from gwa.metrics.outcomes import OUTCOMES, Outcome, outcome
 from gwa.metrics.timeline import exact_sum
-from gwa.metrics.window import recorded, unfinished, window
-from gwa.store.schema import UNFINISHED
+from gwa.metrics.window import run_time, unfinished, window
 from gwa.store.store import Store
 
 HELD: Final = """
@@ -42,10 +41,7 @@ def held_jobs(store: Store) -> str:
     Jobs that had not ended when the log did held it until then. Jobs without a known submission are left out:
     it is not known when they did.
     """
-    seconds = "run_time"
-    if unfinished(store):
-        _, last = recorded(store.whole) or (0.0, 0.0)
-        seconds = f"case when {UNFINISHED} then {last!r} - submit_time - wait_time else run_time end"
+    seconds = run_time(store) if unfinished(store) else "run_time"
     return HELD.format(outcome=outcome(store), seconds=seconds)
 
 

@@ -22,6 +22,7 @@ from gwa.metrics.timeline import exact_sum
 from gwa.metrics.totals import Totals, totals
 from gwa.metrics.waits import HELD
 from gwa.report.facts import number
+from gwa.store.schema import RAN
 from gwa.store.store import SMALL, Store
 from gwa.util import plugins
 from gwa.util.units import DAY
@@ -29,8 +30,6 @@ from gwa.words.message import message
 from gwa.words.unit import Unit, Value
 
 ENTRY_POINTS: Final = "gwa.measures"
-
-RAN: Final = "run_time >= 0 and n_procs >= 1"
 
 QuantileOf = Literal["wait", "queued", "run_time"]
 

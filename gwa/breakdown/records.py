@@ -1,9 +1,9 @@
 """Records: rows that are both a fact and a table, so that neither says what the other does not."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gwa.report.document import Column, Fact, Facts, Table
+from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.words.unit import Value
 
 
@@ -25,6 +25,11 @@ class Records:
     def fact(self) -> Facts:
         """The rows as a fact that no page lists: the table shows it."""
         return Facts((Fact(self.id, [dict(row) for row in self.rows], self.title),), listed=False)
+
+    def blocks(self, table: str) -> Iterator[Block]:
+        """Yield the rows as a fact, and as a *table* of that id."""
+        yield self.fact
+        yield self.table(table)
 
     def table(self, id: str, title: str = "") -> Table:  # noqa: A002 - as blocks call it
         """Return the rows as the table *id*, without columns that are empty in all of them."""

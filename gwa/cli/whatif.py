@@ -111,7 +111,7 @@ def _print(found: "Answer", *, as_json: bool) -> None:
         return
     is_piped = not sys.stdout.isatty()
     echo(words.trust(found), err=is_piped)
-    echo(words.effect_sentence(found), err=is_piped)
+    echo(f"{words.question(found)} {words.answer_sentence(found)}", err=is_piped)
     effects = (*found.effects, *found.sizes, *found.queues)
     table(COLUMNS, [_row(effect, as_number=is_piped) for effect in effects], as_json=False)
     for remark in words.remarks(found):

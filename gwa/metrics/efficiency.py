@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gwa.metrics.timeline import decimal_sum, exact_sum
 from gwa.store.engines.duckdb import literal
+from gwa.store.schema import RAN
 from gwa.store.store import Store
 from gwa.util.units import HOUR
 from gwa.words.message import message
@@ -109,7 +110,7 @@ RATIOS: Final = {
             "run_time",
             "req_time",
             "n_procs",
-            "run_time >= 0 and n_procs >= 1 and req_time > 0",
+            f"{RAN} and req_time > 0",
             (("req_time",), ("run_time",), ("n_procs",)),
         ),
         Ratio(

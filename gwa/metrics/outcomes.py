@@ -12,7 +12,7 @@ from typing import Final, Literal
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.steps import step
 from gwa.metrics.timeline import decimal_sum, exact_sum
-from gwa.metrics.window import recorded, unfinished
+from gwa.metrics.window import end_of_log, run_time, unfinished
 from gwa.store.schema import UNFINISHED
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
@@ -148,15 +148,8 @@ def core_seconds(store: Store) -> str:
 
     Of a job that had not ended when the log did, that is its run time until then.
     """
-    run_time = "run_time"
-    if unfinished(store):
-        run_time = f"case when {UNFINISHED} then {_last(store)!r} - submit_time - wait_time else run_time end"
-    return f"cast(case when n_procs >= 1 and {run_time} >= 0 then n_procs * {run_time} end as decimal(38, 6))"
-
-
-def _last(store: Store) -> float:
-    """Return the last second of the whole log."""
-    return float((recorded(store.whole) or (0.0, 0.0))[1])
+    seconds = run_time(store) if unfinished(store) else "run_time"
+    return f"cast(case when n_procs >= 1 and {seconds} >= 0 then n_procs * {seconds} end as decimal(38, 6))"
 
 
 @dataclass(frozen=True)
@@ -308,5 +301,4 @@ def ended_jobs(store: Store) -> str:
 
 def _end(store: Store) -> str:
     """Return the SQL of when a job ended."""
-    end = END
-    return f"case when {UNFINISHED} then {_last(store)!r} else {end} end" if unfinished(store) else end
+    return f"case when {UNFINISHED} then {end_of_log(store)!r} else {END} end" if unfinished(store) else END

@@ -15,7 +15,7 @@ from gwa.metrics.efficiency import TOO_MUCH_CPU_TIME
 from gwa.metrics.idleness import log_period
 from gwa.metrics.stillness import Stretch, stillness
 from gwa.metrics.window import LACKING
-from gwa.store.schema import EXTENSION_NAMES, FIELDS
+from gwa.store.schema import EXTENSION_NAMES, FIELDS, RAN
 from gwa.store.store import Store
 from gwa.util.units import DAY, YEAR
 from gwa.words.formatting import fraction, number, seconds, timestamp
@@ -57,7 +57,7 @@ RULES: Final = (
         message("no wait"),
         "warning",
         message("ran, but their wait is unknown"),
-        "wait_time is null and run_time >= 0 and n_procs >= 1",
+        f"wait_time is null and {RAN}",
         (),
         message(
             "waits and slowdowns; starts are taken to be submissions, so running jobs are shifted in time"

@@ -5,10 +5,10 @@ from typing import Final
 
 from gwa.metrics.stillness import known_area_of
 from gwa.metrics.timeline import Level, exact_sum, level
-from gwa.metrics.window import RUNNING, recorded, window
+from gwa.metrics.window import RUNNING, run_time, window
 from gwa.store.peaks import peak_query
 from gwa.store.resources import Resource
-from gwa.store.schema import NAMES
+from gwa.store.schema import NAMES, NOT_ENDED
 from gwa.store.store import Store
 from gwa.util.units import HOUR
 
@@ -25,9 +25,6 @@ HOLDING: Final = """
 """Jobs that held a resource, whether or not it is known how many processors they had."""
 
 FIELDS: Final = ", ".join(name for name in NAMES if name != "run_time")
-
-UNFINISHED: Final = "(run_time is null and status is null and wait_time >= 0)"
-"""The condition on jobs that had started, and not ended, when the log did, if it records statuses at all."""
 
 EDGES: Final = """
 select start_time as t, cast(held as double) as d from {holding} as begun where submit_time is not null
@@ -95,13 +92,13 @@ def holding(store: Store, resource: Resource) -> str:
 
 def _held(store: Store, resource: Resource, jobs: str) -> str:
     """Return the table of those of *jobs* that held a *resource*, with start_time, end_time and run_time."""
-    run_time, unfinished = "run_time", "false"
-    log = recorded(store.whole) if store.whole.has("status") else None
-    if log:
-        run_time = f"case when {UNFINISHED} then {log[1]!r} - submit_time - wait_time else run_time end"
-        unfinished = UNFINISHED
+    unfinished = NOT_ENDED if store.whole.has("status") else "false"
     return HOLDING.format(
-        fields=FIELDS, run_time=run_time, held=resource.held, unfinished=unfinished, jobs=jobs
+        fields=FIELDS,
+        run_time=run_time(store, unfinished),
+        held=resource.held,
+        unfinished=unfinished,
+        jobs=jobs,
     )
 
 

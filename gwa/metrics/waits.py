@@ -19,8 +19,8 @@ PLACED: Final = """
 """
 
 LARGEST: Final = """
-select {field} as name from jobs where wait_time >= 0 and {field} is not null
-group by {field} order by count(*) desc, {field} limit {top}
+select {field} as name, row_number() over (order by count(*) desc, {field}) as place
+from jobs where wait_time >= 0 and {field} is not null group by {field} order by place limit {top}
 """
 
 
@@ -71,28 +71,30 @@ def by_month_and_class(store: Store, top: int) -> MonthlyWaits | None:
     if len(names_of_months) < 2:  # noqa: PLR2004 - nothing to compare
         return None
     sizes = processors(store)
-    heading, field, names = message("Processors"), "", sizes.names
-    for other, title in (("partition_id", message("Partition")), ("queue_id", message("Queue"))):
-        largest = _largest(store, other, top) if store.has(other) else ()
-        if len(largest) > 1:
-            heading, field, names = title, other, largest
-    place, jobs = (f"nullif({sizes.place}, -1)", "jobs") if not field else ("rank - 1", _ranked(field, top))
+    heading, is_ranked, names = message("Processors"), False, sizes.names
+    place, jobs = f"nullif({sizes.place}, -1)", "jobs"
+    for field, title in (("partition_id", message("Partition")), ("queue_id", message("Queue"))):
+        if not store.has(field):
+            continue
+        table = largest(store, field, top)
+        found = tuple(name for (name,) in store.rows(f"select name from {table} order by name"))
+        if len(found) > 1:
+            heading, is_ranked, names = title, True, found
+            place, jobs = "rank - 1", _ranked(field, table)
     by_place = _spreads(store, f"({month}) * {len(names)} + {place}", "submit_time is not null", jobs)
     everybody = _spreads(store, month, "submit_time is not null")
     by_both = {divmod(key, len(names)): spread for key, spread in by_place.items()} if names else {}
-    return MonthlyWaits(heading, names_of_months, names, by_both, everybody, bool(field))
+    return MonthlyWaits(heading, names_of_months, names, by_both, everybody, is_ranked)
 
 
-def _largest(store: Store, field: str, top: int) -> tuple[str, ...]:
-    """Return the *top* values of *field* with most jobs, by name."""
-    table = f"({LARGEST.format(field=field, top=top)})"
-    return tuple(name for (name,) in store.rows(f"select name from {table} as largest order by name"))
+def largest(store: Store, field: str, top: int) -> str:
+    """Return the table of the *top* values of *field* with most jobs of a known wait, ``place`` 1 first."""
+    return store.keep(f"largest_by_{field}_{top}", LARGEST.format(field=field, top=top))
 
 
-def _ranked(field: str, top: int) -> str:
-    """Return the jobs of the *top* values of *field* as a table, with the ``rank`` of the value by name."""
-    table = f"({LARGEST.format(field=field, top=top)})"
-    ranked = f"(select name, row_number() over (order by name) as rank from {table} as largest)"
+def _ranked(field: str, table: str) -> str:
+    """Return the jobs with a value of *field* in the *table*, and the ``rank`` of the value by name."""
+    ranked = f"(select name, row_number() over (order by name) as rank from {table})"
     return (
         f"(select jobs.*, ranked.rank from jobs inner join {ranked} as ranked"
         f" on jobs.{field} = ranked.name) as jobs"

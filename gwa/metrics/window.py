@@ -131,6 +131,16 @@ def unfinished(store: Store) -> int:
     return int(store.row(f"select jobs from {count}")[0])
 
 
+def end_of_log(store: Store) -> float:
+    """Return the last second that the whole log tells of."""
+    return float((_bounds(store.whole) or (0.0, 0.0))[1])
+
+
+def run_time(store: Store, condition: str = UNFINISHED) -> str:
+    """Return the SQL of how long a job ran; those for which *condition* holds ran until the log ended."""
+    return f"case when {condition} then {end_of_log(store)!r} - submit_time - wait_time else run_time end"
+
+
 def present(store: Store) -> str:
     """
     Return the table of the jobs that ran at any time, with submit_time, start_time, end_time and n_procs.
@@ -139,11 +149,10 @@ def present(store: Store) -> str:
     """
     if not unfinished(store):
         return "all_ran"
-    _, last = _bounds(store.whole) or (0.0, 0.0)
     columns = "submit_time, start_time, end_time, n_procs"
     return (
         f"(select {columns} from all_ran union all select submit_time, submit_time + wait_time as start_time,"
-        f" {float(last)!r} as end_time, n_procs from all_jobs where {UNFINISHED})"
+        f" {end_of_log(store)!r} as end_time, n_procs from all_jobs where {UNFINISHED})"
     )
 
 

@@ -12,11 +12,10 @@ from gwa.metrics.bags import MINH, bagged
 from gwa.models.parameters import Parameters, share
 from gwa.statistics.dependence import pearson
 from gwa.statistics.sample import Floats, Ints
+from gwa.store.schema import RAN
 from gwa.store.store import Store
 
-SIMILAR: Final = replace(
-    MINH, name="similar", where="submit_time is not null and run_time >= 0 and n_procs >= 1"
-)
+SIMILAR: Final = replace(MINH, name="similar", where=f"submit_time is not null and {RAN}")
 """The bags of Minh and Wolters (2010), of all jobs that ran, whatever their status."""
 
 SIZE_CLASSES: Final = 6

@@ -164,14 +164,17 @@ BY_NAME: Final = {field.name: field for field in FIELDS}
 STATUS: Final = {1: "completed", 0: "failed", 5: "cancelled"}
 """What the values of `status` mean; NULL is unknown."""
 
-RAN: Final = """
+RAN: Final = "run_time >= 0 and n_procs >= 1"
+"""The condition on jobs that ran."""
+
+ALL_RAN: Final = """
 select
     *,
     submit_time + coalesce(wait_time, 0) as start_time,
     submit_time + coalesce(wait_time, 0) + run_time as end_time,
     cast(run_time * n_procs as decimal(38, 6)) as cpu_seconds
 from {jobs}
-where run_time >= 0 and n_procs >= 1
+where {ran}
 """
 
 
@@ -183,11 +186,14 @@ def ran(jobs: str) -> str:
     as decimals, so that sums do not depend on the order of rows. Utilization, run times and processors are
     computed over these jobs.
     """
-    return RAN.format(jobs=jobs)
+    return ALL_RAN.format(jobs=jobs, ran=RAN)
 
 
-UNFINISHED: Final = "run_time is null and status is null and wait_time >= 0 and n_procs >= 1"
+NOT_ENDED: Final = "run_time is null and status is null and wait_time >= 0"
 """The condition on jobs that had started, and not ended, when the log did, if it records statuses at all."""
+
+UNFINISHED: Final = f"{NOT_ENDED} and n_procs >= 1"
+"""That on those of them whose processors are known."""
 
 PEAK: Final = peak_query(f"""
     select submit_time + wait_time as t, cast(n_procs as double) as d from jobs

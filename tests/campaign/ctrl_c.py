@@ -130,7 +130,7 @@ def started(place: Path, words: str) -> int:
     if not (process := os.fork()):
         os.setsid()
         os.chdir(place)
-        os.environ.update(TMPDIR=str(place / TEMPORARY), HOME=str(place / "home"))
+        os.environ.update(GWA_TMPDIR=str(place / TEMPORARY), HOME=str(place / "home"))
         os.dup2(os.open(place / "said", os.O_RDWR | os.O_CREAT | os.O_TRUNC), 2)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.write(writing, b".")

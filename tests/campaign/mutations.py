@@ -90,7 +90,7 @@ def work(seed: int, first: int, last: int, folder: Path, writing: int) -> None:
     """Judge cases, one after the other, and end this process."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
-    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    os.environ["GWA_TMPDIR"] = tempfile.tempdir = str(folder)
     # What the engine or a library prints belongs to no row.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     status = 70

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.cli.test_cli import SAMPLE, run
+from tests.cli.test_cli import SAMPLE
+from tests.program import run
 
 
 @pytest.mark.parametrize(

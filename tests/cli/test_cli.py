@@ -11,15 +11,16 @@ import pytest
 from gwa.cli import gwa
 from gwa.formats.registry import writer
 from tests.conftest import HOME
+from tests.program import run
 
 HEAVY = {"numpy", "pandas", "duckdb", "scipy", "matplotlib", "weasyprint", "pyarrow", "rich", "jinja2"}
 SAMPLE = HOME / "sample_traces" / "swf" / "tiny.swf"
 
 
-def run(*words, cwd, **options):
-    """Run gwa and return what became of it."""
+def start(*words, cwd):
+    """Run gwa in a process of its own and return what became of it."""
     command = [sys.executable, "-m", "gwa", *map(str, words)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, **options)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 CONTEXT = click.Context(gwa)
@@ -107,7 +108,7 @@ def test_numpy_finds_one_thread_of_blas_unless_a_number_is_stated(stated, used, 
 
 
 def test_converts_and_reports(tmp_path):
-    converted = run("convert", SAMPLE, "-o", "tiny.gwf", cwd=tmp_path)
+    converted = start("convert", SAMPLE, "-o", "tiny.gwf", cwd=tmp_path)
     assert (converted.returncode, converted.stdout) == (0, "")
     assert "1,200 jobs" in converted.stderr
 
@@ -119,7 +120,7 @@ def test_converts_and_reports(tmp_path):
 
 def test_the_same_trace_gives_the_same_bytes(tmp_path):
     for folder in ("one", "two"):
-        assert run("report", SAMPLE, "-o", folder, cwd=tmp_path).returncode == 0
+        assert start("report", SAMPLE, "-o", folder, cwd=tmp_path).returncode == 0
 
     assert (tmp_path / "one/tiny.html").read_bytes() == (tmp_path / "two/tiny.html").read_bytes()
 
@@ -145,7 +146,7 @@ def test_check_fails_on_rejected_rows_only(tmp_path):
     clean = run("check", SAMPLE, cwd=tmp_path)
     assert clean.returncode == 0
     assert {line.partition(",")[0] for line in clean.stdout.splitlines()} == {"kind", "info"}
-    checked = run("check", bad, cwd=tmp_path)
+    checked = start("check", bad, cwd=tmp_path)
     assert checked.returncode == 1
     assert "error,1,rows of the source were refused" in checked.stdout
     assert "bad.swf:" in checked.stdout

@@ -11,7 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 import gwa
 from gwa.analysis.base import Made, analyses
 from gwa.cli import gwa as program
-from tests.cli.test_cli import SAMPLE, run
+from tests.cli.test_cli import SAMPLE
+from tests.program import run
 
 LONG = {"fit", "tail", "bounds", "synthetic", "model"}
 """How the ids of the facts begin that take long."""

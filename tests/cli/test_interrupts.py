@@ -125,7 +125,7 @@ def world(tmp_path):
 
 def started(world, code, words):
     """Start gwa with *words* in a session of its own, and return when it begins."""
-    environment = {**os.environ, "PYTHONPATH": str(HOME), "TMPDIR": str(world / "tmp")}
+    environment = {**os.environ, "PYTHONPATH": str(HOME), "GWA_TMPDIR": str(world / "tmp")}
     words = [str(word).format(world=world) for word in words]
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", f"{BEGIN}{code}main()", *words],

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.cli.report_problem import masked
-from tests.cli.test_cli import SAMPLE, run
+from tests.cli.test_cli import SAMPLE
+from tests.program import run
 
 REFUSED = "2 0 mueller /home/secret 10"
 

@@ -1,20 +1,13 @@
 """The command sql: it reads the trace only, shows all that the engine says, and needs nothing else."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from tests.conftest import HOME
+from tests.program import run
 
 SAMPLE = HOME / "sample_traces" / "swf" / "tiny.swf"
-
-
-def run(*words, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "gwa", *words], cwd=cwd, capture_output=True, text=True, check=False
-    )
 
 
 @pytest.fixture(scope="module")

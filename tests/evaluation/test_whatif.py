@@ -157,7 +157,7 @@ def test_nothing_changes_where_nothing_is_changed():
     assert found.is_unchanged
     assert [one.ratio for one in (*found.effects, *found.sizes, *found.queues)] == [1.0] * 11
     assert all(one.low < 1 < one.high and not one.is_sure for one in found.effects)
-    assert "no job starts earlier or later" in words.effect_sentence(found)
+    assert words.answer_sentence(found).endswith("o job would start earlier or later.")
 
 
 def test_the_ratio_is_the_geometric_mean_of_independent_simulations():
@@ -258,14 +258,14 @@ def test_a_machine_that_does_not_keep_up_is_given_no_ratio():
 
     assert slow.falls_behind
     assert not fast.falls_behind
-    assert "does not keep up with the jobs" in words.effect_sentence(slow)
-    assert "times" not in words.effect_sentence(slow)
+    assert "would not keep up with the jobs" in words.answer_sentence(slow)
+    assert "times" not in words.answer_sentence(slow)
     assert facts["whatif.ratio"] is None
     assert {facts[f"whatif.{key}.{of}"] for key in KEYS for of in ("ratio", "range")} == {None}
     (figure,) = (one for one in report(slow, "log").figures() if one.id == "before-after")
     assert "lie" not in figure.note
     assert facts["whatif.new_backlog"] == slow.new.backlog
-    assert "does not keep up" not in words.effect_sentence(fast)
+    assert "keep up" not in words.answer_sentence(fast)
 
 
 def test_the_backlog_is_the_work_that_waits_on_average():

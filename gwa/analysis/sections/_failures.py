@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
+from gwa.breakdown.records import Records
 from gwa.metrics.outcomes import Ended, by_month, by_user
-from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.report.document import Block, Column
 from gwa.report.figures.bars import bars
 from gwa.store.store import Store
 from gwa.words.formatting import fraction
@@ -31,36 +32,25 @@ def failures(store: Store) -> Iterator[Block]:
     users = by_user(store, store.top) if store.has("user_id") else []
     if not any(ended.share for ended in months) and not users:
         return
-    yield Facts(
-        (
-            Fact("jobs.ended_by_month", _rows(months), "Outcomes of jobs by month"),
-            Fact("jobs.ended_by_user", _rows(users), "Users with most jobs that did not complete"),
-        ),
-        listed=False,
-    )
+    titles = message("Outcomes of jobs by month"), message("Users with most jobs that did not complete")
+    by_months = _records("jobs.ended_by_month", titles[0], message("Month"), months)
+    by_users = _records("jobs.ended_by_user", titles[1], message("User"), users)
+    yield by_months.fact
+    yield by_users.fact
     if len(months) >= MINIMUM_MONTHS:
         yield _figure(months[-MAXIMUM_MONTHS:])
-        yield _table(
-            "outcomes-months", message("Outcomes by month"), message("Month"), months[-MAXIMUM_MONTHS:]
-        )
+        shown = replace(by_months, rows=by_months.rows[-MAXIMUM_MONTHS:])
+        yield shown.table("outcomes-months", message("Outcomes by month"))
     if users:
-        title = message("Users with most jobs that did not complete")
-        yield replace(_table("outcomes-users", title, message("User"), users), is_acted_on=True)
+        yield replace(by_users.table("outcomes-users"), is_acted_on=True)
 
 
-def _rows(classes: Sequence[Ended]) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": ended.name,
-            "jobs": ended.jobs,
-            "limit": ended.limit,
-            "failed": ended.failed,
-            "cancelled": ended.cancelled,
-            "share": ended.share,
-            "cpu_seconds": ended.cpu_seconds,
-        }
-        for ended in classes
+def _records(id: str, title: str, heading: str, classes: Sequence[Ended]) -> Records:  # noqa: A002 - as blocks call it
+    rows = [
+        {"id": one.name, **{column.key: getattr(one, column.key) for column in COLUMNS}} for one in classes
     ]
+    note = message("Of jobs whose outcome is known.")
+    return Records(id, title, (Column("id", heading), *COLUMNS), rows, note)
 
 
 def _figure(months: Sequence[Ended]) -> Block:
@@ -79,14 +69,4 @@ def _figure(months: Sequence[Ended]) -> Block:
             share=fraction(worst.share),
         ),
         unit="fraction",
-    )
-
-
-def _table(name: str, title: str, heading: str, classes: Sequence[Ended]) -> Table:
-    return Table(
-        name,
-        title,
-        (Column("id", heading), *COLUMNS),
-        tuple(tuple(row.values()) for row in _rows(classes)),
-        note="Of jobs whose outcome is known.",
     )

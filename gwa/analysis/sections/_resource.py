@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Final
 
 from gwa.breakdown.dimensions import by_name
+from gwa.breakdown.records import Records
 from gwa.metrics.quantiles import spreads
 from gwa.metrics.sizes import size_classes
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.usage import Usage, holding, known_mean, seconds, usage
 from gwa.metrics.window import window
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Block, Column, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.report.figures.series import series
 from gwa.store.resources import Resource
@@ -129,12 +130,13 @@ def _owners(store: Store, resource: Resource, used: Usage, owner: tuple[str, str
     if not rows:
         return
     title = message("{capitalize} by hours of {title}", capitalize=capitalized(name), title=resource.title)
-    yield Facts((Fact(f"{resource.family}.{name}.by_hours", rows, title),), listed=False)
     columns = (
         Column("id", heading), Column("jobs", "Jobs", "count"), Column("hours", "Hours", "hours"),
         Column("share", "Share of hours", "fraction"),
     )  # fmt: skip
-    yield Table(f"{resource.family}-{name}", title, columns, tuple(tuple(row.values()) for row in rows))
+    yield from Records(f"{resource.family}.{name}.by_hours", title, columns, rows).blocks(
+        f"{resource.family}-{name}"
+    )
 
 
 def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
@@ -157,20 +159,13 @@ def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
             }
         )  # fmt: skip
     title = message("Jobs by how many {title} they held", title=resource.title)
-    yield Facts((Fact(f"{resource.family}.sizes", rows, title),), listed=False)
     columns = (
         Column("size", capitalized(resource.title)), Column("jobs", "Jobs", "count"),
         Column("hours", "Hours", "hours"), Column("share", "Share of hours", "fraction"),
         Column("wait_median", "Median wait", "seconds"), Column("wait_p95", "95 % wait", "seconds"),
         Column("completed", "Completed", "fraction"),
     )  # fmt: skip
-    kept = [column for column in columns if any(row[column.key] is not None for row in rows)]
-    yield Table(
-        f"{resource.family}-sizes",
-        title,
-        tuple(kept),
-        tuple(tuple(row[column.key] for column in kept) for row in rows),
-    )
+    yield from Records(f"{resource.family}.sizes", title, columns, rows).blocks(f"{resource.family}-sizes")
 
 
 def _figure(store: Store, resource: Resource, used: Usage) -> Block:

@@ -1,12 +1,14 @@
 """What jobs used of what they held, what was wasted, and who could ask for less."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._impossible import impossible_note
 from gwa.analysis.sections._rounding import counted_ratios
 from gwa.breakdown.dimensions import by_name
+from gwa.breakdown.records import Records
 from gwa.metrics.efficiency import (
     ASKED,
     KILLED,
@@ -161,7 +163,6 @@ def _owners(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
             continue
         rows = [_owner_row(share, everything, order, ratios) for share in shares]
         title = message("{heading}s by {what}", heading=heading, what=what)
-        yield Facts((Fact(f"waste.{name}", rows, title),), listed=False)
         columns = [
             Column("id", heading),
             Column("jobs", "Jobs", "count"),
@@ -172,12 +173,7 @@ def _owners(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
                 for ratio in ratios
             ),
         ]
-        yield Table(
-            f"waste-{name}",
-            title,
-            tuple(columns),
-            tuple(tuple(row[column.key] for column in columns) for row in rows),
-        )
+        yield from Records(f"waste.{name}", title, columns, rows).blocks(f"waste-{name}")
 
 
 def _owner_row(share: Share, everything: Share, order: Ratio, ratios: Sequence[Ratio]) -> dict[str, Any]:
@@ -214,14 +210,14 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
         name, heading, unit, saved = UNITS[ratio.name]
         rows = [_request_row(request) for request in found]
         title = message("Who could ask for less {name}", name=name)
-        yield Facts((Fact(f"efficiency.requests.{name}", rows, title),), listed=False)
         columns = (
             Column("id", "User"), Column("jobs", "Jobs", "count"),
             Column("asked", message("{heading}, 95th percentile", heading=heading), unit),
             Column("enough", message("Used, 95th percentile"), unit), Column("saved", "Saved", saved),
         )  # fmt: skip
-        cells = tuple(tuple(row.values()) for row in rows)
-        yield Table(f"requests-{name}", title, columns, cells, is_acted_on=is_acted_on)
+        records = Records(f"efficiency.requests.{name}", title, columns, rows)
+        yield records.fact
+        yield replace(records.table(f"requests-{name}"), is_acted_on=is_acted_on)
         is_acted_on = False
 
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.breakdown.dimensions import by_name
+from gwa.breakdown.records import Records
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.carbon import Carbon
 from gwa.metrics.energy import (
@@ -20,7 +21,7 @@ from gwa.metrics.energy import (
 )
 from gwa.metrics.sizes import processors
 from gwa.metrics.window import recorded
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Block, Column, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.report.figures.bars import bars
 from gwa.store.engines.duckdb import literal
@@ -142,7 +143,8 @@ def _months(store: Store, carbon: Carbon | None) -> Iterator[Block]:
         {"id": name, **{key: number(float(values[place])) for key, values in parts.items()}}
         for place, name in enumerate(names)
     ]
-    yield Facts((Fact("energy.by_month", rows, "Energy by month"),), listed=False)
+    of_months = Records("energy.by_month", message("Energy by month"), _columns(message("Month")), rows)
+    yield of_months.fact
     if len(rows) > 1:
         yield bars(
             "energy",
@@ -153,7 +155,7 @@ def _months(store: Store, carbon: Carbon | None) -> Iterator[Block]:
             "kWh",
             message("Kilowatt hours by month: {max} at most.", max=show(max(row["kwh"] for row in rows))),
         )
-    yield _table("energy-months", message("Energy by month"), message("Month"), rows)
+    yield of_months.table("energy-months")
 
 
 def _owners(
@@ -192,14 +194,11 @@ def _row(
 def _classes(name: str, heading: str, rows: list[dict[str, Any]]) -> Iterator[Block]:
     if rows:
         title = message("Energy by {lower}", lower=within_sentence(heading))
-        yield Facts((Fact(f"energy.{name}", rows, title),), listed=False)
-        yield _table(f"energy-{name}", title, heading, rows)
+        yield from Records(f"energy.{name}", title, _columns(heading), rows).blocks(f"energy-{name}")
 
 
-def _table(id: str, title: str, heading: str, rows: list[dict[str, Any]]) -> Table:  # noqa: A002 - as blocks call it
-    columns = (
+def _columns(heading: str) -> tuple[Column, ...]:
+    return (
         Column("id", heading), Column("jobs", "Jobs", "count"), Column("kwh", "Energy", "kilowatt hours"),
         Column("share", "Share", "fraction"), Column("kg", "Carbon dioxide", "kilograms"),
     )  # fmt: skip
-    kept = tuple(column for column in columns if column.key in rows[0])
-    return Table(id, title, kept, tuple(tuple(row[column.key] for column in kept) for row in rows))

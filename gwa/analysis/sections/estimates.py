@@ -6,9 +6,10 @@ from typing import Final
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._impossible import impossible_note
 from gwa.analysis.sections._rounding import counted_ratios
+from gwa.breakdown.records import Records
 from gwa.metrics.efficiency import IS_MEASURED, limits_of_queues, overall
 from gwa.metrics.efficiency import RATIOS as EFFICIENCY
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Block, Column, Fact, Facts, Note
 from gwa.report.facts import number, summary_of, table
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
@@ -123,7 +124,7 @@ def estimates(store: Store) -> Iterator[Block]:
         yield Note(
             message(
                 "Not recorded in this trace: {within_sentence}.",
-                within_sentence=joined(", ", map(_within_sentence, missing)),
+                within_sentence=joined(", ", map(within_sentence, missing)),
             )
         )
     if not shares:
@@ -227,20 +228,15 @@ def _modal(store: Store) -> Iterator[Block]:
     )
     if limits_of_queues(store).are_limits:
         yield Note(LIMITS_OF_QUEUES)
-    yield Facts((Fact("estimates.modal", top, "Most common requested times"),), listed=False)
-    yield Table(
-        "estimates-modal",
-        message("The {top} most common requested times", top=number_text(len(top)))
-        if len(top) > 1
-        else "The only requested time",
-        (
-            Column("req_time", "Requested", "seconds"),
-            Column("jobs", "Jobs", "count"),
-            Column("share", "Share", "fraction"),
-        ),
-        tuple(tuple(row.values()) for row in top),
-        note=message("Of {total} with a requested time.", total=plural("{n} job", "{n} jobs", total)),
-    )
+    columns = (
+        Column("req_time", "Requested", "seconds"), Column("jobs", "Jobs", "count"),
+        Column("share", "Share", "fraction"),
+    )  # fmt: skip
+    note = message("Of {total} with a requested time.", total=plural("{n} job", "{n} jobs", total))
+    most_common = Records("estimates.modal", message("Most common requested times"), columns, top, note)
+    yield most_common.fact
+    title = message("The {top} most common requested times", top=number_text(len(top)))
+    yield most_common.table("estimates-modal", title if len(top) > 1 else message("The only requested time"))
 
 
 LIMITS_OF_QUEUES: Final = message(
@@ -261,8 +257,3 @@ def _queue_facts(store: Store) -> Iterator[Fact]:
             message("Requested times are limits of queues"),
             text=message("yes") if queues.are_limits else message("no"),
         )
-
-
-def _within_sentence(label: str) -> str:
-    """Return *label* in lower case for use within a sentence; CPU stays CPU."""
-    return within_sentence(label)

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.breakdown.records import Records
 from gwa.metrics.quotas import Quotas, uses
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Block, Column, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.words.message import message
@@ -45,23 +46,19 @@ def quotas(store: Store) -> Iterator[Block]:
         for use in uses(store, stated)
     ]  # fmt: skip
     what = WHAT[stated.of]
-    over = sum(row["used"] > row["limit"] for row in rows)
-    yield Facts((Fact("quota.used", rows, message("{what} used of quotas", what=what)),), listed=False)
-    yield Facts(
-        (
-            Fact("quota.count", len(rows), "Quotas", "count"),
-            Fact("quota.exceeded", over, "Quotas that are exceeded", "count"),
-        )
-    )
     columns = (
         Column("id", "Name"), Column("of", "Of a"),
         Column("limit", message("Quota, {what}", what=what), "hours"),
         Column("used", "Used", "hours"), Column("share", "Share used", "fraction"),
         Column("recent", "Last 30 days", "hours"), Column("days_left", "Days left", "count"),
     )  # fmt: skip
-    yield Table(
-        "quotas",
-        message("{what} used of quotas", what=what),
-        columns,
-        tuple(tuple(row.values()) for row in rows),
+    records = Records("quota.used", message("{what} used of quotas", what=what), columns, rows)
+    over = sum(row["used"] > row["limit"] for row in rows)
+    yield records.fact
+    yield Facts(
+        (
+            Fact("quota.count", len(rows), "Quotas", "count"),
+            Fact("quota.exceeded", over, "Quotas that are exceeded", "count"),
+        )
     )
+    yield records.table("quotas")

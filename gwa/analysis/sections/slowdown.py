@@ -11,6 +11,7 @@ from gwa.analysis.sections._rounding import merge_equal, three_digits
 from gwa.metrics.quantiles import EMPTY, Spread, class_counts, means, spreads_of_counts, spreads_of_others
 from gwa.metrics.served import Comparison, adjusted, compare
 from gwa.metrics.sizes import processors
+from gwa.metrics.waits import largest
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary_of
 from gwa.report.figures.cdf import cdf
@@ -37,11 +38,6 @@ ALL: Final = "all"
 
 EVERYONE: Final = 0
 """The place of all jobs, where they are one class."""
-
-LARGEST_GROUPS: Final = """
-select {field} as name, row_number() over (order by count(*) desc, {field}) as place
-from jobs where wait_time >= 0 and {field} is not null group by {field} order by place limit {top}
-"""
 
 RANKS: Final = "select name, place from {table} order by place"
 
@@ -185,8 +181,7 @@ def _by_name(store: Store) -> Iterator[_Kind]:
     headings = {"queue": message("Queue"), "user": message("User")}
     for kind, heading in headings.items():
         field = f"{kind}_id"
-        largest = LARGEST_GROUPS.format(field=field, top=MAXIMUM_ROWS)
-        table = store.keep(f"largest_by_{field}", largest)
+        table = largest(store, field, MAXIMUM_ROWS)
         names = {place: name for name, place in store.rows(RANKS.format(table=table))}
         placed = PLACED_BY_NAME.format(field=field, table=table, jobs="{jobs}")
         yield _Kind(kind, heading, names, placed)

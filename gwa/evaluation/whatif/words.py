@@ -51,23 +51,6 @@ def times(ratio: float) -> str:
     return significant(ratio, 2) if ratio < 0.1 or ratio >= 10 else f"{ratio:.2f}"  # noqa: PLR2004
 
 
-def what_changes(answer: Answer) -> str:
-    """Return what changes, such as: --cpus +20% (100 to 120 processors)."""
-    old, new = answer.old.world, answer.new.world
-    written = " ".join(map(str, answer.changes))
-    details = []
-    if old.capacity != new.capacity:
-        details.append(f"{number(old.capacity)} to {number(new.capacity)} {old.unit}")
-    if old.policy != new.policy:
-        details.append(f"{policy(old)} to {policy(new)}")
-    if answer.not_submitted:
-        details.append(f"{number(answer.not_submitted)} of {number(len(old))} jobs left out")
-    work = float((new.run * new.size).sum() / max((old.run * old.size).sum(), 1.0))
-    if abs(work - 1) >= 0.001:  # noqa: PLR2004 - what a percentage shows
-        details.append(f"{fraction(work)} of the work")
-    return f"{written} ({', '.join(details)})" if details else written
-
-
 def question(answer: Answer) -> str:
     """Return what is asked, such as what if there were 120 processors instead of 100."""
     clauses = [_clause(answer, one.kind.id, one.text) for one in answer.changes]
@@ -120,26 +103,6 @@ def _found(answer: Answer) -> str:
     )
 
 
-def effect_sentence(answer: Answer) -> str:
-    """Return what happens to the mean wait, claimed only where the interval excludes that nothing does."""
-    wait, change = answer.effects[0], what_changes(answer)
-    if answer.is_unchanged:
-        return f"With {change}, no job starts earlier or later."
-    if answer.falls_behind:
-        before, after = (seconds(one.backlog) for one in (answer.old, answer.new))
-        return (
-            f"With {change}, the machine does not keep up with the jobs: the work that waits on average"
-            f" would keep all of it busy for {after} ({before} now). How much longer jobs wait depends on the"
-            " length of the log."
-        )
-    if wait.is_sure:
-        return f"With {change}, the mean wait is {times(wait.ratio)} times that of now ({_interval(wait)})."
-    return (
-        f"With {change}, it is not sure whether jobs wait longer or shorter: the estimate is"
-        f" {times(wait.ratio)} times the mean wait of now ({_interval(wait)})."
-    )
-
-
 def _interval(wait: Effect) -> str:
     return f"{SHARE} lie within {times(wait.low)} to {times(wait.high)} times"
 
@@ -160,6 +123,10 @@ def exceptions(answer: Answer) -> tuple[str, ...]:
     said = []
     if answer.falls_behind:
         said.append("Ratios of a machine that does not keep up hold for a log of this length only.")
+    if answer.not_submitted:
+        said.append(
+            f"{number(answer.not_submitted)} of {number(len(answer.old.world))} jobs are not submitted."
+        )
     if answer.too_large:
         said.append(f"{number(answer.too_large)} jobs larger than the machine were not replayed.")
     if answer.left_out:

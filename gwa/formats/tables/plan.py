@@ -15,7 +15,7 @@ from gwa.errors import TraceError
 from gwa.formats.tables.known import known_table
 from gwa.formats.tables.mapping import NONE, Mapped, Source, Statement
 from gwa.formats.tables.sample import Column, Sample
-from gwa.formats.tables.units import FRACTIONS, KINDS
+from gwa.formats.tables.units import FRACTIONS
 from gwa.formats.tables.values import (
     DURATION_SHAPES,
     EXCEL_DAYS,
@@ -58,7 +58,6 @@ OPTIONAL: Final = (
 MAXIMUM_WORDS: Final = 60
 """States have few words."""
 
-STATE_UNITS: Final = ("words", *state_numbers())
 MAXIMUM_SHOWN: Final = 8
 LARGEST_COUNT: Final = 1e7
 LONGEST_RUN: Final = 30 * 86400.0
@@ -661,11 +660,6 @@ def _may_be_count(column: Column) -> bool:
     numbers = [float(text) for text in column.values]
     repeated = len(set(numbers)) < len(numbers) or len(numbers) == 1
     return repeated and 1 <= max(numbers) <= LARGEST_COUNT and min(numbers) >= 0
-
-
-def all_units(role: str) -> Sequence[str]:
-    """Return the units that the column of a role can have."""
-    return KINDS[roles()[role].kind][1]
 
 
 def sentence(questions: Sequence[Question]) -> str:
