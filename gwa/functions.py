@@ -493,7 +493,8 @@ def whatif(
         world = recorded(opened.store, was, unit)
     stated = system.gpus if unit == GPUS else system.cpus and not system.cpus_inferred
     found = answer(world, asked, capacity_is_stated=bool(stated), progress=progress)
-    sentences = [words.trust(found), words.effect_sentence(found), *words.remarks(found)]
+    effect = f"{words.question(found)} {words.answer_sentence(found)}"
+    sentences = [words.trust(found), effect, *words.remarks(found)]
     return {**found.plain(), "sentences": sentences}
 
 
