@@ -50,7 +50,7 @@ hash => new Promise((done) => {
 """
 
 READ = """
-() => Object.fromEntries([...document.querySelectorAll("#explorer-numbers [data-fact]")]
+() => Object.fromEntries([...document.querySelectorAll(":is(#explorer-numbers, #explorer-gpus) [data-fact]")]
   .filter((one) => one.dataset.fact)
   .map((one) => [one.dataset.fact, one.dataset.value === "" ? null : Number(one.dataset.value)]))
 """
