@@ -78,6 +78,9 @@ OF_GPUS: Final = ("gpu_utilization", "idle_gpus", "gpu_memory", "max_gpu_memory"
 OF_NODES: Final = ("average_cpu_time", "max_memory", "idle_nodes")
 """Fields that are of all nodes of a job, and not known where fewer or more were measured."""
 
+IS_BOUND: Final = "coalesce(list_contains(string_split(recorded.bounds, ','), '{field}'), false)"
+"""Whether what the log says of a field is that it is at least, or at most, so much: measured values count."""
+
 MATCH: Final = f"""
 with found as (
     select
@@ -323,9 +326,10 @@ def _settle(store: Store) -> None:
     found = {name for (name,) in store.rows("select distinct field from matched where jobs = 1")}
     recorded = {name for (name,) in store.rows("select column_name from (describe recorded)")}
     fields = [name for name in MEASURABLE if name in found]
+    has_bounds = "bounds" in recorded
     for field in fields:
         if field in recorded:
-            _keep_of_log(store, field)
+            _keep_of_log(store, field, but=IS_BOUND.format(field=field) if has_bounds else "false")
         else:
             database.execute(f"alter table recorded add column {field} {BY_NAME[field].sql}")
     if not fields:
@@ -338,6 +342,8 @@ def _settle(store: Store) -> None:
         f"{name} = coalesce(cast(settled.{name} as {BY_NAME[name].sql}), recorded.{name})" for name in fields
     )
     database.execute(f"update recorded set {values} from settled where recorded.job_id = settled.job_id")
+    for field in fields if has_bounds else ():
+        _is_bound_no_more(store, field)
     database.execute("drop table settled")
     store.show_all()
 
@@ -347,8 +353,22 @@ def _has_several(store: Store) -> bool:
     return bool(store.row(f"select count(distinct rank) > 1 from ({SAID})")[0])
 
 
-def _keep_of_log(store: Store, field: str) -> None:
-    """Keep what the log says of a *field* that is measured, and take off what was joined to it before."""
+def _is_bound_no_more(store: Store, field: str) -> None:
+    """Take a *field* that is measured off those of which the log knows a bound only."""
+    others = f"list_filter(string_split(bounds, ','), lambda one: one <> '{field}')"
+    store.connection.execute(
+        f"update recorded set bounds = nullif(array_to_string({others}, ','), '') from settled"
+        f" where recorded.job_id = settled.job_id and settled.{field} is not null"
+        f" and {IS_BOUND.format(field=field)}"
+    )
+
+
+def _keep_of_log(store: Store, field: str, but: str) -> None:
+    """
+    Keep what the log says of a *field* that is measured, and take off what was joined to it before.
+
+    What the log says of the jobs for which *but* holds does not count.
+    """
     measured = "(select job_id from {} where field = '{}' and jobs = 1)"
     now, before = measured.format("matched", field), measured.format("was", field)
     # What is in the jobs is the log's unless something was joined before.
@@ -357,7 +377,7 @@ def _keep_of_log(store: Store, field: str) -> None:
         select min(id), any_value(site), '{LOG}', '{field}', any_value(recorded.{field})
         from recorded
         inner join known_id using (job_id)
-        where recorded.{field} is not null and job_id in {now} and job_id not in {before}
+        where recorded.{field} is not null and job_id in {now} and job_id not in {before} and not {but}
         group by job_id
         order by all"""
     )

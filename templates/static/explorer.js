@@ -155,7 +155,7 @@ const explorer = (() => {
   // What jobs held of GPUs, and of them used and left idle where that is measured: the rest is unknown.
   function gpuNumbers() {
     const told = (name, value) => noted(`usage.${name}`, hasWindow() ? value : null, amount(value, "gpu"));
-    const found = [number("usage.gpu_seconds", words.gpuHeld, hasWindow() ? shown.gpu : null, amount(shown.gpu, "gpu"), [html(words.units.gpu), ofWhole(amount(whole.gpu, "gpu"))])];
+    const found = [number("", words.gpuHeld, shown.gpu, told("gpu_seconds", shown.gpu), [html(words.units.gpu), ofWhole(amount(whole.gpu, "gpu"))])];
     for (const [at, label] of [[0, words.gpuUsed], [2, words.gpuIdle]]) {
       if (!data.usage[MEASURED[at]]) continue;
       const [part, known] = shown.measured.slice(at, at + 2), share = (made) => made.measured[at + 1] ? made.measured[at] / made.measured[at + 1] : null;

@@ -316,3 +316,22 @@ def test_the_column_of_ids_may_have_another_name(made, table, name):
     store, text = made(line(1)), USE.replace("hpc_job", name)
     measure(store, [table(text)], on=name)
     assert values(store, "gpu_utilization") == {"1": 0.4}
+
+
+def test_a_bound_of_the_log_gives_way_to_what_is_measured(tmp_path, table):
+    """Of a job on two nodes Slurm knows what its script used on the first: at least so much."""
+    log, store = tmp_path / "a.sacct", tmp_path / "a.duckdb"
+    jobs = [line(job).replace("node=1", "node=2").replace("\n", "||\n") for job in (1, 2)]
+    steps = [row.replace("|", ".batch|", 1).replace("||\n", "|2048K|1\n") for row in jobs]
+    log.write_text(
+        HEADER.replace("\n", "|MaxRSS|NTasks\n") + "".join(jobs + steps) + line(3).replace("\n", "||\n")
+    )
+    convert([log], store)
+    assert values(store, "max_memory", "bounds") == {
+        "1": [2048.0, "max_memory"], "2": [2048.0, "max_memory"], "3": [None, None],
+    }  # fmt: skip
+    measure(store, [table("id,peak\n1,5000\n2,-1\n")], on="id", stated="max_memory=peak:KB")
+    assert values(store, "max_memory", "bounds") == {
+        "1": [5000.0, None], "2": [2048.0, "max_memory"], "3": [None, None],
+    }  # fmt: skip
+    assert asked(store, "select count(*) from repairs where name like 'disagree%'") == [(0,)]

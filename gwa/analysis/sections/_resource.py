@@ -20,6 +20,7 @@ from gwa.store.resources import GPU, Resource
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
 from gwa.words.formatting import decimal
+from gwa.words.formatting import number as show
 from gwa.words.message import capitalized, message
 
 Floats = NDArray[np.float64]
@@ -64,7 +65,7 @@ def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
                 "held at once, so that there may be more, and fewer were busy on average than "
                 "is said.",
                 title=resource.title,
-                total=number(used.total),
+                total=show(used.total or 0.0),
             )
         )
     for name in OWNERS:
@@ -201,7 +202,7 @@ def _figure(store: Store, resource: Resource, used: Usage) -> Block:
         message(
             "{title} held by jobs, of {total}: {mean} on average.",
             title=resource.title,
-            total=number(used.total),
+            total=show(used.total or 0.0),
             mean=decimal(used.levels.mean(), ".1f"),
         ),
         unit="count",
