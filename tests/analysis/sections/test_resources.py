@@ -190,7 +190,8 @@ def test_hours_of_gpus_are_those_measured_used_and_idle(make_store, days):
 
 def test_the_figure_shows_what_was_used_and_gaps_where_that_is_unknown(make_store):
     """A GPU more is held each hour of a day; from day 20 to 40 nothing is measured, then half."""
-    days, jobs = 60, defaultdict(list)
+    days = 60
+    jobs: dict[str, list[Any]] = defaultdict(list)
     for day in range(days):
         for number in range(4):
             is_measured = day < 20 or (day >= 40 and number % 2)
