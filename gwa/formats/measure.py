@@ -142,7 +142,7 @@ select
 from known
 where not coalesce(field in ({", ".join(map(literal, OF_GPUS))}) and gpus <> n_gpus, false)
     and not coalesce(field in ({", ".join(map(literal, OF_NODES))}) and nodes <> n_nodes, false)
-    and value is not null
+    and (jobs <> 1 or value is not null)
 """
 """What is measured by job, in the units of the fields of jobs."""
 

@@ -253,6 +253,17 @@ def test_where_no_gpu_is_measured_the_page_says_how_it_would_be(context, gpu_tra
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_block_of_gpus_keeps_nobody_out_and_fits(context, gpu_trace, tmp_path, scheme):
+    page, _ = visit(context, page_of(gpu_trace, tmp_path))
+    page.emulate_media(color_scheme=scheme)
+    for width in (380, 768, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page, context="#explorer").response["violations"]
+    assert [violation["id"] for violation in found] == []
+
+
 def test_a_log_without_gpus_has_no_block_of_them(opened):
     expect(opened.locator("#explorer-gpus")).to_be_hidden()
 

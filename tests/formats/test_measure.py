@@ -335,3 +335,11 @@ def test_a_bound_of_the_log_gives_way_to_what_is_measured(tmp_path, table):
         "1": [5000.0, None], "2": [2048.0, "max_memory"], "3": [None, None],
     }  # fmt: skip
     assert asked(store, "select count(*) from repairs where name like 'disagree%'") == [(0,)]
+
+
+def test_an_id_of_no_job_is_rejected_whatever_was_measured_of_it(made, table):
+    use = "timestamp,metric,gpu,hpc_job,value\n1,DCGM_FI_DEV_POWER_USAGE,0,8,40\n"
+    store = made(line(1))
+    joined = measure(store, [table(use)])
+    assert (joined.jobs, joined.unmatched) == (0, 1)
+    assert asked(store, "select text from rejects") == [("8",)]
