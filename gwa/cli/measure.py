@@ -26,10 +26,10 @@ def command(store: Path, files: tuple[Path, ...], on: str | None, stated: str | 
     """
     Join measurements, such as the use of GPUs, to the jobs of a store.
 
-    FILES are CSV or Parquet of DCGM, CEEMS, CodeCarbon or jobstats, recognised by their columns, or other
-    tables, with --on and --map; 'gwa formats measurements' explains them. Jobs are found by the ids that
-    their log has: of Slurm, JobID or JobIDRaw. What the log says itself stays. Files may be joined again
-    and again.
+    FILES are CSV or Parquet of DCGM, CEEMS, CodeCarbon or jobstats, recognised by their columns, what
+    Prometheus answers as JSON, or other tables, with --on and --map; 'gwa formats measurements' explains
+    them. Jobs are found by the ids that their log has: of Slurm, JobID or JobIDRaw. What the log says itself
+    stays. Files may be joined again and again.
 
     \b
     Examples:
