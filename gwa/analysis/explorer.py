@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from gwa.analysis.base import Chapter, analyses
 from gwa.analysis.sections.breakdowns import SECTIONS
 from gwa.breakdown.cube import EPOCH, OTHERS, Cube, by_size, cube, lies_within_a_century
 from gwa.breakdown.dimensions import OUTCOME_NAMES, Dimension, recorded
+from gwa.breakdown.held import KNOWN_OF
 from gwa.breakdown.planes import packed
 from gwa.metrics.calendar import Calendar
 from gwa.metrics.outcomes import OUTCOMES
@@ -35,6 +37,9 @@ EXACT: Final = (
 
 AMOUNTS: Final = ("cpu_seconds", "gpu_seconds")
 """What the page adds up."""
+
+MEASURED: Final = tuple(chain.from_iterable(KNOWN_OF.items()))
+"""What it adds up of the use of GPUs, and the time of which that is known."""
 
 ASIDE: Final = (Chapter.SIZES, Chapter.ARRIVALS)
 """Chapters on which few act."""
@@ -168,7 +173,7 @@ def _usage(
 ) -> dict[str, Codes]:
     columns = _shared(cells.usage, days, choices, shown)
     told = {name: cells.usage[name].to_numpy().astype(np.float64) for name in ("known", "accounted")}
-    return columns | told | _amounts(cells.usage)
+    return columns | told | _amounts(cells.usage, *MEASURED)
 
 
 def _shared(
@@ -214,8 +219,8 @@ def _filled(column: pa.Array | pa.ChunkedArray, missing: float = 0.0) -> Codes:
     return np.where(np.isnan(values), missing, values)
 
 
-def _amounts(table: pa.Table) -> dict[str, Codes]:
-    return {name: _filled(table[name]) for name in AMOUNTS if name in table.schema.names}
+def _amounts(table: pa.Table, *further: str) -> dict[str, Codes]:
+    return {name: _filled(table[name]) for name in (*AMOUNTS, *further) if name in table.schema.names}
 
 
 def _still(

@@ -30,6 +30,8 @@ RANKINGS: Final[Mapping[str, Ranking]] = {
     "by_cpu": Ranking("cpu_seconds", message("CPU time")),
     "by_jobs": Ranking("jobs", message("number of jobs")),
     "by_gpu": Ranking("gpu_seconds", message("GPU time")),
+    "by_gpu_idle": Ranking("gpu_idle_seconds", message("GPU time of idle GPUs")),
+    "by_gpu_waste": Ranking("wasted_gpu_seconds", message("GPU time not used")),
     "by_nodes": Ranking("node_seconds", message("node time")),
     "by_energy": Ranking("energy", message("energy")),
     "by_cost": Ranking("cost", message("cost")),

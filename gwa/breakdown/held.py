@@ -1,4 +1,8 @@
-"""What jobs held while the log knows the load: processors, GPUs and nodes times seconds, by outcome."""
+"""
+What jobs held while the log knows the load: processors, GPUs and nodes times seconds, by outcome.
+
+Of GPUs there is also what was used and idle of them, each beside the time of which that is known.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,14 +20,32 @@ HELD: Final = """
 ) as begun where seconds >= 0)
 """
 
+USED: Final = "(greatest(n_gpus, 0) * gpu_utilization)"
+"""How many GPUs of a job were busy on average."""
+
 AMOUNTS: Final = {
     "cpu_seconds": "case when n_procs >= 1 then n_procs * {seconds} else 0 end",
     "gpu_seconds": "case when n_gpus > 0 then n_gpus * {seconds} else 0 end",
     "node_seconds": "case when n_nodes > 0 then n_nodes * {seconds} else 0 end",
+    "gpu_used_seconds": f"case when {USED} > 0 then {USED} * {{seconds}} else 0 end",
+    "gpu_known_seconds": "case when n_gpus > 0 and gpu_utilization >= 0 then n_gpus * {seconds} else 0 end",
+    "gpu_idle_seconds": "case when n_gpus > 0 and idle_gpus > 0 then idle_gpus * {seconds} else 0 end",
+    "gpu_idle_known_seconds": "case when n_gpus > 0 and idle_gpus >= 0 then n_gpus * {seconds} else 0 end",
 }
 """The SQL of what a job held in some *seconds*."""
 
-FIELDS: Final = {"cpu_seconds": "n_procs", "gpu_seconds": "n_gpus", "node_seconds": "n_nodes"}
+FIELDS: Final = {
+    "cpu_seconds": "n_procs",
+    "gpu_seconds": "n_gpus",
+    "node_seconds": "n_nodes",
+    "gpu_used_seconds": "gpu_utilization",
+    "gpu_known_seconds": "gpu_utilization",
+    "gpu_idle_seconds": "idle_gpus",
+    "gpu_idle_known_seconds": "idle_gpus",
+}
+
+KNOWN_OF: Final = {"gpu_used_seconds": "gpu_known_seconds", "gpu_idle_seconds": "gpu_idle_known_seconds"}
+"""Of what is measured, the time of which it is known."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Final, Literal
 
 from gwa.breakdown.charge.charges import cost, is_priced
-from gwa.metrics.efficiency import RATIOS, WASTED, Ratio
+from gwa.metrics.efficiency import RATIOS, REQUESTED, WASTED, Ratio
 from gwa.metrics.energy import estimate
 from gwa.metrics.energy import is_known as is_energy_known
 from gwa.metrics.outcomes import KNOWN, Outcome, coding, core_seconds, outcome
@@ -116,9 +116,9 @@ def sum_of(name: str, heading: str, unit: Unit, value: str, *fields: str, minor:
     return Measure(name, heading, unit, fields, exact_sum(value), minor=minor)
 
 
-def part(name: str, sql: str) -> Measure:
+def part(name: str, sql: str, *fields: str) -> Measure:
     """Return an aggregate of which other measures are made."""
-    return Measure(name, "", sql=sql, is_part=True)
+    return Measure(name, "", "", fields, sql, is_part=True)
 
 
 def ratio(name: str, heading: str, unit: Unit, used: str, given: str, *, minor: bool = True) -> Measure:
@@ -158,6 +158,39 @@ def _jobs_a_day(row: Row, _: Whole) -> float | None:
     first, last = row["first_submit"], row["last_submit"]
     active = last - first if first is not None else 0
     return row["jobs"] / (active / DAY) if active >= DAY else None
+
+
+HELD_A_GPU: Final = "run_time >= 0 and n_gpus > 0"
+
+IS_GPU_MEMORY_MEASURED: Final = "(bounds is null or ',' || bounds || ',' not like '%,gpu_memory,%')"
+"""Jobs whose memory of GPUs is known, not only that it is at least so much."""
+
+
+def _of_gpu_time(name: str, heading: str, where: str, field: str) -> tuple[Measure, ...]:
+    """Return the share of GPU time of jobs for which *where* holds, of which a *field* is known."""
+    held = exact_sum(f"case when {HELD_A_GPU} and {where} then n_gpus * run_time end")
+    fields, seconds = ("n_gpus", field), f"{name}_seconds"
+    share = Measure(
+        f"{name}_share",
+        heading,
+        "fraction",
+        fields,
+        of=lambda row, _: _share(row[seconds], row["gpu_seconds"]),
+    )
+    return part(seconds, held, *fields), share
+
+
+def _of_a_gpu(
+    name: str, heading: str, unit: Unit, amount: str, where: str, field: str
+) -> tuple[Measure, ...]:
+    """Return the *amount* for each GPU held, by GPU time, of jobs of which it is known and *where* holds."""
+    fields, of_jobs, of_gpus = ("n_gpus", field), f"{name}_amount", f"{name}_gpus"
+    seconds = f"case when {HELD_A_GPU} and {amount} is not null and {where} then {{}} * run_time end"
+    return (
+        part(of_jobs, exact_sum(seconds.format(amount)), *fields),
+        part(of_gpus, exact_sum(seconds.format("n_gpus")), *fields),
+        Measure(name, heading, unit, fields, of=lambda row, _: _quotient(row[of_jobs], row[of_gpus])),
+    )
 
 
 def _of_outcome(name: Outcome, heading: str) -> Measure:
@@ -241,20 +274,38 @@ OWN: Final = (
         "gpu_idle_seconds", message("GPU time of idle GPUs"), "held seconds",
         "case when run_time >= 0 then idle_gpus * run_time end", "idle_gpus",
     ),
-    Measure(
-        "gpu_known_seconds", "", "", ("n_gpus", "gpu_utilization"),
-        exact_sum("case when run_time >= 0 and gpu_utilization >= 0 then n_gpus * run_time end"),
-        is_part=True,
+    *_of_gpu_time(
+        "gpu_known", message("Share of GPU time measured"), "gpu_utilization >= 0", "gpu_utilization"
+    ),
+    *_of_gpu_time(
+        "gpu_idle_known", message("Share of GPU time measured of each GPU"), "idle_gpus >= 0", "idle_gpus"
+    ),
+    *_of_a_gpu(
+        "gpu_memory_mean", message("Memory of a GPU used, mean of peaks"), "kilobytes", "gpu_memory",
+        IS_GPU_MEMORY_MEASURED, "gpu_memory",
+    ),
+    *_of_gpu_time(
+        "gpu_memory_known", message("Share of GPU time with memory measured"),
+        f"gpu_memory >= 0 and {IS_GPU_MEMORY_MEASURED}", "gpu_memory",
     ),
     Measure(
-        "gpu_known_share", message("Share of GPU time measured"), "fraction", ("n_gpus", "gpu_utilization"),
-        of=lambda row, _: _share(row["gpu_known_seconds"], row["gpu_seconds"]),
+        "max_gpu_memory", message("Most memory of one GPU"), "kilobytes", ("max_gpu_memory",),
+        "max(max_gpu_memory)",
     ),
+    *_of_a_gpu("memory_per_gpu", message("Memory per GPU"), "kilobytes", REQUESTED, "true", "req_memory"),
+    *_of_a_gpu("procs_per_gpu", message("Processors per GPU"), "count", "n_procs", "n_procs >= 1", "n_procs"),
     sum_of(
         "node_seconds", message("Node time"), "held seconds",
         "case when run_time >= 0 and n_nodes > 0 then n_nodes * run_time else 0 end", "n_nodes",
     ),
     sum_of("energy_measured", message("Energy measured"), "joules", "energy", "energy"),
+    part(
+        "energy_known_cpu_seconds", exact_sum("case when energy is not null then cpu_seconds end"), "energy"
+    ),
+    Measure(
+        "energy_known_share", message("Share of CPU time with energy measured"), "fraction", ("energy",),
+        of=lambda row, _: _share(row["energy_known_cpu_seconds"], row["cpu_seconds"]),
+    ),
     Measure("energy", message("Energy"), "joules", sql=exact_sum("joules"), is_known=is_energy_known),
     Measure("cost", message("Cost"), sql=exact_sum("cost"), is_known=is_priced, minor=False),
     Measure(

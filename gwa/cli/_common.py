@@ -22,6 +22,7 @@ from gwa.report.output import outputs
 from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
+    from gwa.formats.measure import Joined
     from gwa.metrics.quality import ConversionNotes
     from gwa.store.account import Account
     from gwa.store.engines.config import Engine
@@ -405,6 +406,61 @@ def statements(command: F) -> F:
     )
 
 
+def measurements(command: F) -> F:
+    """Add the options that join measurements to the jobs of what is read."""
+    return _with(
+        command,
+        click.option(
+            "--measurements",
+            type=PATH,
+            multiple=True,
+            metavar="FILE",
+            help="Join measurements, such as the use of GPUs; see 'gwa formats measurements' (repeatable).",
+        ),
+        click.option(
+            "--measurements-on",
+            "on",
+            metavar="COLUMN",
+            callback=given,
+            help="Column of the ids of jobs in them, where it is not the usual one.",
+        ),
+        click.option(
+            "--measurements-map",
+            "stated",
+            metavar="FIELD=COLUMN:UNIT,…",
+            callback=given,
+            help="What the columns of another table hold, such as gpu_utilization=util:%.",
+        ),
+    )
+
+
+def joining(options: "ReadOptions", params: dict[str, Any]) -> "tuple[ReadOptions, list[Joined]]":
+    """
+    Return *options* with which reading a trace joins the measurements that the shared options name, if any.
+
+    The list that is returned gets the account of it. Raise `DefinitionError` for files of no known kind.
+    """
+    joined: list[Joined] = []
+    if not params.get("measurements"):
+        if params.get("on") or params.get("stated"):
+            raise click.UsageError("what measurements hold is said, expected --measurements FILE as well")
+        return options, joined
+    from gwa.formats.measure import join_table
+    from gwa.formats.measure import measurements as read
+
+    table = read(params["measurements"], params["on"], params["stated"])
+    return replace(options, join=lambda store: joined.append(join_table(store, table))), joined
+
+
+def tell_joined(name: object, joined: "Sequence[Joined]", *, quiet: bool) -> None:
+    """Say on standard error how many jobs have measurements, and what of these is of none."""
+    for one in () if quiet else joined:
+        text = f"{name}: {one.jobs:,} of {one.of:,} jobs have measurements, {one.values:,} values"
+        if one.unmatched:
+            text += f"; {one.unmatched:,} ids match no job, or several (rejects)"
+        echo(as_text(text), err=True)
+
+
 def engines(command: F) -> F:
     """Add the option that chooses what answers the queries."""
     return click.option(
@@ -503,7 +559,9 @@ def opened_whole(trace: Path, params: dict[str, Any]) -> "Iterator[Trace]":
     from gwa.trace import Trace, title
 
     stated = _stated(params)
-    with Trace(open_trace([trace], params["name"], reading(params)), title([trace])) as whole:
+    read_options, joined = joining(reading(params), params)
+    with Trace(open_trace([trace], params["name"], read_options), title([trace])) as whole:
+        tell_joined(trace, joined, quiet=params["quiet"])
         whole.store.stated.update(stated)
         yield whole
 

@@ -1,6 +1,7 @@
 """Convert logs to a trace in a standard format."""
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +12,23 @@ from gwa.cli._common import (
     PATH,
     SOURCES,
     claimed,
+    engine,
+    joining,
+    measurements,
     noting,
     options,
     output,
     pseudonyms,
     reading,
     tell,
+    tell_joined,
     tell_replaced,
 )
 from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
+    from gwa.formats.measure import Joined
     from gwa.store.account import Account
 
 PURPOSE = Purpose.READ
@@ -51,6 +57,7 @@ PURPOSE = Purpose.READ
     "--partition", type=click.Choice(["month"]), help="Write Parquet as a folder with a file for each month."
 )
 @click.option("--strict", is_flag=True, help="Stop at the first bad row.")
+@measurements
 @options
 def command(
     sources: tuple[Path, ...],
@@ -74,10 +81,13 @@ def command(
     Examples:
       gwa sample -o sample.sacct
       gwa convert sample.sacct -o sample.duckdb
+      gwa convert jobs.sacct -o jobs.duckdb --measurements dcgm.csv
     """
     words = ["gwa", "convert", *(as_text(source.name) for source in sources), "-o", as_text(out.name)]
     words += ["--map", params["map_"]] if params["map_"] else []
-    read_options, notes = noting(reading(params, strict=strict))
+    words += [word for path in params["measurements"] for word in ("--measurements", as_text(path.name))]
+    read_options, joined = joining(reading(params, strict=strict), params)
+    read_options, notes = noting(read_options)
     arguments: dict[str, Any] = {
         "name": str(own) if own else params["name"],
         "options": read_options,
@@ -85,8 +95,11 @@ def command(
     if more:
         if anonymize:
             raise click.UsageError("--append keeps rows with their names; anonymize the store that it makes")
+        # What is joined to a store that is appended to already counts over what was joined to it before.
+        arguments["options"] = replace(read_options, join=None)
         account = _append(sources, out, [*words, "--append"], arguments, quiet=params["quiet"])
         tell(out, account, notes, quiet=params["quiet"])
+        tell_joined(out, _joined_to(out, params), quiet=params["quiet"])
         return
     from gwa.formats.convert import convert as run
     from gwa.formats.convert import convert_anonymized
@@ -102,6 +115,18 @@ def command(
             partition = ["--partition", params["partition"]] if params["partition"] else []
             account = run(sources, out, command=shlex.join([*words, *partition]), **arguments)
     tell(out, account, notes, quiet=params["quiet"])
+    tell_joined(out, joined, quiet=params["quiet"])
+
+
+def _joined_to(out: Path, params: dict[str, Any]) -> "list[Joined]":
+    """Join the measurements that the options name, if any, to the store *out*; return the account of it."""
+    from gwa.formats.measure import measure
+    from gwa.store.options import ReadOptions
+
+    if not params["measurements"]:
+        return []
+    limits = ReadOptions(engine=engine(params))
+    return [measure(out, params["measurements"], on=params["on"], stated=params["stated"], options=limits)]
 
 
 def _append(

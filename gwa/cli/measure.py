@@ -1,16 +1,12 @@
 """Join measurements to the jobs of a store."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import OUTPUT_PATH, PATH, engine, limits
-from gwa.cli._terminal import echo
-
-if TYPE_CHECKING:
-    from gwa.formats.measure import Joined
+from gwa.cli._common import OUTPUT_PATH, PATH, engine, limits, tell_joined
 
 PURPOSE = Purpose.READ
 
@@ -30,10 +26,10 @@ def command(store: Path, files: tuple[Path, ...], on: str | None, stated: str | 
     """
     Join measurements, such as the use of GPUs, to the jobs of a store.
 
-    FILES are CSV or Parquet of DCGM, CEEMS, CodeCarbon or jobstats, recognised by their columns, or other
-    tables, with --on and --map; 'gwa formats measurements' explains them. Jobs are found by the ids that
-    their log has: of Slurm, JobID or JobIDRaw. What the log says itself stays. Files may be joined again
-    and again.
+    FILES are CSV or Parquet of DCGM, CEEMS, CodeCarbon or jobstats, recognised by their columns, what
+    Prometheus answers as JSON, or other tables, with --on and --map; 'gwa formats measurements' explains
+    them. Jobs are found by the ids that their log has: of Slurm, JobID or JobIDRaw. What the log says itself
+    stays. Files may be joined again and again.
 
     \b
     Examples:
@@ -44,13 +40,4 @@ def command(store: Path, files: tuple[Path, ...], on: str | None, stated: str | 
     from gwa.store.options import ReadOptions
 
     joined = measure(store, files, on=on, stated=stated, options=ReadOptions(engine=engine(params)))
-    if not params["quiet"]:
-        echo(f"{store}: {_in_words(joined)}", err=True)
-
-
-def _in_words(joined: "Joined") -> str:
-    """Return how many jobs have measurements, and what of these is of none."""
-    text = f"{joined.jobs:,} of {joined.of:,} jobs have measurements, {joined.values:,} values"
-    return (
-        f"{text}; {joined.unmatched:,} ids match no job, or several (rejects)" if joined.unmatched else text
-    )
+    tell_joined(store, [joined], quiet=params["quiet"])

@@ -23,6 +23,7 @@ from gwa.cli._common import (
     given,
     looking,
     looks,
+    measurements,
     opened_whole,
     options,
     page_name,
@@ -121,6 +122,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @looks
 @parts
 @statements
+@measurements
 @engines
 @options
 @click.pass_context

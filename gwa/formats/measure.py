@@ -5,8 +5,9 @@ What is measured stands in the table ``measured`` of the store, as it was given;
 log says, else what the first of `PRECEDENCE` that measured it says. Joining anything again changes nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,16 @@ from gwa.errors import DefinitionError, TraceError
 from gwa.formats.open import open_files
 from gwa.formats.registry import writer
 from gwa.ingest.jobstats import define_jobstats
-from gwa.ingest.measurements import MEASURABLE, PRECEDENCE, query_of
+from gwa.ingest.measured_files import Given, by_kind, given
+from gwa.ingest.measurements import (
+    JOBSTATS,
+    JOBSTATS_NODES,
+    MEASURABLE,
+    OTHER,
+    PRECEDENCE,
+    mapped_query,
+    query_of,
+)
 from gwa.store.engines.duckdb import literal
 from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME
@@ -49,14 +59,92 @@ AMBIGUOUS: Final = "several jobs of the trace have this id"
 MAXIMUM_REJECTS: Final = 10_000
 
 OF_LOG: Final = f"""
-select job_id, source, field, value from measured
+select job_id, 0 as rank, field, value from measured
 inner join known_id on measured.source_id = known_id.id and measured.site is not distinct from known_id.site
 where source = '{LOG}'
 """
 """What the log says of jobs of which something else measured the same."""
 
+SAID: Final = f"""
+select job_id, rank, field, value from matched where jobs = 1 and is_possible
+union all
+{OF_LOG}
+"""
+"""All that is said of jobs, by the rank of who says so: the lowest counts."""
+
 OF_GPUS: Final = ("gpu_utilization", "idle_gpus", "gpu_memory", "max_gpu_memory")
 """Fields that are of all GPUs of a job, and not known where fewer or more were measured."""
+
+OF_NODES: Final = ("average_cpu_time", "max_memory", "idle_nodes")
+"""Fields that are of all nodes of a job, and not known where fewer or more were measured."""
+
+IS_BOUND: Final = "coalesce(list_contains(string_split(recorded.bounds, ','), '{field}'), false)"
+"""Whether what the log says of a field is that it is at least, or at most, so much: measured values count."""
+
+MATCH: Final = f"""
+with found as (
+    select
+        measured.*,
+        measured.site is null
+        or of_id.site is null
+        or of_id.jobs = 1 and measured.site = of_id.site as is_by_id,
+        coalesce(if(is_by_id, of_id.jobs, of_site.jobs), 0) as jobs,
+        if(is_by_id, of_id.job_id, of_site.job_id) as job_id,
+        if(is_by_id, of_id.run_time, of_site.run_time) as run_time,
+        if(is_by_id, of_id.n_procs, of_site.n_procs) as n_procs,
+        if(is_by_id, of_id.n_gpus, of_site.n_gpus) as n_gpus,
+        if(is_by_id, of_id.n_nodes, of_site.n_nodes) as n_nodes
+    from measured
+    left join of_id on measured.source_id = of_id.id
+    left join of_site on measured.source_id = of_site.id and measured.site = of_site.site
+    where measured.source <> '{LOG}' and measured.field not in ('gpus', 'nodes')
+),
+counted as (
+    select
+        source_id,
+        site,
+        source,
+        max(value) filter (where field = 'gpus') as gpus,
+        max(value) filter (where field = 'nodes') as nodes
+    from measured
+    where field in ('gpus', 'nodes')
+    group by all
+),
+known as (
+    select
+        found.* exclude (field, value),
+        gpus,
+        nodes,
+        case
+            when field = 'watts' then 'energy'
+            when field in ('cpu_share', 'cpu_seconds') then 'average_cpu_time'
+            else field
+        end as field,
+        case
+            when field in ('watts', 'cpu_share') then value * run_time
+            when field = 'cpu_seconds' then value / n_procs
+            else value
+        end as value
+    from found
+    left join counted
+        on found.source_id = counted.source_id and found.site is not distinct from counted.site
+            and found.source = counted.source
+)
+select
+    job_id,
+    jobs,
+    source_id,
+    source,
+    list_position([{", ".join(map(literal, PRECEDENCE))}], source) as rank,
+    field,
+    value,
+    coalesce({POSSIBLE}, false) as is_possible
+from known
+where not coalesce(field in ({", ".join(map(literal, OF_GPUS))}) and gpus <> n_gpus, false)
+    and not coalesce(field in ({", ".join(map(literal, OF_NODES))}) and nodes <> n_nodes, false)
+    and (jobs <> 1 or value is not null)
+"""
+"""What is measured by job, in the units of the fields of jobs."""
 
 
 @dataclass(frozen=True)
@@ -92,31 +180,66 @@ def measure(
     with Store.open(trace, options.engine) as known, protected(files):
         given = measurements(files, on, stated)
         known.connection.register("given_rows", given)
-        (fresh,) = known.row("select count(*) from (from given_rows except from measured)")
+        (fresh,) = known.row(
+            "select count(*) from (from given_rows except from measured)"
+            if known.row("select count(*) from measured")[0]
+            else "select count(*) from given_rows"
+        )
         if not fresh:
             _know_ids(known)
             _match(known, "matched")
             return _counted(known)
     with whole(trace) as part:
         with open_files([trace], None, replace(options, target=part)) as store:
-            store.connection.register("given_rows", given)
-            joined = join(store, "given_rows")
+            joined = join_table(store, given)
             store.flush()
         return joined
 
 
 def measurements(files: Sequence[Path], on: str | None, stated: str | None) -> "pa.Table":
-    """Return the rows of the table ``measured`` that *files* hold."""
+    """
+    Return the rows of the table ``measured`` that *files* hold.
+
+    *on* names the column of the ids of jobs, *stated* says which fields are in which columns. Raise
+    `DefinitionError` for a file of no known kind, `TraceError` for one that cannot be read.
+    """
     # Sums of several threads would differ in their last digits from one time to the next.
     with duckdb.connect(config={"threads": 1}) as database:
-        define_jobstats(database)
         database.execute(f"create table rows ({TABLES['measured']})")
-        for path in files:
-            _read(database, path, on, stated)
+        found = [given(database, path, f"file_{place}") for place, path in enumerate(files)]
+        if on and not any(on in one.columns for one in found):
+            raise DefinitionError(
+                f"{files[0]}: there is no column '{on}', expected one of {', '.join(found[0].columns)}"
+            )
+        if stated:
+            for one in found:
+                _add(database, one, OTHER, lambda columns: mapped_query(columns, on, stated))
+        else:
+            for kind, one in by_kind(database, found, on):
+                if kind in {JOBSTATS, JOBSTATS_NODES}:
+                    define_jobstats(database)
+                _add(database, one, kind.name, partial(query_of, kind, on=on))
         select = "from rows"
-        if len(files) > 1:
-            select = "select * exclude (value), max(value) as value from rows group by all"
+        if len(found) > 1:
+            select = "select * exclude (value), max(value) as value from rows group by all order by all"
         return database.sql(select).to_arrow_table()
+
+
+def _add(
+    database: duckdb.DuckDBPyConnection, one: Given, source: str, query: Callable[[Sequence[str]], str]
+) -> None:
+    """Add to the table ``rows`` what is given by a *source*, of which *query* makes rows of jobs."""
+    try:
+        database.execute(f"create or replace temp view given as {one.select}")
+        database.execute(
+            f"insert into rows select id, site, {literal(source)}, field, value"
+            f" from (unpivot (from ({query(one.columns)}) order by id, site)"
+            " on columns(* exclude (id, site)) into name field value value) where id is not null"
+        )
+    except DefinitionError as error:
+        raise DefinitionError(f"{one.path}: {error}") from error
+    except duckdb.Error as error:
+        raise TraceError(f"{one.path}: cannot be read: {str(error).splitlines()[0]}") from error
 
 
 def joined_before(path: Path, options: ReadOptions) -> "pa.Table | None":
@@ -131,51 +254,34 @@ def joined_before(path: Path, options: ReadOptions) -> "pa.Table | None":
 def join_again(store: Store, rows: "pa.Table | None") -> None:
     """Join to *store* what was joined to an earlier edition of it."""
     if rows is not None:
-        store.connection.register("joined_before", rows)
-        join(store, "joined_before")
+        join_table(store, rows)
 
 
-def _read(database: duckdb.DuckDBPyConnection, path: Path, on: str | None, stated: str | None) -> None:
-    """Append what a file holds to the table ``rows``."""
-    reader = "read_parquet" if path.suffix == ".parquet" else "read_csv"
-    every = "" if reader == "read_parquet" else ", all_varchar = true"
+def join_table(store: Store, rows: "pa.Table") -> Joined:
+    """Join *rows* of the table ``measured`` to *store*."""
+    store.connection.register("given_rows", rows)
     try:
-        database.execute(f"create or replace temp view given as from {reader}({literal(str(path))}{every})")
-        columns = [name for name, *_ in database.execute("describe given").fetchall()]
-        source, select = query_of(columns, on, stated)
-        database.execute(
-            f"insert into rows select id, site, {literal(source)}, field, value from (unpivot ({select})"
-            " on columns(* exclude (id, site)) into name field value value) where id is not null"
-        )
-    except DefinitionError as error:
-        raise DefinitionError(f"{path}: {error}") from error
-    except duckdb.Error as error:
-        raise TraceError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+        return _join(store, "given_rows")
+    finally:
+        store.connection.unregister("given_rows")
 
 
-def join(store: Store, rows: str) -> Joined:
+def _join(store: Store, rows: str) -> Joined:
     """Put the measurements *rows*, a relation, into *store*, and make fields of its jobs of all it has."""
     database = store.connection
     _know_ids(store)
     _match(store, "was")
-    database.execute(f"create temp table given as from {rows}")
-    database.execute(
-        "create temp table kept as from measured anti join given on measured.source_id = given.source_id"
-        " and measured.site is not distinct from given.site and measured.source = given.source"
-        " and measured.field = given.field"
+    same = " and ".join(
+        f"measured.{key} is not distinct from given.{key}" for key in ("source_id", "site", "source", "field")
     )
+    database.execute(f"create temp table kept as from measured anti join {rows} as given on {same}")
     database.execute("truncate measured")
-    database.execute(
-        "insert into measured from (from kept union all from given)"
-        " order by source, field, source_id, site nulls first"
-    )
+    database.execute(f"insert into measured from (from kept union all from {rows})")
     _match(store, "matched")
-    recorded = {name for (name,) in store.rows("select column_name from (describe recorded)")}
-    for field in MEASURABLE:
-        _settle(store, field, is_recorded=field in recorded)
+    _settle(store)
     _note(store)
     joined = _counted(store)
-    for table in ("was", "given", "kept"):
+    for table in ("was", "kept"):
         database.execute(f"drop table {table}")
     _forget(store)
     return joined
@@ -190,130 +296,107 @@ def _forget(store: Store) -> None:
 def _know_ids(store: Store) -> None:
     """Make the tables of the ids that jobs have, by site and without it, and of how many have the same."""
     database = store.connection
+    columns = ("job_id", "run_time", "n_procs", "n_gpus", "n_nodes")
     database.execute(
-        """create temp table known_id as
-        select id, job_id, coalesce(last_run_site_id, orig_site_id) as site, run_time, n_procs, n_gpus
+        f"""create temp table known_id as
+        select id, coalesce(last_run_site_id, orig_site_id) as site, {", ".join(columns)}
         from (select source_id as id, job_id from source_ids union all select raw_id, job_id from raw_ids)
         inner join jobs using (job_id)"""
     )
-    columns = ", ".join(
-        f"any_value({name}) as {name}" for name in ("job_id", "run_time", "n_procs", "n_gpus")
-    )
-    same = f"count(distinct job_id) as jobs, {columns}"
-    database.execute(f"create temp table of_site as select id, site, {same} from known_id group by id, site")
+    any_of = f"count(distinct job_id) as jobs, {', '.join(f'any_value({one}) as {one}' for one in columns)}"
+    (several,) = store.row("select count(*) <> count(distinct id) from known_id")
+    # Most logs have each id once, and what is of one job need not be grouped.
+    by_id = f"select id, any_value(site) as site, {any_of} from known_id group by id"
+    once = f"select id, site, 1 as jobs, {', '.join(columns)} from known_id"
+    database.execute(f"create temp table of_id as {by_id if several else once}")
     database.execute(
-        f"create temp table of_id as select id, any_value(site) as site, {same} from known_id group by id"
+        f"create temp table of_site as select id, site, {any_of} from known_id"
+        " where id in (select id from of_id where jobs > 1) group by id, site"
     )
 
 
 def _match(store: Store, name: str) -> None:
-    """Make the table *name* of what is measured by job, in the units of the fields of jobs."""
-    of_gpus = ", ".join(map(literal, OF_GPUS))
-    store.connection.execute(
-        f"""create temp table {name} as
-        with found as (
-            select
-                measured.*,
-                unnest(if(
-                    measured.site is null or of_id.site is null,
-                    {{'jobs': of_id.jobs, 'job_id': of_id.job_id, 'run_time': of_id.run_time,
-                      'n_procs': of_id.n_procs, 'n_gpus': of_id.n_gpus}},
-                    {{'jobs': of_site.jobs, 'job_id': of_site.job_id, 'run_time': of_site.run_time,
-                      'n_procs': of_site.n_procs, 'n_gpus': of_site.n_gpus}}
-                )),
-                counted.value as gpus
-            from measured
-            left join of_id on measured.source_id = of_id.id
-            left join of_site on measured.source_id = of_site.id and measured.site = of_site.site
-            left join (from measured where field = 'gpus') as counted
-                on measured.source_id = counted.source_id and measured.site is not distinct from counted.site
-                    and measured.source = counted.source
-            where measured.source <> '{LOG}'
-        )
-        select
-            job_id,
-            coalesce(jobs, 0) as jobs,
-            source_id,
-            source,
-            case
-                when field = 'watts' then 'energy'
-                when field in ('cpu_share', 'cpu_seconds') then 'average_cpu_time'
-                else field
-            end as field,
-            case
-                when field in ('watts', 'cpu_share') then value * run_time
-                when field = 'cpu_seconds' then value / n_procs
-                else value
-            end as value
-        from found
-        where field <> 'gpus' and not coalesce(field in ({of_gpus}) and gpus <> n_gpus, false)"""
-    )
+    """Make the table *name* of what is measured by job."""
+    store.connection.execute(f"create temp table {name} as {MATCH}")
 
 
-def _settle(store: Store, field: str, *, is_recorded: bool) -> None:
-    """Make *field* of each job what the first source of it says."""
-    database, kind = store.connection, BY_NAME[field]
-    (count,) = store.row(f"select count(*) from matched where field = '{field}' and jobs = 1")
-    if not count:
+def _settle(store: Store) -> None:
+    """Make the fields of each job what the first source of them says."""
+    database = store.connection
+    found = {name for (name,) in store.rows("select distinct field from matched where jobs = 1")}
+    recorded = {name for (name,) in store.rows("select column_name from (describe recorded)")}
+    fields = [name for name in MEASURABLE if name in found]
+    has_bounds = "bounds" in recorded
+    for field in fields:
+        if field in recorded:
+            _keep_of_log(store, field, but=IS_BOUND.format(field=field) if has_bounds else "false")
+        else:
+            database.execute(f"alter table recorded add column {field} {BY_NAME[field].sql}")
+    if not fields:
         return
-    if not is_recorded:
-        database.execute(f"alter table recorded add column {field} {kind.sql}")
-    # What is in the jobs is the log's unless something was joined before.
-    if is_recorded:
-        database.execute(
-            f"""insert into measured
-            select min(id), any_value(site), '{LOG}', '{field}', any_value(recorded.{field})
-            from recorded
-            inner join known_id using (job_id)
-            where recorded.{field} is not null
-                and job_id in (select job_id from matched where field = '{field}' and jobs = 1)
-                and job_id not in (select job_id from was where field = '{field}' and jobs = 1)
-            group by job_id
-            order by all"""
-        )
-    database.execute(
-        f"update recorded set {field} = null where job_id in"
-        f" (select job_id from was where field = '{field}' and jobs = 1)"
+    # The least is the first where there is one source.
+    first = "arg_min(value, (rank, value))" if _has_several(store) else "min(value)"
+    columns = ", ".join(f"{first} filter (where field = '{name}') as {name}" for name in fields)
+    database.execute(f"create temp table settled as select job_id, {columns} from ({SAID}) group by job_id")
+    values = ", ".join(
+        f"{name} = coalesce(cast(settled.{name} as {BY_NAME[name].sql}), recorded.{name})" for name in fields
     )
-    order = ", ".join(map(literal, (LOG, *PRECEDENCE)))
-    database.execute(
-        f"""create or replace temp table settled as
-        select job_id, arg_min(value, (list_position([{order}], source), value)) as value
-        from (
-            select job_id, source, value
-            from matched
-            where field = '{field}' and jobs = 1 and ({POSSIBLE})
-            union all
-            select job_id, source, value from ({OF_LOG}) where field = '{field}'
-        )
-        group by job_id"""
-    )
-    database.execute(
-        f"update recorded set {field} = cast(settled.value as {kind.sql}) from settled"
-        " where recorded.job_id = settled.job_id"
-    )
+    database.execute(f"update recorded set {values} from settled where recorded.job_id = settled.job_id")
+    for field in fields if has_bounds else ():
+        _is_bound_no_more(store, field)
+    database.execute("drop table settled")
     store.show_all()
+
+
+def _has_several(store: Store) -> bool:
+    """Whether several sources measured jobs, of which the log may be one."""
+    return bool(store.row(f"select count(distinct rank) > 1 from ({SAID})")[0])
+
+
+def _is_bound_no_more(store: Store, field: str) -> None:
+    """Take a *field* that is measured off those of which the log knows a bound only."""
+    others = f"list_filter(string_split(bounds, ','), lambda one: one <> '{field}')"
+    store.connection.execute(
+        f"update recorded set bounds = nullif(array_to_string({others}, ','), '') from settled"
+        f" where recorded.job_id = settled.job_id and settled.{field} is not null"
+        f" and {IS_BOUND.format(field=field)}"
+    )
+
+
+def _keep_of_log(store: Store, field: str, but: str) -> None:
+    """
+    Keep what the log says of a *field* that is measured, and take off what was joined to it before.
+
+    What the log says of the jobs for which *but* holds does not count.
+    """
+    measured = "(select job_id from {} where field = '{}' and jobs = 1)"
+    now, before = measured.format("matched", field), measured.format("was", field)
+    # What is in the jobs is the log's unless something was joined before.
+    store.connection.execute(
+        f"""insert into measured
+        select min(id), any_value(site), '{LOG}', '{field}', any_value(recorded.{field})
+        from recorded
+        inner join known_id using (job_id)
+        where recorded.{field} is not null and job_id in {now} and job_id not in {before} and not {but}
+        group by job_id
+        order by all"""
+    )
+    store.connection.execute(f"update recorded set {field} = null where job_id in {before}")
 
 
 def _note(store: Store) -> None:
     """Count the jobs on which sources disagree and values that cannot be, and reject what is of no job."""
     database = store.connection
     order = ", ".join((LOG, *PRECEDENCE))
-    database.execute(f"delete from repairs where name = '{DISAGREEMENT}'")
-    for field, jobs in store.rows(
-        f"""select field, count(*) from (
-            select job_id, field from (
-                select job_id, source, field, value from matched where jobs = 1 and ({POSSIBLE})
-                union all
-                from ({OF_LOG})
-            ) group by job_id, field
-            having count(distinct source) > 1 and max(value) - min(value) > 0.1 * max(value)
-        ) group by field order by field"""
-    ):
+    database.execute(f"delete from repairs where name in ('{DISAGREEMENT}', '{IMPOSSIBLE}')")
+    differing = f"""select field, count(*) from (
+        select job_id, field from ({SAID}) group by job_id, field
+        having count(distinct rank) > 1 and max(value) - min(value) > 0.1 * max(value)
+    ) group by field order by field"""
+    for field, jobs in store.rows(differing) if _has_several(store) else ():
         store.repaired(DISAGREEMENT, MEANING.format(field=field, order=order), jobs)
-    database.execute(f"delete from repairs where name = '{IMPOSSIBLE}'")
     for field, jobs in store.rows(
-        f"select field, count(*) from matched where jobs = 1 and not ({POSSIBLE}) group by all order by all"
+        "select field, count(*) from matched where jobs = 1 and not is_possible group by all order by all"
     ):
         store.repaired(IMPOSSIBLE, IMPOSSIBLE_MEANING.format(field=field), jobs)
     reasons = f"('{UNMATCHED}', '{AMBIGUOUS}')"
@@ -329,8 +412,9 @@ def _counted(store: Store) -> Joined:
     """Return what is joined to *store*, from the table ``matched``."""
     return Joined(
         *store.row(
-            f"select count(distinct job_id) filter (where jobs = 1 and ({POSSIBLE})),"
-            f" (select count(*) from jobs), count(*) filter (where jobs = 1 and ({POSSIBLE})),"
+            "select count(distinct job_id) filter (where jobs = 1 and is_possible),"
+            " (select count(*) from jobs),"
+            " count(*) filter (where jobs = 1 and is_possible),"
             " count(distinct (source, source_id)) filter (where jobs <> 1) from matched"
         )
     )

@@ -148,6 +148,22 @@ def open_files(
     Files whose columns are stated, by the option ``map``, are tables unless another format is named.
     """
     options = options or ReadOptions()
+    if options.join and options.on_spark:
+        raise EngineError(f"{files[0]}: measurements are joined in DuckDB: gwa convert it with them first")
+    store = _read(files, name, options, skip_unknown=skip_unknown)
+    try:
+        if options.join:
+            options.join(store)
+        if options.inspect:
+            options.inspect(store)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _read(files: Sequence[Path], name: str | None, options: ReadOptions, *, skip_unknown: bool) -> Store:
+    """Return a store with the jobs of *files*, as the format of these reads them."""
     if "map" in options.format_options:
         name = name or "table"
     if len(files) == 1 and is_remote(files[0]):
@@ -170,8 +186,6 @@ def open_files(
         _add_skipped(store, options.stored_skips)
         if "format" not in store.provenance:
             store.note({"format": format_.name, "gwa": __version__})
-    if options.inspect:
-        options.inspect(store)
     return store
 
 

@@ -34,7 +34,7 @@ LONGEST_SUMMARY: Final = 1 << 24
 GZIP: Final = MAX_WBITS | 16
 
 SHAPE: Final = (
-    '{"gpus":"VARCHAR","total_time":"DOUBLE","nodes":"MAP(VARCHAR, STRUCT(cpus DOUBLE, total_time DOUBLE,'
+    '{"nodes":"MAP(VARCHAR, STRUCT(total_time DOUBLE,'
     " total_memory DOUBLE, used_memory DOUBLE, gpu_utilization MAP(VARCHAR, DOUBLE),"
     ' gpu_used_memory MAP(VARCHAR, DOUBLE)))"}'
 )

@@ -8,9 +8,11 @@ names of its columns; any other table by a map such as ``job_id=id,gpu_utilizati
 Sources: NVIDIA's dcgm-exporter (fields of DCGM 4: a blank is a number from 2^47 or 2^63 - 16 on, an energy is
 a counter in mJ), CEEMS (units of its SQLite database; energy includes PUE, and the use of GPUs is a mean of
 samples above 0, so none is known to be idle), CodeCarbon 3 (a row for each process and node: in the mode
-machine each measured its whole node) and jobstats (``job_summary``, with ``AdminComment`` in a column).
+machine each measured its whole node) and jobstats (``job_summary``, with ``AdminComment`` in a column, or a
+row for each node and GPU, as ``job_nodes`` and ``job_gpu_metrics`` have them).
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -56,9 +58,10 @@ class Kind:
     """
     What is measured by *name*, which *title* explains.
 
-    Tables that have the *columns* are of it. *select* makes of the table ``given`` a row for each job, with
-    ``id``, ``site``, fields of jobs, and what `gwa.formats.measure` makes fields of: ``gpus`` (measured),
-    ``watts`` and ``cpu_share``. *export* says how to get such a table.
+    Tables that have the *columns* are of it, and *key*, which has the ids of jobs, or another column that is
+    said to have them. *select* makes of the table ``given`` a row for each job, with ``id``, ``site``, fields
+    of jobs, and what `gwa.formats.measure` makes fields of: ``gpus`` and ``nodes`` (measured), ``watts``,
+    ``cpu_share`` and ``cpu_seconds``. *export* says how to get such a table.
     """
 
     name: str
@@ -66,24 +69,30 @@ class Kind:
     columns: frozenset[str]
     select: str
     export: str
+    key: str = ""
+
+    def fits(self, columns: Collection[str], on: str | None) -> bool:
+        """Whether a table with *columns* is of this kind, where *on* is the column of ids that is said."""
+        return self.columns <= set(columns) and (not self.key or (on or self.key) in columns)
 
 
 DCGM: Final = Kind(
     "dcgm",
-    "samples of NVIDIA's dcgm-exporter, a row for each metric, GPU and time",
-    frozenset({"timestamp", "metric", "gpu", "hpc_job", "value"}),
+    "samples of NVIDIA's dcgm-exporter: Prometheus' answer as JSON, or a row for each metric, GPU and time",
+    frozenset({"timestamp", "metric", "gpu", "value"}),
     f"""
 with sample as (
     select
-        cast(hpc_job as varchar) as id,
-        concat_ws('/', {{host}}, cast(gpu as varchar), {{part}}) as device,
+        {{id}} as id,
+        coalesce({{uuid}}, concat_ws('/', {{host}}, cast(gpu as varchar))) as board,
+        concat_ws('/', board, {{part}}) as device,
         metric,
         "timestamp" as t,
         try_cast(value as double) as value,
-        count(*) over (partition by device, metric, t) as sharing
+        count(*) over (partition by board, metric, t) as sharing
     from given
     -- A blank is a number, too.
-    where try_cast(value as double) >= 0 and try_cast(value as double) < {BLANK!r} and hpc_job is not null
+    where try_cast(value as double) >= 0 and try_cast(value as double) < {BLANK!r} and {{id}} is not null
 ),
 device as (
     select
@@ -99,8 +108,9 @@ device as (
     group by id, device
 ),
 counter as (
-    -- A counter that is less than before has begun again. Jobs that share a GPU share its energy.
-    select id, sum(greatest(value - former, 0) / sharing) / 1000 as joules
+    -- A counter that is less than before has begun again at 0. Jobs that share a GPU, whole or in parts,
+    -- share its energy.
+    select id, sum(if(value < former, value, value - former) / sharing) / 1000 as joules
     from (
         select id, value, sharing, lag(value) over (partition by id, device order by t) as former
         from sample
@@ -112,9 +122,9 @@ counter as (
 select
     id,
     null as site,
-    cast(count(used) as double) as gpus,
+    cast(coalesce(nullif(count(used), 0), nullif(count(memory), 0)) as double) as gpus,
     avg(used) as gpu_utilization,
-    cast(count(*) filter (where used = 0) as double) as idle_gpus,
+    case when count(used) > 0 then cast(count(*) filter (where used = 0) as double) end as idle_gpus,
     sum(memory) as gpu_memory,
     max(memory) as max_gpu_memory,
     any_value(joules) as energy,
@@ -123,22 +133,22 @@ from device
 left join counter using (id)
 group by id
 """,
-    "# Prometheus' API gives the samples of a metric; hpc_job is what the prolog writes for dcgm-exporter.\n"
-    "curl -G $PROMETHEUS/api/v1/query_range"
-    " -d start=2025-01-01T00:00:00Z -d end=2025-01-02T00:00:00Z -d step=60 \\\n"
-    """  --data-urlencode 'query={__name__=~"DCGM_FI_DEV_.*|DCGM_FI_PROF_GR_.*",hpc_job!=""}' \\\n"""
-    """| jq -r '["timestamp","metric","gpu","Hostname","hpc_job","value"], (.data.result[] | .metric as $m"""
-    """ | .values[] | [.[0], $m.__name__, $m.gpu, $m.Hostname, $m.hpc_job, .[1]]) | @csv' > dcgm.csv""",
+    "# hpc_job is what the site's prolog writes for dcgm-exporter. Files of several days are read as one.\n"
+    "curl -sG $PROMETHEUS/api/v1/query_range -d step=60"
+    " -d start=2025-01-01T00:00:00Z -d end=2025-01-02T00:00:00Z \\\n"
+    """  --data-urlencode 'query={__name__=~"DCGM_FI_DEV_(GPU_UTIL|FB_USED|POWER_USAGE"""
+    """|TOTAL_ENERGY_CONSUMPTION)|DCGM_FI_PROF_GR_ENGINE_ACTIVE",hpc_job!=""}' > dcgm.json""",
+    key="hpc_job",
 )
 
 CEEMS: Final = Kind(
     "ceems",
     "units of CEEMS, a row for each job",
-    frozenset({"cluster_id", "uuid", "avg_cpu_usage", "avg_gpu_usage"}),
+    frozenset({"cluster_id", "avg_cpu_usage", "avg_gpu_usage"}),
     f"""
 with unit as (
     select
-        cast(uuid as varchar) as id,
+        {{id}} as id,
         cast(cluster_id as varchar) as site,
         try_cast(json_extract_string(avg_cpu_usage, '$.global') as double) / 100 as cpu_share,
         try_cast(json_extract_string(avg_gpu_usage, '$.global') as double) as used,
@@ -146,6 +156,11 @@ with unit as (
         try_cast(json_extract_string({{gpu_energy}}, '$.total') as double) as gpu_kwh
     from given
     where coalesce(cast({{ignored}} as varchar), '0') <> '1'
+    -- A unit that has not ended is more in a later export.
+    qualify
+        {{begun}} is null
+        or row_number()
+            over (partition by id, site, {{begun}} order by try_cast({{lasted}} as double) desc) = 1
 )
 select
     id,
@@ -161,6 +176,7 @@ from unit
 group by id, site
 """,
     "sqlite3 -csv -header ceems.db 'select * from units' > units.csv",
+    key="uuid",
 )
 
 CODECARBON: Final = Kind(
@@ -188,28 +204,18 @@ where id is not null
 group by id
 """,
     "# CodeCarbon writes it beside the program, with job_id and node_name where it knows the scheduler.\n"
-    "cat */emissions.csv > emissions.csv",
+    "gwa measure jobs.duckdb */emissions.csv",
 )
 
-JOBSTATS: Final = Kind(
-    "jobstats",
-    "job_summary of jobstats' database, a row for each job",
-    frozenset({"jobid", "cluster", "admin_comment"}),
-    f"""
-with summary as (
-    select
-        cast(jobid as varchar) as id,
-        cast(cluster as varchar) as site,
-        jobstats_summary({TEXT_FUNCTION}(admin_comment)) as s
-    from given
-    where ltrim(admin_comment) like 'JS1:%' and not regexp_matches(ltrim(admin_comment), '^JS1:(None|Short)')
-)
+OF_SUMMARY: Final = """
 select
     id,
     site,
-    cast(len(s.uses) as double) as gpus,
+    cast(s.nodes as double) as nodes,
+    -- Where the use of GPUs is not known, as of parts of them (MIG), their memory tells how many there are.
+    cast(coalesce(nullif(len(s.uses), 0), nullif(len(s.sizes), 0)) as double) as gpus,
     list_avg(s.uses) / 100 as gpu_utilization,
-    cast(len(list_filter(s.uses, lambda x: x = 0)) as double) as idle_gpus,
+    case when len(s.uses) > 0 then cast(len(list_filter(s.uses, lambda x: x = 0)) as double) end as idle_gpus,
     jobstats_total(s.sizes) / 1024 as gpu_memory,
     case when jobstats_total(s.sizes) is not null then list_max(s.sizes) / 1024 end as max_gpu_memory,
     nullif(s.memory, 0) as max_memory,
@@ -220,53 +226,130 @@ select
     end as idle_nodes
 from summary
 where s.nodes > 0
+"""
+"""What is made of what jobstats says of the nodes of a job, as `gwa.ingest.jobstats` has it."""
+
+JOBSTATS: Final = Kind(
+    "jobstats",
+    "job_summary of jobstats' database, a row for each job",
+    frozenset({"cluster", "admin_comment"}),
+    f"""
+with summary as (
+    select
+        {{id}} as id,
+        cast(cluster as varchar) as site,
+        jobstats_summary({TEXT_FUNCTION}(admin_comment)) as s
+    from given
+    where ltrim(admin_comment) like 'JS1:%' and not regexp_matches(ltrim(admin_comment), '^JS1:(None|Short)')
+)
+{OF_SUMMARY}
 """,
-    "mariadb jobstats -B -e 'select cluster, jobid, admin_comment from job_summary' > summary.csv",
+    "mariadb jobstats -B -e 'select cluster, jobid, admin_comment from job_summary' > summary.tsv",
+    key="jobid",
 )
 
-KINDS: Final = (DCGM, CEEMS, CODECARBON, JOBSTATS)
+JOBSTATS_NODES: Final = Kind(
+    "jobstats",
+    "job_nodes and job_gpu_metrics of jobstats' database, a row for each node and GPU; as dumps of the three"
+    " tables, too",
+    frozenset({"cluster", "node_name", "used_memory", "total_time", "gpu_index", "gpu_utilization"}),
+    f"""
+with each_gpu as (
+    select
+        {{id}} as id,
+        cast(cluster as varchar) as site,
+        cast(node_name as varchar) as node,
+        nullif(cast(gpu_index as varchar), '') as gpu,
+        max(try_cast(used_memory as double)) as memory,
+        max(try_cast(total_time as double)) as cpu_time,
+        max(try_cast(gpu_utilization as double)) as used,
+        max(try_cast({{gpu_memory}} as double)) as size
+    from given
+    group by all
+),
+each_node as (
+    select
+        id,
+        site,
+        max(memory) as memory,
+        max(cpu_time) as cpu_time,
+        list(used order by gpu) filter (where gpu is not null) as uses,
+        list(size order by gpu) filter (where gpu is not null) as sizes
+    from each_gpu
+    group by id, site, node
+),
+summary as (
+    select
+        id,
+        site,
+        {{{{
+            'nodes': count(*),
+            'times': list(cpu_time),
+            'memory': jobstats_total(list(memory)) / 1024,
+            'uses': jobstats_uses(flatten(list(uses) filter (where uses is not null))),
+            'sizes': flatten(list(sizes) filter (where sizes is not null))
+        }}}} as s
+    from each_node
+    group by id, site
+)
+{OF_SUMMARY}
+""",
+    "mariadb jobstats -B -e 'select s.cluster, s.jobid, n.node_name, n.used_memory, n.total_time,"
+    " g.gpu_index, g.gpu_utilization, g.gpu_used_memory from job_summary s"
+    " join job_nodes n on n.job_summary_id = s.id"
+    " left join job_gpu_metrics g on g.job_node_id = n.id' > nodes.tsv",
+    key="jobid",
+)
+
+KINDS: Final = (DCGM, CEEMS, CODECARBON, JOBSTATS_NODES, JOBSTATS)
 
 OTHER: Final = "table"
 """The name of what is measured by a table of which a map says what it has."""
 
 OPTIONAL: Final = {
     "host": "Hostname",
+    "uuid": "UUID",
     "part": "GPU_I_ID",
     "cpu_energy": "total_cpu_energy_usage_kwh",
     "gpu_energy": "total_gpu_energy_usage_kwh",
     "ignored": "ignore",
+    "begun": "started_at_ts",
+    "lasted": "total_time_seconds",
     "own_id": "job_id",
     "mode": "tracking_mode",
+    "gpu_memory": "gpu_used_memory",
 }
 """Columns that a kind reads where there are such."""
 
 
-def query_of(columns: list[str], on: str | None, stated: str | None) -> tuple[str, str]:
+def kind_of(columns: Collection[str], on: str | None) -> Kind:
     """
-    Return what measured a table with *columns*, and the query that makes rows of jobs of it.
+    Return the kind of a table with *columns*, in which *on* has the ids of jobs where that is said.
 
-    *on* names the column of the id of jobs, *stated* says which fields are in which columns. Raise
-    `DefinitionError` for a table of no kind that is known, and for a map that is none.
+    Raise `DefinitionError` for a table of no kind that is known.
     """
-    if on is not None and on not in columns:
-        raise DefinitionError(f"there is no column '{on}', expected one of {', '.join(columns)}")
-    if stated:
-        return OTHER, _mapped(columns, on, stated)
     for kind in KINDS:
-        if kind.columns <= set(columns):
-            return kind.name, kind.select.format(**_optional(columns, kind, on))
-    known = "; ".join(f"{kind.name} ({', '.join(sorted(kind.columns))})" for kind in KINDS)
+        if kind.fits(columns, on):
+            return kind
+    known = "; ".join(
+        f"{kind.name} ({', '.join(sorted({*kind.columns, kind.key} - {''}))})" for kind in KINDS
+    )
     raise DefinitionError(
-        f"the columns are those of no measurements that are known: {known}; for another table say --on COLUMN"
-        " and --map FIELD=COLUMN:UNIT"
+        f"the columns are those of no measurements that are known: {known}; for another table say which"
+        " column has the ids of jobs and what the others hold, such as --on job --map gpu_utilization=util:%"
     )
 
 
-def _optional(columns: list[str], kind: Kind, on: str | None) -> dict[str, str]:
-    """Return the SQL of the columns that a table of a *kind* may lack."""
+def query_of(kind: Kind, columns: Collection[str], on: str | None) -> str:
+    """Return the query that makes rows of jobs of the table ``given`` of a *kind*, with *columns*."""
     names = OPTIONAL | ({"host": "node_name"} if kind is CODECARBON else {})
     found = {key: _text(name) if name in columns else "null" for key, name in names.items()}
-    return found | {"on": _text(on) if on else "null"}
+    has_on = on is not None and on in columns
+    return kind.select.format(
+        **found,
+        id=_text(on if on and has_on else kind.key) if kind.key else "null",
+        on=_text(on) if on and has_on else "null",
+    )
 
 
 def _text(column: str) -> str:
@@ -280,8 +363,12 @@ def _number(column: str) -> str:
     return f"if({text} is null, null, coalesce(try_cast({text} as double), 'nan'))"
 
 
-def _mapped(columns: list[str], on: str | None, stated: str) -> str:
-    """Return the query of a table of which *stated* says what it has."""
+def mapped_query(columns: Collection[str], on: str | None, stated: str) -> str:
+    """
+    Return the query of a table with *columns* of which *stated* says what it has.
+
+    *on* names the column of the ids of jobs. Raise `DefinitionError` for a map that is none.
+    """
     if on is None:
         raise DefinitionError("which column has the ids of jobs is not said, expected --on COLUMN as well")
     values = []
@@ -303,12 +390,16 @@ def _mapped(columns: list[str], on: str | None, stated: str) -> str:
 def explained() -> str:
     """Return what `gwa formats measurements` prints."""
     parts = [
-        f"{kind.name}: {kind.title}\n    columns: {', '.join(sorted(kind.columns))}\n"
+        f"{kind.name}: {kind.title}\n    columns: {', '.join(sorted({*kind.columns, kind.key} - {''}))}\n"
         + "".join(f"    {line}\n" for line in kind.export.splitlines())
         for kind in KINDS
     ]
+    heading = (
+        "Measurements of jobs, for gwa measure STORE FILE…, gwa convert and gwa report --measurements FILE."
+        "\nFiles are CSV or Parquet, or what Prometheus answers.\n"
+    )
     return "\n".join([
-        "Measurements of jobs, as CSV or Parquet, for gwa measure STORE FILE…\n",
+        heading,
         *parts,
         "Any other table: --on COLUMN has the ids, and --map FIELD=COLUMN:UNIT,… says what others have.\n"
         f"Fields: {', '.join(MEASURABLE)}. Units: {', '.join(filter(None, UNITS))}.\n"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gwa.metrics.stillness import known_area_of
-from gwa.metrics.timeline import Level, exact_sum, level
+from gwa.metrics.timeline import Level, exact_sum, level, levels
 from gwa.metrics.window import RUNNING, run_time, window
 from gwa.store.peaks import peak_query
 from gwa.store.resources import Resource
@@ -121,6 +121,22 @@ def known_mean(store: Store, resource: Resource) -> float | None:
         return None
     held, length = known_area_of(store, period, _held(store, resource, "all_jobs"), "held")
     return held / length if length > 0 else None
+
+
+def used_levels(store: Store, resource: Resource) -> tuple[Level, Level] | None:
+    """
+    Return the units over time that were used, and those held of which that is known.
+
+    None where the log does not know the load.
+    """
+    period = window(store).period
+    if period is None:
+        return None
+    table = _held(store, resource, "all_jobs")
+    used = f"coalesce({resource.used}, 0)"
+    known = f"case when {resource.used} is not null then held else 0 end"
+    used_level, known_level = levels(store, (used, known), RUNNING, table, width=BIN, period=period)
+    return used_level, known_level
 
 
 def _levels(store: Store, resource: Resource) -> Level | None:

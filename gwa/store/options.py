@@ -21,7 +21,7 @@ class ReadOptions:
     in scratch space if that is None. *rows_folder* is the folder of a checkpoint, for a conversion that can
     be resumed or appended to; *stored_hashes* are those of the logs in the store that is appended to, and
     *stored_skips* its sources that were skipped. *unread* are files beside those that are
-    read. *inspect* is called with the store when it is filled.
+    read. *join* is called with the store when it is filled, and may write to it, and then *inspect*.
     """
 
     system: Mapping[str, object] | None = None
@@ -33,6 +33,7 @@ class ReadOptions:
     stored_hashes: tuple[str, ...] | None = None
     stored_skips: Sequence[Sequence[object]] = ()
     unread: Sequence[Path] = ()
+    join: "Callable[[Store], object] | None" = None
     inspect: "Callable[[Store], None] | None" = None
     format_options: Mapping[str, object] = field(default_factory=dict)
 
@@ -41,6 +42,11 @@ class ReadOptions:
         """What the user states of the system: the contents of a system file, and the option ``zone``."""
         zone = self.format_options.get("zone")
         return {**(self.system or {}), **({"zone": zone} if zone else {})}
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether what is a store already is copied rather than used where it stands."""
+        return self.target is not None or self.join is not None
 
     @property
     def on_spark(self) -> bool:

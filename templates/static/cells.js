@@ -39,19 +39,24 @@ const cells = (() => {
 
   const amounts = (size) => ({ jobs: new Float64Array(size), cpu: new Float64Array(size), gpu: new Float64Array(size) });
 
+  // What is measured of GPUs: by class of one list, so many numbers each.
+  const MEASURED = ["gpu_used_seconds", "gpu_known_seconds", "gpu_idle_seconds", "gpu_idle_known_seconds"];
+
   // What a selection holds; jobs without a known day come after the last one, and are in none of a period. Of time, *picked* has the first day and the one after the last; of each list, the chosen codes.
   // Held are core-hours and GPU-hours of days whose load is known or, where *every*, of all. *rows* names the list whose
-  // classes have waits of their own, and *columnOf* gives the column of a day in the calendar of so many *columns*.
-  function select(tables, sizes, picked, { every, rows, columnOf, columns }) {
+  // classes have waits of their own, *holders* that whose classes have what is measured of GPUs, and *columnOf* gives the
+  // column of a day in the calendar of so many *columns*.
+  function select(tables, sizes, picked, { every, rows, holders, columnOf, columns }) {
     const days = tables.days.rows, count = sizes.length;
     const made = {
       jobs: 0, undated: 0, cpu: 0, gpu: 0, accounted: 0, outcomes: amounts(OUTCOMES), time: amounts((days + 1) * OUTCOMES),
       lists: sizes.map(({ size }) => amounts(size * OUTCOMES)),
       waits: { jobs: new Float64Array(WAITS), cpu: new Float64Array(WAITS) },
       calendar: new Float64Array(columns * 24),
+      measured: new Float64Array(MEASURED.length), holders: holders >= 0 && new Float64Array(sizes[holders].size * MEASURED.length),
       rows: rows >= 0 && { jobs: new Float64Array(sizes[rows].size * WAITS), cpu: new Float64Array(sizes[rows].size * WAITS) },
     };
-    const { jobs, usage } = tables;
+    const { jobs, usage } = tables, measured = MEASURED.flatMap((name, n) => usage[name] ? [[n, usage[name]]] : []);
     pass(jobs, (row, day, outcome, missed, codes) => {
       const n = jobs.jobs[row];
       if (missed < 0) made.time.jobs[day * OUTCOMES + outcome] += n;
@@ -95,6 +100,10 @@ const cells = (() => {
       made.gpu += gpu;
       made.outcomes.cpu[outcome] += cpu;
       made.outcomes.gpu[outcome] += gpu;
+      for (const [n, values] of measured) {
+        made.measured[n] += values[row];
+        if (made.holders) made.holders[codes[holders][row] * MEASURED.length + n] += values[row];
+      }
     });
     return made;
 
@@ -142,5 +151,5 @@ const cells = (() => {
     return total;
   };
 
-  return { OUTCOMES, WAITS, unpack, select, least, quantile, sum };
+  return { OUTCOMES, WAITS, MEASURED, unpack, select, least, quantile, sum };
 })();

@@ -1,7 +1,7 @@
 // The first screen as an instrument: one selection, held in the address; each part is drawn again from one pass over the cells.
 
 const explorer = (() => {
-  const { OUTCOMES, WAITS, quantile, sum } = cells;
+  const { OUTCOMES, WAITS, MEASURED, quantile, sum } = cells;
   const { DAY, HOUR } = draw;
   const NAMES = ["completed", "limit", "failed", "cancelled", "running", "unknown"];
   const BAD = [1, 2, 3], KNOWN = [0, 1, 2, 3];
@@ -149,10 +149,41 @@ const explorer = (() => {
     if (hasCpu()) found.push(busyness());
     found.push(endings());
     for (const weigh of ["cpu", "jobs"]) if (weigh === "jobs" || hasCpu()) found.push(waited(weigh));
-    if (hasGpu()) {
-      found.push(number("usage.gpu_seconds", words.gpus, hasWindow() ? shown.gpu : null, `${amount(shown.gpu, "gpu")}`, [html(words.units.gpu), ofWhole(amount(whole.gpu, "gpu"))]));
-    }
     return found.join("");
+  }
+
+  // What jobs held of GPUs, and of them used and left idle where that is measured: the rest is unknown.
+  function gpuNumbers() {
+    const told = (name, value) => noted(`usage.${name}`, hasWindow() ? value : null, amount(value, "gpu"));
+    const found = [number("", words.gpuHeld, shown.gpu, told("gpu_seconds", shown.gpu), [html(words.units.gpu), ofWhole(amount(whole.gpu, "gpu"))])];
+    for (const [at, label] of [[0, words.gpuUsed], [2, words.gpuIdle]]) {
+      if (!data.usage[MEASURED[at]]) continue;
+      const [part, known] = shown.measured.slice(at, at + 2), share = (made) => made.measured[at + 1] ? made.measured[at] / made.measured[at + 1] : null;
+      const parts = { part: told(MEASURED[at], part), known: told(MEASURED[at + 1], known), share: draw.percent(known / shown.gpu) };
+      const under = known ? [html(words.ofMeasured).replace(/{(\w+)}/g, (_, name) => parts[name]), share(whole) !== null && ofWhole(draw.percent(share(whole)))] : [];
+      found.push(number("", label, share(shown), known ? draw.percent(share(shown)) : html(words.unknown), under));
+    }
+    return found.join("") + (isMeasured() ? "" : `<div class="wide"><dt>${html(words.gpuUsed)}</dt><dd class="missing">${html(words.notMeasured)}</dd></div>`);
+  }
+  const isMeasured = () => MEASURED.some((name) => data.usage[name]);
+  // By what those who hold GPUs are told apart.
+  const holdersOf = () => about.choices.findIndex(({ key: name }) => name === (["project", "user", "queue"].find((one) => about.choices.some((choice) => choice.key === one)) ?? about.choices[0]?.key));
+
+  // Who left most GPU-hours idle or, where it is not known which GPUs were idle, unused.
+  function holders() {
+    const choice = about.choices[holdersOf()], isIdle = Boolean(data.usage.gpu_idle_seconds);
+    if (!choice || !isMeasured()) return "";
+    const of = (code, at) => shown.holders[code * MEASURED.length + at];
+    const rows = everyCode(choice).map((code) => ({ code, lost: isIdle ? of(code, 2) : of(code, 1) - of(code, 0), known: of(code, isIdle ? 3 : 1) }))
+      .filter(({ lost }) => lost > 0).sort((a, b) => b.lost - a.lost || a.code - b.code).slice(0, FEW - 1);
+    const set = state.lists[choice.key] ?? new Set(), most = Math.max(...rows.map(({ lost }) => lost), 0);
+    const items = rows.map(({ code, lost, known }) => {
+      const label = labelOf(choice, code);
+      return `<li><button type="button" data-pick="${choice.key}" value="${code}" data-place="holders/${code}" aria-pressed="${set.has(code)}" title="${html(label)}: ${draw.number(lost / HOUR, 10)} ${html(words.units.gpu)}">`
+        + `<bdi class="name">${html(label)}</bdi><span class="share">${amount(lost, "gpu")} · ${draw.percent(lost / known)}</span><span class="track"><i style="width:${(100 * lost / most).toFixed(2)}%;background:var(--outcome-failed)"></i></span></button></li>`;
+    }).join("");
+    const heading = (isIdle ? words.idleBy : words.unusedBy).replace("{title}", choice.title);
+    return `<section class="list" aria-label="${html(heading)}"><h3>${html(heading)}</h3>${items ? `<ol>${items}</ol>` : `<p class="hint">${html(words.nothing)}</p>`}</section>`;
   }
 
   // How busy the system was: a share of it or, where its size is not known, processors.
@@ -475,13 +506,17 @@ const explorer = (() => {
   function render() {
     performance.mark("gwa-filter");
     columns = calendarColumns();
-    const asked = { every: !hasWindow(), rows: state.rows, columnOf: columns.of, columns: columns.count };
+    const asked = { every: !hasWindow(), rows: state.rows, holders: holdersOf(), columnOf: columns.of, columns: columns.count };
     shown = cells.select(data, sizes, state, asked);
-    whole ??= isWhole() ? shown : cells.select(data, sizes, nothing(), { every: !hasWindow(), rows: -1, columnOf: new Uint16Array(data.days.rows), columns: 1 });
+    whole ??= isWhole() ? shown : cells.select(data, sizes, nothing(), { every: !hasWindow(), rows: -1, holders: -1, columnOf: new Uint16Array(data.days.rows), columns: 1 });
     performance.measure("gwa-pass", "gwa-filter");
     const focus = document.activeElement?.dataset?.place;
     place("chips").innerHTML = chips();
     place("numbers").innerHTML = numbers();
+    if (hasGpu()) {
+      place("gpus").innerHTML = gpuNumbers();
+      place("holders").innerHTML = holders();
+    }
     place("by").innerHTML = switches("by", offered().map((unit) => [unit, words.units[unit]]), state.by);
     place("lists").innerHTML = about.choices.map(list).join("") + outcomeList();
     place("weigh").innerHTML = switches("weigh", hasCpu() ? ["cpu", "jobs"].map((weigh) => [weigh, words.weigh[weigh]]) : [], state.weigh);
@@ -657,6 +692,7 @@ const explorer = (() => {
     render();
     for (const name of ["strip", "waits", "calendar"]) place(name).closest("section").hidden = !drawn().includes(name);
     place("rows").closest("section").hidden = !about.choices.length;
+    place("gpus").closest("section").hidden = !hasGpu();
     if (location.hash.includes("=")) { state = read(location.hash); }
     render();
     below();

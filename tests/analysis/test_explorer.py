@@ -153,3 +153,59 @@ def test_of_a_period_others_are_not_counted_for_some_only_ran_in_it(trace):
         one for one in explorer(trace.filter(period="2025-03-14").store, {}).choices if one.key == "user"
     )
     assert users.others == 0
+
+
+def measured_jobs(**others):
+    """Return jobs of two projects of which three are measured, and two tell idle GPUs."""
+    return {
+        "submit_time": [0.0, 1e5, 2e5, 3e5], "wait_time": [0.0] * 4, "run_time": [3600.0] * 4,
+        "n_procs": [4] * 4, "n_gpus": [4.0, 2.0, 1.0, None], "project_id": ["a", "b", "a", "b"], **others,
+    }  # fmt: skip
+
+
+def test_cells_hold_what_is_measured_of_gpus_and_the_time_of_which_it_is_known(make_store):
+    found = {"gpu_utilization": [0.25, 0.5, None, 0.5], "idle_gpus": [3, None, None, 1]}
+    usage = tables_of(explorer(make_store(**measured_jobs(**found)), {}))["usage"]
+    sums = {name: values.sum() / 3600 for name, values in usage.items() if name.endswith("_seconds")}
+    assert sums == {
+        "cpu_seconds": 16, "gpu_seconds": 7, "gpu_used_seconds": 2, "gpu_known_seconds": 6,
+        "gpu_idle_seconds": 3, "gpu_idle_known_seconds": 4,
+    }  # fmt: skip
+
+
+def test_cells_of_a_log_without_measurements_have_none(make_store):
+    usage = tables_of(explorer(make_store(**measured_jobs()), {}))["usage"]
+    assert {name for name in usage if name.startswith("gpu_")} == {"gpu_seconds"}
+
+
+def test_what_is_measured_of_nothing_is_unknown(make_store, monkeypatch):
+    from gwa.analysis.build import facts
+    from gwa.analysis.sections import usage
+    from gwa.breakdown.held import Held
+
+    amounts = dict.fromkeys(("gpu_used_seconds", "gpu_known_seconds", "gpu_idle_seconds"), 0.0)
+    monkeypatch.setattr(usage, "held", lambda _: Held({**amounts, "gpu_idle_known_seconds": 9.0}, {}))
+    found = {one.id: one.value for one in facts(make_store(**measured_jobs()), "usage.gpu")}
+    assert found == {
+        "usage.gpu_used_seconds": None, "usage.gpu_known_seconds": 0.0, "usage.gpu_idle_seconds": 0.0,
+        "usage.gpu_idle_known_seconds": 9.0,
+    }  # fmt: skip
+
+
+def test_facts_of_a_period_are_what_its_jobs_used(make_store):
+    from gwa.analysis.build import facts
+
+    count = 400
+    store = make_store(
+        submit_time=[3600.0 * n for n in range(count)], wait_time=[0.0] * count, run_time=[7200.0] * count,
+        n_procs=[4] * count, n_gpus=[2.0] * count, status=[1] * count, idle_gpus=[None] * (count - 1) + [0],
+        gpu_utilization=[0.25 * (n % 3) if n < count / 2 else None for n in range(count)],
+    )  # fmt: skip
+    found = {one.id: one.value for one in facts(store.filtered("true", (360000.0, 390000.0)), "usage")}
+    expected = {"": 0.0, "known_": 0.0, "used_": 0.0}
+    for n in range(count):
+        lasted = max(0.0, min(n * 3600 + 7200, 390000) - max(n * 3600, 360000))
+        expected[""] += 2 * lasted
+        expected["known_"] += 2 * lasted if n < count / 2 else 0
+        expected["used_"] += 2 * lasted * 0.25 * (n % 3) if n < count / 2 else 0
+    assert {name: found[f"usage.gpu_{name}seconds"] for name in expected} == pytest.approx(expected)

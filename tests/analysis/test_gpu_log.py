@@ -6,9 +6,12 @@ from collections import defaultdict
 from datetime import datetime
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from gwa.analysis.build import build
+from gwa.breakdown.breakdown import breakdown
+from gwa.breakdown.dimensions import by_name
 from gwa.formats.open import open_trace
 from gwa.store.options import ReadOptions
 
@@ -202,3 +205,70 @@ def test_a_peak_of_the_use_of_gpus_is_no_mean(logs, tmp_path):
     path.write_text(json.dumps(document))
     facts, _ = facts_of(path)
     assert not {"gpu.measured_jobs", "gpu.idle_jobs"} & set(facts)
+
+
+def measures_of(store, name):
+    """Return what is known of the use of GPUs by a dimension, by class."""
+    records = breakdown(store, by_name(name), "by_gpu")
+    assert records is not None
+    keys = ("gpu_seconds", "gpu_used_seconds", "gpu_idle_seconds", "gpu_known_share", "gpu_idle_known_share")
+    return {row["id"]: {key: row.get(key) for key in keys} for row in records.rows}
+
+
+def peaks_of(folder):
+    """Return a frame of the jobs in the raw text that ended, with what the peaks of steps tell of use."""
+    rows = [line.split("☃") for line in (folder / "sacct.txt").read_text().splitlines()]
+    table = pd.DataFrame(rows).rename(columns={USER: "users", QUEUE: "queues", STATE: "state"})
+    table["job"] = table[0].str.split(".").str[0]
+    table["is_step"] = table[0].str.contains(".", regex=False)
+    table["peak"] = table[24].str.extract(r"gres/gpuutil=(\d+)")[0].astype(float)
+    steps = table[table.is_step].groupby("job").peak
+    jobs = table[~table.is_step].set_index("job")
+    jobs["peak"] = steps.max().where(steps.count() == steps.size())
+    jobs["gpus"] = jobs[ALLOCATED].str.extract(r"gres/gpu=(\d+)")[0].astype(float)
+    jobs = jobs[(jobs.gpus > 0) & (jobs.state != "RUNNING") & (jobs[START] != "None")].copy()
+    jobs["seconds"] = jobs[ELAPSED].map(hours) * 3600 * jobs.gpus
+    assert table.peak.max() > 0
+    # A peak is no mean; but what never was more than 0 was 0, since the counter of this log is alive.
+    jobs["idle"] = jobs.seconds.where(jobs.peak == 0)
+    return jobs
+
+
+@pytest.mark.logs
+@pytest.mark.parametrize("name", ["users", "queues"])
+def test_of_peaks_only_those_of_zero_tell_a_mean(name, folder, store):
+    jobs = peaks_of(folder)
+    expected = {}
+    for key, part in jobs.groupby(name):
+        idle = part.idle.sum(min_count=1)
+        share = part.idle.sum() / part.seconds.sum() if part.seconds.sum() else None
+        expected[key] = {
+            "gpu_seconds": part.seconds.sum(),
+            "gpu_used_seconds": None if pd.isna(idle) else 0.0,
+            "gpu_idle_seconds": None if pd.isna(idle) else idle,
+            "gpu_known_share": share,
+            "gpu_idle_known_share": share,
+        }
+    found = measures_of(store, name)
+    assert 0 < jobs.idle.count() < len(jobs)
+    assert found == {key: pytest.approx(row) for key, row in expected.items() if row["gpu_seconds"]}
+
+
+@pytest.mark.logs
+@pytest.mark.parametrize("name", ["qos", "sizes"])
+def test_of_pods_gpu_time_is_held_and_its_use_unknown(name, logs):
+    path = logs / "today" / "alibaba-gpu2023" / "openb_pod_list_default.csv"
+    pods = pd.read_csv(path)
+    held = (pods.gpu_milli / 1000).where(pods.num_gpu == 1, pods.num_gpu)
+    lasted = (pods.deletion_time - pods.scheduled_time).where(pods.pod_phase.isin(["Succeeded", "Failed"]))
+    seconds = (held * lasted).fillna(0.0)
+    with open_trace([path]) as opened:
+        found = measures_of(opened, name)
+    unknown = {"gpu_used_seconds", "gpu_idle_seconds", "gpu_known_share", "gpu_idle_known_share"}
+    assert all(row[key] is None for row in found.values() for key in unknown)
+    assert sum(row["gpu_seconds"] for row in found.values()) == pytest.approx(seconds.sum())
+    if name == "qos":
+        expected = seconds.groupby(pods.qos).sum()
+        assert {key: row["gpu_seconds"] for key, row in found.items()} == pytest.approx(
+            {key: value for key, value in expected.items() if value}
+        )

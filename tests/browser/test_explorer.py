@@ -23,6 +23,7 @@ from gwa.store.options import ReadOptions
 from gwa.trace import Trace
 from tests.analysis.test_gpu_log import COLUMNS
 from tests.browser.conftest import visit
+from tests.converters.test_jobstats import node, summary
 
 ROOT = Path(__file__).parents[2]
 LOGS = ROOT.parent / "shared" / "traces"
@@ -50,7 +51,7 @@ hash => new Promise((done) => {
 """
 
 READ = """
-() => Object.fromEntries([...document.querySelectorAll("#explorer-numbers [data-fact]")]
+() => Object.fromEntries([...document.querySelectorAll(":is(#explorer-numbers, #explorer-gpus) [data-fact]")]
   .filter((one) => one.dataset.fact)
   .map((one) => [one.dataset.fact, one.dataset.value === "" ? null : Number(one.dataset.value)]))
 """
@@ -185,6 +186,86 @@ def test_any_selection_of_a_real_log_shows_the_facts_of_that_part(name, context,
         rng, known = random.Random(5), about(page)
         for _ in range(50):
             check(page, *selection(rng, trace, known))
+
+
+GPU_LOG = "JobID|User|Account|Submit|Start|End|ElapsedRaw|State|NNodes|AllocCPUS|AllocTRES|AdminComment"
+
+
+def gpu_log(folder, *, is_measured=True):
+    """Write a log of jobs with GPUs in 30 days, of which two in three are measured; return the file."""
+    rng, lines = random.Random(7), [GPU_LOG]
+    for job in range(600):
+        submit, gpus = 1_760_000_000 + 4320 * job, rng.choice([0, 1, 2, 4])
+        end = submit + 60 + rng.randrange(600, 90_000)
+        uses = [rng.choice([0.0, rng.uniform(1, 100)]) for _ in range(gpus)]
+        comment = summary(node(1000.0, uses=uses)) if is_measured and job % 3 else ""
+        tres = f"cpu=4,mem=8G,node=1,gres/gpu={gpus}" if gpus else "cpu=4,mem=8G,node=1"
+        times = f"{submit}|{submit + 60}|{end}|{end - submit - 60}|COMPLETED"
+        lines.append(f"{job}|u{job % 7}|p{job % 4}|{times}|1|4|{tres}|{comment}")
+    path = folder / "gpus.sacct"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def gpu_trace(tmp_path, request):
+    """Return a trace with GPUs."""
+    with gwa.open(gpu_log(tmp_path, is_measured=getattr(request, "param", True))) as trace:
+        yield trace
+
+
+def test_what_is_known_of_gpus_is_the_facts_of_any_part(context, gpu_trace, tmp_path):
+    page, wrong = visit(context, page_of(gpu_trace, tmp_path))
+    expect(page.locator("#explorer")).to_be_visible()
+    shown, rng = page.evaluate(READ), random.Random(3)
+    facts = gpu_trace.facts("usage.gpu")
+    assert {name: shown[name] for name in facts} == pytest.approx(facts)
+    assert 0 < shown["usage.gpu_used_seconds"] < shown["usage.gpu_known_seconds"] < shown["usage.gpu_seconds"]
+    for _ in range(10):
+        check(page, *selection(rng, gpu_trace, about(page)))
+    assert not [text for text in wrong if not text.startswith(("data:", "blob:"))]
+
+
+def test_a_click_on_who_left_gpus_idle_chooses_them(context, gpu_trace, tmp_path):
+    page, _ = visit(context, page_of(gpu_trace, tmp_path))
+    first = page.locator("#explorer-holders button").first
+    name = first.locator(".name").inner_text()
+    rows = gpu_trace.sql(
+        "select project_id as name, sum(idle_gpus * run_time) as idle from jobs group by all"
+        " order by idle desc"
+    )
+    assert name == rows.name[0]
+    first.click()
+    assert page.evaluate("location.hash") == f"#project={name}"
+    part = gpu_trace.filter(f"project_id = '{name}'").facts("usage.gpu")
+    assert page.evaluate(READ)["usage.gpu_idle_seconds"] == pytest.approx(part["usage.gpu_idle_seconds"])
+    expect(page.locator("#explorer-holders button")).to_have_count(1)
+
+
+@pytest.mark.parametrize("gpu_trace", [False], indirect=True)
+@pytest.mark.parametrize("width", [380, 1440])
+def test_where_no_gpu_is_measured_the_page_says_how_it_would_be(context, gpu_trace, tmp_path, width):
+    page, _ = visit(context, page_of(gpu_trace, tmp_path))
+    page.set_viewport_size({"width": width, "height": 900})
+    block = page.locator("section", has=page.locator("#explorer-gpus"))
+    expect(block).to_contain_text("--measurements FILE")
+    assert page.locator("#explorer-holders").inner_text() == ""
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_block_of_gpus_keeps_nobody_out_and_fits(context, gpu_trace, tmp_path, scheme):
+    page, _ = visit(context, page_of(gpu_trace, tmp_path))
+    page.emulate_media(color_scheme=scheme)
+    for width in (380, 768, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page, context="#explorer").response["violations"]
+    assert [violation["id"] for violation in found] == []
+
+
+def test_a_log_without_gpus_has_no_block_of_them(opened):
+    expect(opened.locator("#explorer-gpus")).to_be_hidden()
 
 
 def test_the_whole_log_shows_its_facts_exactly(opened, sample):

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from gwa.cli import gwa
 from gwa.cli.measure import command
 from gwa.errors import DefinitionError, TraceError
 from gwa.formats.append import append
 from gwa.formats.convert import convert
 from gwa.formats.measure import measure
+from gwa.formats.open import open_trace
 from gwa.store.store import Store
 
 CASE = Path(__file__).parents[2].parent / "shared" / "cases" / "gpu" / "9-joins"
@@ -239,3 +241,105 @@ def test_what_is_measured_anew_replaces_what_was_even_where_it_cannot_be(made, t
     measure(store, [table("job,use\n11,-1\n12,20\n")], on="job", stated="gpu_utilization=use:%")
 
     assert values(store, "gpu_utilization") == {"11": None, "12": 0.2}
+
+
+USE = "timestamp,metric,gpu,hpc_job,value\n1,DCGM_FI_DEV_GPU_UTIL,0,1,40\n1,DCGM_FI_DEV_GPU_UTIL,0,9,40\n"
+
+
+def run(*words):
+    return CliRunner().invoke(gwa, [str(word) for word in words])
+
+
+@pytest.mark.parametrize("suffix", ["duckdb", "parquet", "gwf"])
+def test_a_log_is_converted_with_its_measurements_in_one_step(tmp_path, table, suffix):
+    log, out, use = tmp_path / "a.sacct", tmp_path / f"b.{suffix}", table(USE)
+    log.write_text(HEADER + line(1) + line(2))
+    result = run("convert", log, "-o", out, "--measurements", use)
+    assert "1 of 2 jobs have measurements, 2 values; 1 ids match no job" in result.stderr
+    with open_trace([out]) as store:
+        assert store.rows("select gpu_utilization from jobs order by job_id") == [(0.4,), (None,)]
+
+
+@pytest.mark.parametrize("suffix", ["sacct", "duckdb", "parquet"])
+def test_a_report_has_the_measurements_of_a_log_or_trace_that_stays_as_it_was(tmp_path, table, suffix):
+    log, use = tmp_path / "a.sacct", table(USE)
+    log.write_text(HEADER + line(1) + line(2))
+    trace = tmp_path / f"a.{suffix}"
+    if suffix != "sacct":
+        convert([log], trace)
+    before = digest(trace)
+    result = run("report", trace, "-o", tmp_path, "--json", "--sections", "gpus", "--measurements", use)
+    assert "1 of 2 jobs have measurements" in result.stderr
+    facts = json.loads(next(tmp_path.glob("a-gpus.json")).read_text())
+    assert '"gpu.measured_jobs"' in json.dumps(facts)
+    assert digest(trace) == before
+
+
+def test_appending_joins_what_is_given_and_keeps_what_was(tmp_path, table):
+    store, options = tmp_path / "s.duckdb", ("--measurements-on", "id", "--measurements-map")
+    for number, use in ((1, 50), (2, 20)):
+        log = tmp_path / f"{number}.sacct"
+        log.write_text(HEADER + line(number).replace("17600", f"17{number}00"))
+        measured = table(f"id,util\n{number},{use}\n", f"{number}.csv")
+        given = ("--measurements", measured, *options, "gpu_utilization=util:%")
+        result = run("convert", log, "-o", store, "--append", *given)
+        assert f"of {number} jobs have measurements" in result.stderr
+    assert values(store, "gpu_utilization") == {"1": 0.5, "2": 0.2}
+
+
+def test_pseudonyms_keep_what_was_joined(tmp_path, table):
+    log, out = tmp_path / "a.sacct", tmp_path / "b.duckdb"
+    log.write_text(HEADER + line(1))
+    result = run(
+        "convert", log, "-o", out, "--anonymize", "--key", tmp_path / "key", "--measurements", table(USE)
+    )
+    assert result.exit_code == 0, result.output
+    assert asked(out, "select gpu_utilization, (select count(*) from measured) from jobs") == [(0.4, 0)]
+
+
+def test_what_measurements_hold_is_nothing_without_them(tmp_path):
+    log = tmp_path / "a.sacct"
+    log.write_text(HEADER + line(1))
+    result = run("convert", log, "-o", tmp_path / "b.duckdb", "--measurements-on", "id")
+    assert (result.exit_code, "expected --measurements FILE" in result.output) == (2, True)
+
+
+def test_what_is_of_a_part_of_the_nodes_is_not_of_the_job(made, table):
+    heads = "cluster,jobid,node_name,used_memory,total_time,gpu_index,gpu_utilization\n"
+    store = made(line(1).replace("node=1", "node=2"), line(2))
+    measure(store, [table(heads + "made,1,a,1024,5,,\nmade,2,a,1024,8,,\n")])
+    assert values(store, "max_memory", "average_cpu_time") == {"1": [None, None], "2": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize("name", ["util", "use"])
+def test_the_column_of_ids_may_have_another_name(made, table, name):
+    store, text = made(line(1)), USE.replace("hpc_job", name)
+    measure(store, [table(text)], on=name)
+    assert values(store, "gpu_utilization") == {"1": 0.4}
+
+
+def test_a_bound_of_the_log_gives_way_to_what_is_measured(tmp_path, table):
+    """Of a job on two nodes Slurm knows what its script used on the first: at least so much."""
+    log, store = tmp_path / "a.sacct", tmp_path / "a.duckdb"
+    jobs = [line(job).replace("node=1", "node=2").replace("\n", "||\n") for job in (1, 2)]
+    steps = [row.replace("|", ".batch|", 1).replace("||\n", "|2048K|1\n") for row in jobs]
+    log.write_text(
+        HEADER.replace("\n", "|MaxRSS|NTasks\n") + "".join(jobs + steps) + line(3).replace("\n", "||\n")
+    )
+    convert([log], store)
+    assert values(store, "max_memory", "bounds") == {
+        "1": [2048.0, "max_memory"], "2": [2048.0, "max_memory"], "3": [None, None],
+    }  # fmt: skip
+    measure(store, [table("id,peak\n1,5000\n2,-1\n")], on="id", stated="max_memory=peak:KB")
+    assert values(store, "max_memory", "bounds") == {
+        "1": [5000.0, None], "2": [2048.0, "max_memory"], "3": [None, None],
+    }  # fmt: skip
+    assert asked(store, "select count(*) from repairs where name like 'disagree%'") == [(0,)]
+
+
+def test_an_id_of_no_job_is_rejected_whatever_was_measured_of_it(made, table):
+    use = "timestamp,metric,gpu,hpc_job,value\n1,DCGM_FI_DEV_POWER_USAGE,0,8,40\n"
+    store = made(line(1))
+    joined = measure(store, [table(use)])
+    assert (joined.jobs, joined.unmatched) == (0, 1)
+    assert asked(store, "select text from rejects") == [("8",)]

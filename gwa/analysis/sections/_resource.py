@@ -4,21 +4,33 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.records import Records
 from gwa.metrics.quantiles import spreads
 from gwa.metrics.sizes import size_classes
-from gwa.metrics.timeline import exact_sum
-from gwa.metrics.usage import Usage, holding, known_mean, seconds, usage
+from gwa.metrics.timeline import Level, exact_sum
+from gwa.metrics.usage import Usage, holding, known_mean, seconds, usage, used_levels
 from gwa.metrics.window import window
 from gwa.report.document import Block, Column, Fact, Facts, Note
 from gwa.report.facts import number
-from gwa.report.figures.series import series
-from gwa.store.resources import Resource
+from gwa.report.figures.series import Line, series
+from gwa.store.resources import GPU, Resource
 from gwa.store.store import Store
-from gwa.util.units import HOUR
+from gwa.util.units import DAY, HOUR
 from gwa.words.formatting import decimal
+from gwa.words.formatting import number as show
 from gwa.words.message import capitalized, message
+
+Floats = NDArray[np.float64]
+
+MAXIMUM_HOURS: Final = 15 * 24
+"""A log of more hours is drawn by day."""
+
+NEARLY_ALL: Final = 0.95
+"""The share of what is held from which on all of it is measured, as far as can be seen."""
 
 OWNERS: Final = ("users", "projects", "queues")
 """The dimensions of those who hold a resource."""
@@ -38,7 +50,7 @@ WAITS: Final = "(select {place} as place, wait_time as value from {table} where 
 
 
 def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
-    """Yield the facts, tables and figure of a *resource* that jobs hold."""
+    """Yield the facts, tables and figure of a *resource* that jobs hold, and use where that is recorded."""
     used = usage(store, resource)
     if not used.jobs:
         yield Note(message("No job held {title}.", title=resource.title))
@@ -54,7 +66,7 @@ def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
                 "held at once, so that there may be more, and fewer were busy on average than "
                 "is said.",
                 title=resource.title,
-                total=number(used.total),
+                total=show(used.total or 0.0),
             )
         )
     for name in OWNERS:
@@ -71,7 +83,7 @@ def _facts(used: Usage, resource: Resource) -> Iterator[Fact]:
     yield Fact(
         f"{family}.unfinished", used.unfinished, "Of them, jobs that had not ended when the log did", "count"
     )
-    yield Fact(f"{family}.hours", number(used.hours), message("Hours of {title} used", title=title), "hours")
+    yield Fact(f"{family}.hours", number(used.hours), message("Hours of {title} held", title=title), "hours")
     yield Fact(f"{family}.total", number(used.total), capitalized(title), "count")
     text = "" if used.utilization is not None else "unknown"
     busy = used.levels.mean() if used.levels else None
@@ -170,22 +182,47 @@ def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
 
 def _figure(store: Store, resource: Resource, used: Usage) -> Block:
     assert used.levels is not None  # noqa: S101 - what the caller asks first
-    times, mean, low, high = used.levels.points()
+    times, *band = used.levels.points()
+    lines: dict[str, Line] = {"held": (band[0], band[1], band[2])}
+    note = "The line is the mean, the band goes from the least to the greatest ten-minute average."
+    measured = used_levels(store, resource) if resource is GPU and store.has("gpu_utilization") else None
+    if measured:
+        times, lines, note = _lines_of_use(used.levels, *measured)
     return series(
         resource.family,
         message("Busy {title}", title=resource.title),
         times,
-        {"held": (mean, low, high)},
+        lines,
         capitalized(resource.title),
         message(
             "{title} held by jobs, of {total}: {mean} on average.",
             title=resource.title,
-            total=number(used.total),
+            total=show(used.total or 0.0),
             mean=decimal(used.levels.mean(), ".1f"),
         ),
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
         reference=(used.total, message("all {title}", title=resource.title)) if used.total else None,
-        note="The line is the mean, the band goes from the least to the greatest ten-minute average.",
+        note=note,
         window=window(store).known,
     )
+
+
+def _lines_of_use(held: Level, used: Level, known: Level) -> tuple[Floats, dict[str, Line], str]:
+    """
+    Return times, what was *held* and *used* in each day or, of a short log, hour, and what that is of.
+
+    Where nothing of what is held is measured, what was used has a gap; what is *known* is a line of its own
+    unless it is nearly all.
+    """
+    is_long = held.end - held.origin > MAXIMUM_HOURS * HOUR
+    width = DAY if is_long else HOUR
+    edges = np.append(np.arange(held.origin, held.end, width), held.end).astype(np.float64)
+    of_all, of_used, of_known = (level.between(edges) for level in (held, used, known))
+    lines: dict[str, Line] = {
+        "held": of_all,
+        "used, where that is measured": np.where((of_known <= 0) & (of_all > 0), np.nan, of_used),
+    }
+    if known.mean() < NEARLY_ALL * held.mean():
+        lines["held, and its use measured"] = of_known
+    return edges[:-1], lines, "Means of each day." if is_long else "Means of each hour."

@@ -1,18 +1,22 @@
 """How GPUs were used."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._resource import resource_blocks
+from gwa.breakdown.breakdown import breakdown
+from gwa.breakdown.dimensions import by_name
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.usage import holding, seconds
-from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.store.resources import GPU
 from gwa.store.store import Store
 from gwa.util.units import HOUR
+from gwa.words.message import message
 
 IDLE: Final = 0.01
 """GPUs that are used less than this on average are idle."""
@@ -25,6 +29,30 @@ IDLE_JOBS: Final = """
 select count(*) as measured, count(*) filter (where gpu_utilization < {idle}) as idle,
     {amount} as seconds from {table} where gpu_utilization is not null
 """
+
+
+MEASURED: Final = {
+    "known": "case when gpu_utilization >= 0 then held end",
+    "used": "gpu_utilization * held",
+    "idle_known": "case when idle_gpus >= 0 then held end",
+    "idle": "idle_gpus",
+}
+"""How many GPUs of a job are measured as a whole, used, measured one by one, and idle."""
+
+HOURS: Final = "select {sums} from {table}"
+
+OWNERS: Final = ("users", "projects")
+"""The dimensions of those who leave GPUs idle."""
+
+IN_TABLE: Final = (
+    "id", "gpu_seconds", "gpu_known_share", "efficiency_gpu", "gpu_idle_seconds", "wasted_gpu_seconds"
+)  # fmt: skip
+"""The measures that their tables show."""
+
+NOT_MEASURED: Final = message(
+    "Nothing says how much of the GPUs was used: export AdminComment where jobstats runs, or join"
+    " measurements with --measurements FILE."
+)
 
 
 @analysis(
@@ -41,8 +69,9 @@ def gpus(store: Store) -> Iterator[Block]:
 
     Hours are GPUs times hours of run time of jobs that held some; a fraction of a GPU counts as such. Of a
     period they are the part that lies in it. Jobs are idle that used their GPUs for less than 1 % of the
-    time on average, where the log records that. Jobs with GPUs of several types count for each type by its
-    number.
+    time on average, and GPUs that were not used at all in their job, where the log records that or
+    measurements were joined; what is not measured is unknown. Tables of who left GPUs idle are of whole jobs.
+    Jobs with GPUs of several types count for each type by its number.
     """
     yield from resource_blocks(store, GPU)
     if types := _types(store):
@@ -56,7 +85,7 @@ def gpus(store: Store) -> Iterator[Block]:
             ),
             tuple(tuple(row.values()) for row in types),
         )  # fmt: skip
-    yield from _idle(store)
+    yield from _measured(store)
 
 
 def _types(store: Store) -> list[dict[str, str | float | int | None]]:
@@ -96,7 +125,43 @@ def type_counts(text: str | None) -> dict[str, float]:
     return counts
 
 
-def _idle(store: Store) -> Iterator[Block]:
+def _measured(store: Store) -> Iterator[Block]:
+    """Yield what was used and idle of the GPUs that were measured, and who left most idle."""
+    if not (store.has("gpu_utilization") or store.has("idle_gpus")):
+        yield Note(NOT_MEASURED)
+        return
+    yield from _idle_jobs(store)
+    yield from _hours(store)
+    ranking = "by_gpu_idle" if store.has("idle_gpus") else "by_gpu_waste"
+    for name in OWNERS:
+        records = breakdown(store, by_name(name), ranking)
+        if records and records.rows:
+            yield replace(records, columns=_narrow(records.columns)).table(f"gpu-idle-{name}")
+
+
+def _narrow(columns: Sequence[Column]) -> list[Column]:
+    """Return those of the *columns* of a breakdown that say what is known of the use of GPUs."""
+    return [replace(column, minor=False) for column in columns if column.key in IN_TABLE]
+
+
+def _hours(store: Store) -> Iterator[Block]:
+    """Yield the hours that were measured, and of them those that were used, and those of idle GPUs."""
+    sums = ", ".join(
+        f"{exact_sum(f'({gpus}) * {seconds(store)}')} as {name}" for name, gpus in MEASURED.items()
+    )
+    row = store.row(HOURS.format(sums=sums, table=holding(store, GPU)))
+    known, used, idle_known, idle = (number(held / HOUR) if held is not None else None for held in row)
+    yield Facts(
+        (
+            Fact("gpu.known_hours", known, "Hours of GPUs whose use is measured", "hours"),
+            Fact("gpu.used_hours", used, "Of them, used", "hours"),
+            Fact("gpu.idle_known_hours", idle_known, "Hours of GPUs that are measured one by one", "hours"),
+            Fact("gpu.idle_gpu_hours", idle, "Of them, hours of GPUs that were never used", "hours"),
+        )
+    )
+
+
+def _idle_jobs(store: Store) -> Iterator[Block]:
     """Yield how many jobs left their GPUs idle, where that is recorded."""
     if not store.has("gpu_utilization"):
         return

@@ -5,7 +5,7 @@ from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.breakdown.dimensions import OUTCOME_NAMES
-from gwa.breakdown.held import held
+from gwa.breakdown.held import KNOWN_OF, held
 from gwa.metrics.outcomes import OUTCOMES, coding
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
@@ -17,6 +17,10 @@ AMOUNTS: Final[dict[str, tuple[str, Unit]]] = {
     "cpu_seconds": (message("CPU time held"), "cpu seconds"),
     "gpu_seconds": (message("GPU time held"), "held seconds"),
     "node_seconds": (message("Node time held"), "held seconds"),
+    "gpu_used_seconds": (message("GPU time used, where that is known"), "held seconds"),
+    "gpu_known_seconds": (message("GPU time whose use is known"), "held seconds"),
+    "gpu_idle_seconds": (message("GPU time of idle GPUs, where that is known"), "held seconds"),
+    "gpu_idle_known_seconds": (message("GPU time of which idle GPUs are known"), "held seconds"),
 }
 
 
@@ -32,8 +36,13 @@ def usage(store: Store) -> Iterator[Block]:
     if found is None:
         yield Note("Nowhere is the load of the log known, so that what jobs held would be too low.")
         return
+    # What is measured of nothing is not known to be nothing.
+    unknown = {name for name, of in KNOWN_OF.items() if not found.amounts.get(of)}
     yield Facts(
-        tuple(Fact(f"usage.{name}", number(value), *AMOUNTS[name]) for name, value in found.amounts.items())
+        tuple(
+            Fact(f"usage.{name}", None if name in unknown else number(value), *AMOUNTS[name])
+            for name, value in found.amounts.items()
+        )
     )
     known = coding(store)
     yield Facts(

@@ -57,7 +57,7 @@ def mismatch(head: FileHead) -> str | None:
 
 
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
-    """Open a store, or copy it to the target."""
+    """Open a store, or copy it to the target, or to scratch space."""
     require_match(heads, mismatch)
     if len(heads) > 1:
         message = f"{heads[1].path}: cannot join several stores, expected one: convert their logs together"
@@ -71,7 +71,7 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
             # This table takes precedence over the one in the file, which stays unchanged.
             store.connection.execute("create temp table header as from header")
             store.set_header(overridden(store.header, options.system))
-        return _copy_to_target(store, options) if options.target else store
+        return _copy_to_target(store, options) if options.is_copied else store
     except BaseException:
         store.close()
         raise

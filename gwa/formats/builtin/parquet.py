@@ -109,7 +109,7 @@ def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None
         raise TraceError(f"{heads[0].path}: was not written by gwa: fetch it, and convert it here")
     if not ours:
         types |= _duration_types(heads[0])
-    in_place = ours and not options.target and _has_our_columns(types)
+    in_place = ours and not options.is_copied and _has_our_columns(types)
     if not in_place or not _use_in_place(store, heads, types, options):
         if options.on_spark:
             raise TraceError(f"{heads[0].path}: is not as gwa writes it, which Spark needs: convert it first")

@@ -17,6 +17,7 @@ from gwa.errors import DefinitionError
 from gwa.metrics.carbon import Carbon, read_carbon
 from gwa.metrics.efficiency import requests
 from gwa.metrics.quotas import Quotas, read_quotas
+from gwa.report.document import Figure, Note, Table
 from gwa.store.store import Store
 
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
@@ -153,6 +154,99 @@ def test_of_a_period_hours_are_the_part_within_it(store):
         overlap = min(start(job) + job["run_time"], last) - max(start(job), first)
         expected += job["n_gpus"] * max(overlap, 0) / 3600
     assert facts_of(part, "gpus")["gpu.hours"] == pytest.approx(expected, **CLOSE)
+
+
+def blocks_of(store, section, kind):
+    """Return the blocks of a *kind* in a section, by id."""
+    (made,) = build(store, "made up", only=[section], strict=True).sections
+    return {block.id: block for block in made.blocks if isinstance(block, kind)}
+
+
+def overlap_of(job, first, last):
+    return max(min(start(job) + job["run_time"], last) - max(start(job), first), 0.0)
+
+
+@pytest.mark.parametrize("days", [None, (20, 50)])
+def test_hours_of_gpus_are_those_measured_used_and_idle(make_store, days):
+    rng = random.Random(9)
+    idle = [rng.choice([None, 0, 1]) if gpus and gpus >= 1 else None for gpus in JOBS["n_gpus"]]
+    part = make_store((UNIX,), **JOBS, idle_gpus=idle)
+    first, last = (START + day * 86_400 for day in days or (-1000, 1000))
+    if days:
+        part = part.filtered("true", (first, last))
+    facts = facts_of(part, "gpus")
+    expected: dict[str, float] = defaultdict(float)
+    for job, unused in zip(ROWS, idle, strict=True):
+        hours = overlap_of(job, first, last) / 3600
+        if job["n_gpus"] and job["gpu_utilization"] is not None:
+            expected["known_hours"] += job["n_gpus"] * hours
+            expected["used_hours"] += job["n_gpus"] * job["gpu_utilization"] * hours
+        if unused is not None:
+            expected["idle_known_hours"] += job["n_gpus"] * hours
+            expected["idle_gpu_hours"] += unused * hours
+    assert {name: facts[f"gpu.{name}"] for name in expected} == pytest.approx(dict(expected), **CLOSE)
+    assert len(expected) == 4
+
+
+def test_the_figure_shows_what_was_used_and_gaps_where_that_is_unknown(make_store):
+    """A GPU more is held each hour of a day; from day 20 to 40 nothing is measured, then half."""
+    days = 60
+    jobs: dict[str, list[Any]] = defaultdict(list)
+    for day in range(days):
+        for number in range(4):
+            is_measured = day < 20 or (day >= 40 and number % 2)
+            jobs["submit_time"].append(START + day * 86_400 + number)
+            jobs["wait_time"].append(0.0)
+            jobs["run_time"].append(86_400.0)
+            jobs["n_procs"].append(1)
+            jobs["n_gpus"].append(2.0)
+            jobs["status"].append(1)
+            jobs["gpu_utilization"].append(0.25 if is_measured else None)
+    figure = blocks_of(make_store((UNIX,), **jobs), "gpus", Figure)["gpu"]
+    lines = {line["label"]: dict(zip(line["x"], line["y"], strict=True)) for line in figure.data["lines"]}
+    assert set(lines) == {"held", "used, where that is measured", "held, and its use measured"}
+
+    def between(label, first, last):
+        days_of = ((when - START) / 86_400 for when in lines[label])
+        return [y for day, y in zip(days_of, lines[label].values(), strict=True) if first <= day < last]
+
+    assert between("held", 1, 59) == pytest.approx([8.0] * len(between("held", 1, 59)), rel=1e-3)
+    used = [between("used, where that is measured", *span) for span in ((1, 19), (21, 39), (41, 58))]
+    assert used[0] == pytest.approx([2.0] * len(used[0]), rel=1e-3)
+    assert used[1] == [None] * len(used[1])
+    assert used[2] == pytest.approx([1.0] * len(used[2]), rel=1e-3)
+    assert min(map(len, used)) > 15
+    assert figure.note == "Means of each day."
+
+
+def test_who_left_gpus_idle_is_listed_with_what_is_known(make_store):
+    jobs = {
+        "submit_time": [START] * 4, "wait_time": [0.0] * 4, "run_time": [3600.0] * 4, "n_procs": [1] * 4,
+        "n_gpus": [4.0, 2.0, 1.0, 8.0], "user_id": ["ann", "bob", "ann", "eve"],
+        "gpu_utilization": [0.1, 0.0, None, 0.9], "idle_gpus": [3, 2, None, 0],
+    }  # fmt: skip
+    table = blocks_of(make_store((UNIX,), **jobs), "gpus", Table)["gpu-idle-users"]
+    keys = [column.key for column in table.columns]
+    assert not any(column.minor for column in table.columns)
+    rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
+    assert [(row["id"], row["gpu_idle_seconds"] / 3600, row["gpu_known_share"]) for row in rows] == [
+        ("ann", 3, 0.8), ("bob", 2, 1.0),
+    ]  # fmt: skip
+
+
+def test_where_idle_gpus_are_not_told_apart_what_was_not_used_is_listed(make_store):
+    jobs = {
+        "submit_time": [START] * 3, "wait_time": [0.0] * 3, "run_time": [3600.0] * 3, "n_procs": [1] * 3,
+        "n_gpus": [4.0, 2.0, 1.0], "user_id": ["ann", "bob", "eve"], "gpu_utilization": [0.5, 0.0, None],
+    }  # fmt: skip
+    table = blocks_of(make_store((UNIX,), **jobs), "gpus", Table)["gpu-idle-users"]
+    assert [row[0] for row in table.rows] == ["ann", "bob"]
+
+
+def test_where_nothing_is_measured_the_section_says_how_it_would_be(make_store):
+    bare = {name: values for name, values in JOBS.items() if name != "gpu_utilization"}
+    (made,) = build(make_store((UNIX,), **bare), "made up", only=["gpus"], strict=True).sections
+    assert any("--measurements" in str(block.text) for block in made.blocks if isinstance(block, Note))
 
 
 def test_stated_sizes_of_a_system_replace_the_inferred_ones(make_store):
