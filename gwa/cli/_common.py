@@ -391,6 +391,11 @@ def parts(command: F) -> F:
     )
 
 
+THRESHOLDS: Final = click.option(
+    "--thresholds", type=PATH, metavar="FILE.toml", help="Thresholds of alerts instead of the defaults."
+)
+
+
 def statements(command: F) -> F:
     """Add the options that state what a trace does not hold."""
     return _with(
@@ -401,6 +406,7 @@ def statements(command: F) -> F:
         click.option(
             "--quota", type=PATH, metavar="FILE.toml", help="Core-hours granted to projects or users."
         ),
+        THRESHOLDS,
     )
 
 
@@ -551,10 +557,11 @@ def _period(whole: "Trace", params: dict[str, Any]) -> str | None:
 
 def _stated(params: dict[str, Any]) -> dict[str, object]:
     """Return what the files of `statements` say; raise `DefinitionError` for nonsense."""
+    from gwa.metrics.alerts import read_thresholds
     from gwa.metrics.carbon import read_carbon
     from gwa.metrics.quotas import read_quotas
 
-    readers = {"carbon": read_carbon, "quota": read_quotas}
+    readers = {"carbon": read_carbon, "quota": read_quotas, "thresholds": read_thresholds}
     return {name: read(params[name]) for name, read in readers.items() if params.get(name)}
 
 

@@ -127,6 +127,11 @@ class Rule:
         return f"is_judged and {is_long} and {self.concerns} and {self.known} and {self.filled(self.fault)}"
 
     @property
+    def fields(self) -> frozenset[str]:
+        """The fields that it needs."""
+        return frozenset(name for group in self.needs for name in group)
+
+    @property
     def is_at_fault(self) -> str:
         """The column that says so, from which sums are made."""
         return f"{self.key}_fault"
@@ -303,7 +308,7 @@ class LowGpuUse(LowUse):
     title = message("Low use of GPUs")
     subject = message("jobs with GPUs")
     claim = message("{who} used little of their GPUs; {hours} were not used.")
-    because = message("{jobs} used {used} of their GPUs on average; {hours} were not used.")
+    because = message("{jobs} used {used} of the GPU time held; {hours} were not used.")
     do = message(
         "Use fewer GPUs, or give each more work: larger batches, faster input, or several tasks on one."
     )
@@ -331,7 +336,7 @@ class LowCpuUse(LowUse):
     title = message("Low use of cores")
     subject = message("jobs")
     claim = message("{who} used little of the CPU time of their cores; {hours} were not used.")
-    because = message("{jobs} used {used} of the CPU time of their cores; {hours} were not used.")
+    because = message("{jobs} used {used} of the CPU time held; {hours} were not used.")
     do = message("Use fewer cores, or find out what the program waits for.")
     action = message("Help these users to choose the number of cores.")
     shown = message(
@@ -419,7 +424,7 @@ class ExcessMemory(LowRatio):
     title = message("Memory not used")
     subject = message("jobs that were not ended for their memory")
     claim = message("{who} used little of the memory that they held; {hours} were not used.")
-    because = message("{jobs} used {used} of the memory that they held; {hours} were not used.")
+    because = message("{jobs} used {used} of the memory held; {hours} were not used.")
     do = message("Ask for the memory that jobs use, and a fifth more.")
     action = message("Show these users what memory their jobs use.")
     shown = message(
@@ -620,11 +625,9 @@ class GpuTooPowerful(Rule):
     id = "gpu-too-powerful"
     title = message("GPUs that are too powerful")
     subject = message("jobs with GPUs")
-    claim = message(
-        "{who} used little of their GPUs and of the GPUs' memory: a part of a GPU would do for {hours}."
-    )
+    claim = message("{who} used little of the GPUs and of their memory: parts of GPUs would do, for {hours}.")
     because = message(
-        "{jobs} used little of their GPUs and of the GPUs' memory: a part of a GPU would do for {hours}."
+        "{jobs} used little of the GPUs and of their memory: parts of GPUs would do, for {hours}."
     )
     do = message("Ask for a part of a GPU (MIG), or for a smaller GPU.")
     action = message("Offer these users parts of GPUs (MIG), or smaller GPUs.")

@@ -405,9 +405,9 @@ def at_stake(rule: Rule | type[Rule], hours: float) -> Message:
 
 
 def measured(rule: Rule | type[Rule], known: int, about: int) -> Message:
-    """Return of how many jobs it is known, in words."""
+    """Return how many of the jobs that a rule is about are measured, in words."""
     return message(
-        "{known} of {about} {subject} are measured",
+        "{known} of {about} {subject}",
         known=Number(f"{known:,}"),
         about=Number(f"{about:,}"),
         subject=rule.subject,

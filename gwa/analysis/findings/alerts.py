@@ -22,7 +22,7 @@ def _claim(rule: type[Rule], place: int) -> Callable[[Facts], tuple[float, str] 
         users, jobs, hours, known, about = (facts[name] for name in _needs(rule))
         if not users:
             return None
-        counted = message("{measured}.", measured=measured(rule, known, about))
+        counted = message("Measured: {measured}.", measured=measured(rule, known, about))
         return HIGHEST - STEP * place, joined(" ", (claim(rule, users, jobs, hours), counted))
 
     return made
