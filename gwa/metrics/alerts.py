@@ -315,7 +315,8 @@ class Alert:
 
 def lacking(store: Store, rule: Rule) -> tuple[str, ...]:
     """Return the fields, and keys of the description of the system, that a rule needs and a trace lacks."""
-    fields = [group[0] for group in rule.needs if not any(map(store.has, group))]
+    # Of a period, jobs that were submitted before count, too.
+    fields = [group[0] for group in rule.needs if not any(map(store.whole.has, group))]
     return (*fields, *(name for name in rule.system if not getattr(store.system, name)))
 
 
@@ -327,7 +328,7 @@ def alerts(store: Store, by: By = "user") -> tuple[Alert, ...]:
 def _all_alerts(store: Store, by: By) -> tuple[Alert, ...]:
     missing = {rule.id: lacking(store, rule) for rule in thresholds(store).rules.values()}
     rules = tuple(rule for rule in thresholds(store).rules.values() if not missing[rule.id])
-    if not store.has("run_time"):
+    if not store.whole.has("run_time"):
         missing, rules = dict.fromkeys(missing, ("run_time",)), ()
     found = {rule.id: alert for rule, alert in zip(rules, _alerts(store, rules, by), strict=True)}
     return tuple(
