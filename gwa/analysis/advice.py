@@ -20,7 +20,7 @@ from gwa.store.store import Store
 from gwa.util.units import HOUR
 from gwa.words.formatting import decimal, kilobytes, seconds
 from gwa.words.formatting import number as show
-from gwa.words.message import Number, Verbatim, message, plural
+from gwa.words.message import Number, Verbatim, capitalized, message, plural
 
 MINIMUM_JOBS: Final = 10
 """Fewer jobs do not show what would do."""
@@ -124,7 +124,7 @@ def _jobs(store: Store, rule: Rule, by: By, name: str, holder: Holder) -> JobTab
             Column("n_gpus", message("GPUs"), "count"),
             Column("n_nodes", message("Nodes"), "count"),
             Column("found", rule.heading, rule.found_unit),
-            Column("hours", rule.stake, "count"),
+            Column("hours", capitalized(rule.stake), "count"),
         )
         if not left_out.get(column.key)
     ]

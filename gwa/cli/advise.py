@@ -193,9 +193,13 @@ def _tell_unknown(found: "Sequence[Alert]", *, quiet: bool) -> None:
 
     if quiet:
         return
-    told = [measured(alert.rule, alert.known, alert.about) for alert in found if alert.about]
+    told = [
+        f"{alert.rule.id}: {measured(alert.rule, alert.known, alert.about)}"
+        for alert in found
+        if alert.known < alert.about
+    ]
     if told:
-        echo(f"gwa: measured: {'; '.join(dict.fromkeys(told))}", err=True)
+        echo(f"gwa: measured of what alerts are about: {'; '.join(told)}", err=True)
     if unknown := [f"{alert.rule.id} ({', '.join(alert.lacking)})" for alert in found if alert.lacking]:
         echo(f"gwa: not told, for what the trace or --system does not say: {'; '.join(unknown)}", err=True)
 

@@ -309,9 +309,7 @@ class LowGpuUse(LowUse):
     subject = message("jobs with GPUs")
     claim = message("{who} used little of their GPUs; {hours} were not used.")
     because = message("{jobs} used {used} of the GPU time held; {hours} were not used.")
-    do = message(
-        "Use fewer GPUs, or give each more work: larger batches, faster input, or several tasks on one."
-    )
+    do = message("Use fewer GPUs, or give each more work, such as larger batches or several tasks.")
     action = message("Help these users to find out what their GPUs wait for.")
     shown = message(
         "Shown if a user with 2 % or more of all GPU-hours used 25 % or less of those measured, 50 or more."
