@@ -7,7 +7,7 @@ it holds is decided by the sums over the jobs of a user or project. A job that i
 
 Sources: Job Defense Shield (Princeton University), commit cb31166 of April 2026, for what is looked for and
 for the thresholds, which stand in ``alerts.toml``. Unlike there, hours are those within a period, shares are
-not rounded, and a use of 0 of which nothing else was measured is nobody's fault.
+not rounded, and no mail is due about a use of 0 where nothing else was measured.
 """
 
 from collections.abc import Mapping
@@ -172,7 +172,7 @@ class Rule:
         return "true"
 
     def is_mailed(self, hours: float) -> bool:
-        """Whether somebody is written to about so many *hours* that are sure."""
+        """Whether a mail is due about a number of *hours* that are sure."""
         return hours > 0
 
     def in_hours(self, name: str) -> str:

@@ -78,7 +78,7 @@ def read_thresholds(path: Path) -> Thresholds:
 
 @cache
 def default_thresholds() -> Thresholds:
-    """Return the thresholds that hold if nobody states others."""
+    """Return the thresholds that hold if no others are stated."""
     return read_thresholds(DEFAULTS)
 
 
@@ -401,7 +401,7 @@ def jobs_of(store: Store, rule: Rule, by: By, name: str, most: int | None = None
 
 
 def at_stake(rule: Rule | type[Rule], hours: float) -> Message:
-    """Return so many *hours* of what is at stake, in words."""
+    """Return an amount of what is at stake, in words."""
     return message(AMOUNTS[rule.stake], n=number(round(hours, 1)))
 
 
@@ -427,7 +427,7 @@ def because(rule: Rule, holder: Holder) -> Message:
 
 
 def claim(rule: Rule | type[Rule], users: int, jobs: int, hours: float) -> Message:
-    """Return what so many *users* and their *jobs* do, in words."""
+    """Return what a number of *users* and of their *jobs* do, in words."""
     return message(
         rule.claim,
         who=plural("{n} user", "{n} users", users),

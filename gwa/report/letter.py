@@ -51,7 +51,7 @@ class Advice:
 @dataclass(frozen=True)
 class Letter:
     """
-    The advice to a *user*, or on a project, whose *jobs* took so many *cpu_hours*.
+    The advice to a *user*, or on a project, whose *jobs* took *cpu_hours*.
 
     *is_due* says whether it is worth a mail, and *of* what *user* is the name.
     """
@@ -65,7 +65,7 @@ class Letter:
 
 
 def subject(letter: Letter, trace: str) -> Message:
-    """Return the subject of a letter as a mail, in one line; it names nobody."""
+    """Return the subject of a letter as a mail, in one line, without a user's name."""
     if letter.of == "project":
         return message("What jobs of your project do not use ({trace})", trace=Verbatim(_one_line(trace)))
     return message("What your jobs do not use ({trace})", trace=Verbatim(_one_line(trace)))
