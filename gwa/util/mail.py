@@ -24,7 +24,7 @@ from gwa.errors import DefinitionError, OutputError
 from gwa.util.toml import read_text
 
 ADDRESS: Final = re.compile(
-    r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,63}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?"
+    r"[A-Za-z0-9_][A-Za-z0-9._+'-]{0,63}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?"
 )
 """One address, without a name, quotes or comments, that no program takes for an option."""
 

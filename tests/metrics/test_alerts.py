@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlglot
 
 from gwa.errors import DefinitionError
 from gwa.formats.open import open_trace
 from gwa.metrics.alert_rules import RULES, SCALES
 from gwa.metrics.alerts import alerts, default_thresholds, jobs_of, read_thresholds
+from gwa.store.engines.spark_sql import to_spark_sql
 from gwa.store.options import ReadOptions
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 CASES = SHARED / "cases" / "gpu"
 GIB = 1 << 30
 NODE_MEMORY = 190 * 1024**2
+HEADER = (("ProcessorsPerNode", "32"), ("MemoryPerNode", str(NODE_MEMORY)), ("GPUsPerNode", "4"))
 SYSTEM = {"node_cores": 32, "node_memory": NODE_MEMORY, "node_gpus": 4}
 BY_ID = {alert.id: alert for alert in RULES}
 
@@ -366,6 +369,24 @@ def test_by_project(make_store):
     store = make_store(**twice)
     assert hours(by_id(store)["idle-gpu-hours"]) == {"ann": 400, "bob": 400}
     assert hours(by_id(store, "project")["idle-gpu-hours"]) == {"climate": 800}
+
+
+def test_the_jobs_of_an_alert_are_asked_for_in_words_that_another_engine_understands(make_store):
+    """As a section's queries are: every query is translated to Spark SQL, and what comes out parses there."""
+    store = make_store(HEADER, **(GPU_JOB | {"gpu_utilization": [0.0]}))
+    asked: list[str] = []
+    rows = store.rows
+
+    def noted(sql, *words):
+        asked.append(sql)
+        return rows(sql, *words)
+
+    store.rows = noted
+    for alert in alerts(store, "project"):
+        jobs_of(store, alert.rule, "project", "climate", 10)
+    assert len(asked) > len(BY_ID)
+    for query in asked:
+        assert sqlglot.parse_one(to_spark_sql(query), read="spark") is not None
 
 
 # --- Thresholds ---
