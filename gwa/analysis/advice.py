@@ -1,22 +1,26 @@
 """
-What one user should change, with the numbers of that user's jobs.
+What a user should change, or the users of a project, with the numbers of their own jobs.
 
-Each advice is a rule of its own: it is given only where the jobs bear it out, and names what they show.
+First come the alerts that hold (`gwa.metrics.alerts`), then what requests and the ends of jobs show. Each
+advice is given only where the jobs bear it out.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
-from gwa.metrics.efficiency import Share, killed, overall, requests, sequential
+from gwa.metrics.alert_rules import Rule
+from gwa.metrics.alerts import OWNERS, Alert, By, Holder, alerts, because, jobs_of, measured
+from gwa.metrics.efficiency import Share, killed, overall, requests
 from gwa.metrics.timeline import exact_sum
+from gwa.report.document import Column
+from gwa.report.letter import Advice, JobTable, Letter
 from gwa.store.engines.duckdb import literal
-from gwa.store.resources import GPU
 from gwa.store.store import Store
 from gwa.util.units import HOUR
-from gwa.words.formatting import decimal, fraction, kilobytes, seconds
+from gwa.words.formatting import decimal, kilobytes, seconds
 from gwa.words.formatting import number as show
-from gwa.words.message import Verbatim, message, plural
+from gwa.words.message import Number, Verbatim, capitalized, message, plural
 
 MINIMUM_JOBS: Final = 10
 """Fewer jobs do not show what would do."""
@@ -24,61 +28,121 @@ MINIMUM_JOBS: Final = 10
 MARGIN: Final = 1.25
 """What would have sufficed must be this many times less than what was asked for."""
 
-LOW: Final = 0.5
-"""Processors or GPUs of which less was used on average are too many."""
-
-IDLE: Final = 0.01
-"""GPUs of which less was used did nothing."""
-
 MINIMUM_HOURS: Final = 1.0
 """Less than this, in hours of processors or GPUs, or gigabyte hours, is not worth a mail."""
 
 ENDED_SHARE: Final = 0.05
 """Jobs that were ended at a limit matter from this share on."""
 
+MOST: Final = 0.5
+"""An alert is left out if others, which say it more exactly, have this share of its hours."""
 
-@dataclass(frozen=True)
-class Advice:
-    """What to change (*do*), and what the jobs show (*because*)."""
+SHOWN: Final = 10
+"""The jobs of an alert that a letter lists."""
 
-    id: str
-    do: str
-    because: str
-
-
-@dataclass(frozen=True)
-class Letter:
-    """The advice to a *user*, whose *jobs* took so many *cpu_hours*."""
-
-    user: str
-    jobs: int
-    cpu_hours: float
-    advice: tuple[Advice, ...]
+REQUESTS: Final = {"excess-memory": "memory", "limit-cpu": "time", "limit-gpu": "time"}
+"""Alerts of which advice on requests says exactly what to ask for, and that advice."""
 
 
-def letter(store: Store, user: str) -> Letter:
-    """Return the advice to a *user*; without jobs it has none."""
-    where = f"user_id = {literal(user)}"
+def letter(store: Store, name: str, by: By = "user") -> Letter:
+    """Return the advice to a user, or on a project, of that *name*; without jobs it has none."""
+    where = f"{OWNERS[by]} = {literal(name)}"
     jobs, held = store.row(
         f"select count(*) as jobs, {exact_sum('run_time * n_procs')} as held from jobs where {where}"  # noqa: S608 - quoted
     )
+    due = _due(store, name, by)
     share = overall(store, where)
-    given = tuple(advice for rule in RULES for advice in rule(store, user, share))
-    return Letter(user, jobs, (held or 0.0) / HOUR, given)
+    others = {one.id: one for rule in RULES for one in rule(store, name, by, share)}
+    given = [_of_alert(store, name, by, alert, holder, others) for alert, holder in due]
+    said = {REQUESTS[alert.rule.id] for alert, _ in due if alert.rule.id in REQUESTS}
+    given += [one for one in others.values() if one.id not in said]
+    is_due = any(holder.is_mailed for _, holder in due)
+    return Letter(name, jobs, (held or 0.0) / HOUR, tuple(given), of=by, is_due=is_due)
 
 
-def users(store: Store) -> list[str]:
-    """Return the users of a trace by name."""
+def users(store: Store, by: By = "user") -> list[str]:
+    """Return the users or projects of a trace by name."""
     return [
         name
         for (name,) in store.rows(
-            "select distinct user_id as name from jobs where user_id is not null order by name"
+            f"select distinct {OWNERS[by]} as name from jobs where {OWNERS[by]} is not null order by name"  # noqa: S608 - a field
         )
     ]
 
 
-def _memory(store: Store, user: str, share: Share) -> Iterator[Advice]:
-    if "memory" not in share.parts or share.parts["memory"].jobs < MINIMUM_JOBS:
+def held_by(store: Store, by: By) -> list[str]:
+    """Return the users or projects for whom an alert holds, by name."""
+    return sorted({holder.name for alert in alerts(store, by) for holder in alert.holders})
+
+
+# --- Alerts ---
+
+
+def _due(store: Store, name: str, by: By) -> list[tuple[Alert, Holder]]:
+    """Return the alerts that hold for somebody, but for those that others say more exactly."""
+    held = {
+        alert.rule.id: (alert, holder)
+        for alert in alerts(store, by)
+        for holder in alert.holders
+        if holder.name == name
+    }
+
+    def is_said(rule: Rule, holder: Holder) -> bool:
+        return sum(held[one][1].hours for one in rule.parts if one in held) >= MOST * holder.hours > 0
+
+    return [(alert, holder) for alert, holder in held.values() if not is_said(alert.rule, holder)]
+
+
+def _of_alert(
+    store: Store, name: str, by: By, alert: Alert, holder: Holder, others: dict[str, Advice]
+) -> Advice:
+    rule = alert.rule
+    exact = others.get(REQUESTS.get(rule.id, ""))
+    return Advice(
+        rule.id,
+        exact.do if exact else rule.do,
+        because(rule, holder),
+        message("Measured: {measured}.", measured=measured(rule, holder.known, holder.about)),
+        _jobs(store, rule, by, name, holder),
+    )
+
+
+def _jobs(store: Store, rule: Rule, by: By, name: str, holder: Holder) -> JobTable:
+    """Return the jobs of an alert with most at stake."""
+    left_out = {
+        "user": by == "user",
+        "n_gpus": "n_gpus" not in rule.fields,
+        "n_nodes": "n_nodes" not in rule.fields,
+    }
+    columns = [
+        column
+        for column in (
+            Column("job", message("Job")),
+            Column("user", message("User")),
+            Column("run_time", message("Run time"), "seconds"),
+            Column("n_procs", message("Cores"), "count"),
+            Column("n_gpus", message("GPUs"), "count"),
+            Column("n_nodes", message("Nodes"), "count"),
+            Column("found", rule.heading, rule.found_unit),
+            Column("hours", capitalized(rule.stake), "count"),
+        )
+        if not left_out.get(column.key)
+    ]
+    worst = [replace(job, hours=round(job.hours, 1)) for job in jobs_of(store, rule, by, name, SHOWN)]
+    rows = tuple(
+        tuple(Verbatim(value) if isinstance(value, str) else value for value in map(vars(job).get, keys))
+        for job in worst
+        for keys in [[column.key for column in columns]]
+    )
+    more = holder.jobs - len(rows)
+    return JobTable(tuple(columns), rows, message("and {n} more", n=Number(f"{more:,}")) if more > 0 else "")
+
+
+# --- Requests, and how jobs ended ---
+
+
+def _memory(store: Store, user: str, by: By, share: Share) -> Iterator[Advice]:
+    if by != "user" or "memory" not in share.parts or share.parts["memory"].jobs < MINIMUM_JOBS:
         return
     for request in requests(store, "memory", [user]):
         if request.enough * MARGIN < request.asked and request.saved >= MINIMUM_HOURS:
@@ -96,8 +160,8 @@ def _memory(store: Store, user: str, share: Share) -> Iterator[Advice]:
             )
 
 
-def _time(store: Store, user: str, share: Share) -> Iterator[Advice]:
-    if "time" not in share.parts or share.parts["time"].jobs < MINIMUM_JOBS:
+def _time(store: Store, user: str, by: By, share: Share) -> Iterator[Advice]:
+    if by != "user" or "time" not in share.parts or share.parts["time"].jobs < MINIMUM_JOBS:
         return
     for request in requests(store, "time", [user]):
         if request.enough * MARGIN < request.asked and request.asked >= HOUR:
@@ -114,66 +178,6 @@ def _time(store: Store, user: str, share: Share) -> Iterator[Advice]:
             )
 
 
-def _processors(store: Store, user: str, share: Share) -> Iterator[Advice]:
-    where = f"user_id = {literal(user)}"
-    jobs, idle = sequential(store, where) if "cpu" in share.parts else (0, 0.0)
-    if jobs and idle >= MINIMUM_HOURS:
-        yield Advice(
-            "sequential",
-            message("Ask for one processor for programs that use one."),
-            message(
-                "{jobs} held several processors and used no more CPU time than one has: the "
-                "others idled for {idle} CPU hours.",
-                jobs=plural("{n} job", "{n} jobs", jobs),
-                idle=show(round(idle, 1)),
-            ),
-        )
-    part = share.parts.get("cpu")
-    if part and part.mean is not None and part.mean < LOW and part.wasted - idle >= MINIMUM_HOURS:
-        yield Advice(
-            "processors",
-            message("Ask for fewer processors, or look what your jobs wait for."),
-            message(
-                "{jobs} used {mean} of the CPU time that they held; {wasted} CPU hours were not used.",
-                jobs=plural("{n} job", "{n} jobs", part.jobs),
-                mean=fraction(part.mean),
-                wasted=show(round(part.wasted, 1)),
-            ),
-        )
-
-
-def _gpus(store: Store, user: str, share: Share) -> Iterator[Advice]:
-    part = share.parts.get("gpu")
-    if not part or not part.jobs:
-        return
-    idle, held = store.row(
-        f"select count(*) as jobs, {exact_sum(f'{GPU.held} * run_time')} as held from jobs"  # noqa: S608 - quoted
-        f" where user_id = {literal(user)} and run_time >= 0 and {GPU.held} > 0 and gpu_utilization < {IDLE}"
-    )
-    hours = (held or 0.0) / HOUR
-    if hours >= MINIMUM_HOURS:
-        yield Advice(
-            "idle-gpus",
-            "Run jobs that use no GPU where there is none.",
-            message(
-                "{idle} held GPUs for {hours} GPU hours and did not use them.",
-                idle=plural("{n} job", "{n} jobs", idle),
-                hours=show(round(hours, 1)),
-            ),
-        )
-    if part.mean is not None and part.mean < LOW and part.wasted - hours >= MINIMUM_HOURS:
-        yield Advice(
-            "gpus",
-            message("Ask for fewer GPUs, or let several tasks share one."),
-            message(
-                "{jobs} used {mean} of their GPUs on average; {wasted} GPU hours were not used.",
-                jobs=plural("{n} job", "{n} jobs", part.jobs),
-                mean=fraction(part.mean),
-                wasted=show(round(part.wasted, 1)),
-            ),
-        )
-
-
 ENDED: Final = {
     "memory": (
         message("Ask for more memory, or use less."),
@@ -183,10 +187,10 @@ ENDED: Final = {
 }
 
 
-def _ended(store: Store, user: str, share: Share) -> Iterator[Advice]:
+def _ended(store: Store, name: str, by: By, share: Share) -> Iterator[Advice]:
     if not store.has("state"):
         return
-    for kind, (jobs, hours) in killed(store, f"user_id = {literal(user)}").items():
+    for kind, (jobs, hours) in killed(store, f"{OWNERS[by]} = {literal(name)}").items():
         if jobs >= ENDED_SHARE * share.jobs and hours >= MINIMUM_HOURS:
             what, why = ENDED[kind]
             yield Advice(
@@ -202,27 +206,7 @@ def _ended(store: Store, user: str, share: Share) -> Iterator[Advice]:
             )
 
 
-Rule = Callable[[Store, str, Share], Iterator[Advice]]
+RuleOfRequests = Callable[[Store, str, By, Share], Iterator[Advice]]
 
-RULES: Final[tuple[Rule, ...]] = (_processors, _gpus, _memory, _time, _ended)
-"""What may be said, that which frees most first."""
-
-
-def as_text(given: Letter, trace: str) -> str:
-    """Return a letter as plain text, fit to be mailed."""
-    hours = show(round(given.cpu_hours, 1))
-    lines = [
-        message(
-            "Jobs of {user} in {trace}: {jobs}, {hours} CPU hours.",
-            user=Verbatim(given.user),
-            trace=Verbatim(trace),
-            jobs=plural("{n} job", "{n} jobs", given.jobs),
-            hours=hours,
-        ),
-        "",
-    ]
-    for place, advice in enumerate(given.advice, 1):
-        lines += [f"{place}. {advice.do}", f"   {advice.because}", ""]
-    if not given.advice:
-        lines += [message("These jobs show nothing that should be changed."), ""]
-    return "\n".join(lines)
+RULES: Final[tuple[RuleOfRequests, ...]] = (_memory, _time, _ended)
+"""What may be said beside alerts."""

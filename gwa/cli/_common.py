@@ -392,6 +392,11 @@ def parts(command: F) -> F:
     )
 
 
+THRESHOLDS: Final = click.option(
+    "--thresholds", type=PATH, metavar="FILE.toml", help="Thresholds of alerts instead of the defaults."
+)
+
+
 def statements(command: F) -> F:
     """Add the options that state what a trace does not hold."""
     return _with(
@@ -403,6 +408,7 @@ def statements(command: F) -> F:
             "--quota", type=PATH, metavar="FILE.toml", help="Core-hours granted to projects or users."
         ),
         click.option("--rates", type=PATH, metavar="FILE.toml", help="Prices, for the cost of jobs."),
+        THRESHOLDS,
     )
 
 
@@ -611,10 +617,16 @@ def period_of(whole: "Trace", params: dict[str, Any]) -> str | None:
 def _stated(params: dict[str, Any]) -> dict[str, object]:
     """Return what the files of `statements` say; raise `DefinitionError` for nonsense."""
     from gwa.breakdown.charge.rates import read_rates
+    from gwa.metrics.alerts import read_thresholds
     from gwa.metrics.carbon import read_carbon
     from gwa.metrics.quotas import read_quotas
 
-    readers = {"carbon": read_carbon, "quota": read_quotas, "rates": read_rates}
+    readers = {
+        "carbon": read_carbon,
+        "quota": read_quotas,
+        "rates": read_rates,
+        "thresholds": read_thresholds,
+    }
     return {name: read(params[name]) for name, read in readers.items() if params.get(name)}
 
 

@@ -1,80 +1,283 @@
-"""Say what users should change."""
+"""Say who wastes what, and write to them."""
 
 import json
+from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import asdict
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, TRACE, claimed, opened, options, parts
-from gwa.cli._terminal import echo, echo_json
+from gwa.cli._common import (
+    FORCE,
+    JSON,
+    OUTPUT_PATH,
+    THRESHOLDS,
+    TRACE,
+    claimed,
+    looking,
+    looks,
+    opened,
+    options,
+    parts,
+    write_texts,
+)
+from gwa.cli._mailing import Mailing, mailing
+from gwa.cli._terminal import echo, echo_csv, echo_json, table
+
+if TYPE_CHECKING:
+    from gwa.metrics.alerts import Alert, By
+    from gwa.report.letter import Letter
+    from gwa.trace import Trace
 
 PURPOSE = Purpose.REPORT
+
+SHOWN: Final = {"alert", "user", "project", "jobs", "hours", "unit", "measured"}
+"""The columns of the list of alerts that a terminal shows."""
 
 
 @click.command(name="advise")
 @TRACE
-@click.option("--user", metavar="NAME", help="User to advise.")
+@click.option("--user", metavar="NAME", help="Print the advice to this user.")
+@click.option("--project", metavar="NAME", help="Print the advice on this project.")
 @click.option(
-    "--all", "everybody", is_flag=True, help="Write a file for each user into the folder given by -o."
+    "--by",
+    type=click.Choice(["user", "project"]),
+    default="user",
+    help="Whom alerts are about: users, the default, or projects, for those who manage them.",
 )
-@click.option("-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", help="Output folder.")
+@click.option(
+    "--all", "everybody", is_flag=True, help="Write files for everybody, with an alert or without, into -o."
+)
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=OUTPUT_PATH,
+    metavar="DIR",
+    help="Folder for a letter to each whom an alert is about: text, HTML and, with an address, mail (.eml).",
+)
+@click.option(
+    "--csv",
+    "letters_csv",
+    type=OUTPUT_PATH,
+    metavar="FILE",
+    help="Write the letters as CSV, to send yourself.",
+)
+@click.option(
+    "--jobs", "jobs_csv", type=OUTPUT_PATH, metavar="FILE", help="Write the jobs of all alerts as CSV."
+)
+@THRESHOLDS
+@mailing
 @FORCE
+@looks
 @JSON
 @parts
 @options
 def command(
-    trace: Path, user: str | None, everybody: bool, folder: Path | None, force: bool, as_json: bool,
+    trace: Path, *, user: str | None, project: str | None, by: "By", everybody: bool, folder: Path | None,
+    letters_csv: Path | None, jobs_csv: Path | None, force: bool, as_json: bool, mails: Mailing,
     **params: Any,
 ) -> None:  # fmt: skip
     """
-    Advise users on what they request and do not use.
+    List who wastes what, and advise them.
 
-    The advice, on memory, time, processors and GPUs, is plain text that can be mailed, with the numbers of
-    that user's own jobs. Advice on memory and time needs ten jobs or more.
+    Without --user, --project or an output, all alerts are listed: who holds GPUs, cores, memory, nodes or
+    time that their jobs do not use, with the hours at stake. A job that is not measured says nothing, and how
+    many are measured is listed, too. Letters have the numbers and jobs of those whom they are to, and say
+    what to ask for instead.
+
+    Mail is sent with --send only; without, it is said what would be. Names that are pseudonyms get none.
 
     \b
     Examples:
       gwa sample -o sample.sacct
+      gwa advise sample.sacct
       gwa advise sample.sacct --user u12
       gwa advise sample.sacct --all -o advice
+      gwa advise sample.sacct --by project -o projects
+      gwa advise sample.sacct --mail --domain example.org
     """
-    from gwa.analysis.advice import as_text, letter, users
+    from gwa.analysis.advice import held_by, letter, users
+    from gwa.metrics.alerts import alerts
 
-    if bool(user) == everybody or everybody != bool(folder):
-        raise click.UsageError("expected either --user NAME, or --all with -o DIR")
+    _check(user, project, folder, everybody=everybody)
+    mails.check(by)
+    look = looking(params)
     with opened(trace, params) as opened_trace:
-        store, name = opened_trace.store, opened_trace.name
-        known = users(store)
-        if user is not None and user not in known:
-            raise _unknown(user, known)
-        letters = [letter(store, one) for one in ([user] if user else known)]
+        write_texts(params | {"force": force})
+        store = opened_trace.store
+        if user or project:
+            _print_letter(opened_trace, user, project, look, as_json=as_json)
+            return
+        mails.refuse_pseudonyms(store)
+        found = alerts(store, by)
+        if not (folder or letters_csv or jobs_csv or mails.is_wanted):
+            names, rows = _listed(found, by)
+            table(names, rows, as_json=as_json, shown=SHOWN)
+            _tell_unknown(found, quiet=params["quiet"])
+            return
+        if jobs_csv:
+            _write_csv(jobs_csv, *_jobs(opened_trace, found, by), force=force)
+        if folder or letters_csv or mails.is_wanted:
+            names = users(store, by) if everybody else held_by(store, by)
+            letters = [letter(store, name, by) for name in names]
     if folder:
-        for path in _write(folder, {one.user: as_text(one, name) for one in letters}, force=force):
+        for path in _write(folder, letters, opened_trace.name, mails, look, force=force):
             echo(path)
-    elif as_json:
-        echo_json(json.dumps(asdict(letters[0]), indent=1, ensure_ascii=False))
+    if letters_csv:
+        _write_csv(letters_csv, *_merged(letters, opened_trace.name, mails, look, by), force=force)
+    if mails.is_wanted:
+        mails.handle(letters, opened_trace.name, look, quiet=params["quiet"])
+
+
+def _check(user: str | None, project: str | None, folder: Path | None, *, everybody: bool) -> None:
+    """Raise a usage error for options that exclude each other."""
+    if user and project:
+        raise click.UsageError("expected either --user or --project")
+    if (user or project) and (everybody or folder):
+        raise click.UsageError("expected either --user NAME, or --all with -o DIR")
+    if everybody and not folder:
+        raise click.UsageError("expected either --user NAME, or --all with -o DIR")
+
+
+def _print_letter(
+    trace: "Trace", user: str | None, project: str | None, look: dict[str, Any], *, as_json: bool
+) -> None:
+    from gwa.analysis.advice import letter, users
+    from gwa.report.letter import as_text
+
+    by: By = "user" if user else "project"
+    name = user or project or ""
+    known = users(trace.store, by)
+    if name not in known:
+        raise _unknown(name, known, by)
+    given = letter(trace.store, name, by)
+    if as_json:
+        echo_json(json.dumps(asdict(given), indent=1, ensure_ascii=False))
     else:
-        echo(as_text(letters[0], name), nl=False)
+        echo(as_text(given, trace.name, **look), nl=False)
 
 
-def _unknown(user: str, known: list[str]) -> click.BadParameter:
+def _unknown(name: str, known: list[str], by: str) -> click.BadParameter:
     from difflib import get_close_matches
 
-    near = get_close_matches(user, known)
+    near = get_close_matches(name, known)
     hint = f", the nearest are {', '.join(near)}" if near else ""
-    return click.BadParameter(f"the trace has no jobs of '{user}'{hint}", param_hint="--user")
+    return click.BadParameter(f"the trace has no jobs of '{name}'{hint}", param_hint=f"--{by}")
 
 
-def _write(folder: Path, texts: dict[str, str], *, force: bool) -> list[Path]:
-    """Write a file for each user, whose name is that of the user as far as a file may be called so."""
+# --- Lists ---
+
+
+def _listed(found: "Sequence[Alert]", by: str) -> tuple[list[str], list[list[object]]]:
+    """Return the columns and rows of the list of alerts."""
+    names = ["alert", by, "jobs", "hours", "unit", "used", "mail", "measured", "of"]
+    rows: list[list[object]] = [
+        [
+            alert.rule.id, holder.name, holder.jobs, round(holder.hours, 2), alert.rule.stake, holder.used,
+            "yes" if holder.is_mailed else "no", holder.known, holder.about,
+        ]
+        for alert in found
+        for holder in alert.holders
+    ]  # fmt: skip
+    return names, rows
+
+
+def _tell_unknown(found: "Sequence[Alert]", *, quiet: bool) -> None:
+    """Say on standard error how much is measured, and which alerts a trace cannot tell of."""
+    from gwa.metrics.alerts import measured
+
+    if quiet:
+        return
+    told = [
+        f"{alert.rule.id}: {measured(alert.rule, alert.known, alert.about)}"
+        for alert in found
+        if alert.known < alert.about
+    ]
+    if told:
+        echo(f"gwa: measured of what alerts are about: {'; '.join(told)}", err=True)
+    if unknown := [f"{alert.rule.id} ({', '.join(alert.lacking)})" for alert in found if alert.lacking]:
+        echo(f"gwa: not told, for what the trace or --system does not say: {'; '.join(unknown)}", err=True)
+
+
+def _jobs(trace: "Trace", found: "Sequence[Alert]", by: "By") -> tuple[list[str], list[list[object]]]:
+    """Return the columns and rows of the jobs of all alerts."""
+    from gwa.metrics.alerts import jobs_of
+
+    names = [
+        "alert", by, "job", "submitter", "found", "hours", "unit", "run_time", "n_procs", "n_gpus", "n_nodes",
+    ]  # fmt: skip
+    rows: list[list[object]] = [
+        [
+            alert.rule.id, holder.name, job.job, job.user, job.found, job.hours, alert.rule.stake,
+            job.run_time, job.n_procs, job.n_gpus, job.n_nodes,
+        ]
+        for alert in found
+        for holder in alert.holders
+        for job in jobs_of(trace.store, alert.rule, by, holder.name)
+    ]  # fmt: skip
+    return names, rows
+
+
+def _merged(
+    letters: "Sequence[Letter]", trace: str, mails: Mailing, look: dict[str, Any], by: str
+) -> tuple[list[str], list[list[object]]]:
+    """Return the columns and rows of letters for another program that sends mail."""
+    from gwa.report.letter import as_text, subject
+
+    rows: list[list[object]] = [
+        [
+            one.user, mails.addresses.of(one.user) or "", ",".join(advice.id for advice in one.advice),
+            look["language"](subject(one, trace)), as_text(one, trace, is_mailed=True, **look),
+        ]
+        for one in letters
+    ]  # fmt: skip
+    return [by, "address", "advice", "subject", "text"], rows
+
+
+def _write_csv(path: Path, names: Sequence[str], rows: Sequence[Sequence[object]], *, force: bool) -> None:
+    """Write a table as CSV, in which no spreadsheet finds a formula."""
+    from gwa.util.atomic import writable, write_whole
+
+    writable(path)
+    text = StringIO()
+    with redirect_stdout(text):
+        echo_csv(names, rows)
+    with claimed([path], force=force, but=Mailing.OPTIONS):
+        write_whole(path, text.getvalue())
+    echo(path)
+
+
+# --- Letters ---
+
+
+def _write(
+    folder: Path,
+    letters: "Sequence[Letter]",
+    trace: str,
+    mails: Mailing,
+    look: dict[str, Any],
+    *,
+    force: bool,
+) -> list[Path]:
+    """Write files for each letter, whose names are those of users as far as files may be called so."""
+    from gwa.report.letter import as_html, as_text
     from gwa.util.atomic import write_folder
     from gwa.util.filenames import file_names
 
-    names = {f"{name}.txt": user for user, name in file_names(texts).items()}
-    paths = [folder / name for name in names]
-    with claimed(paths, force=force):
-        write_folder(folder, {name: texts[user] for name, user in names.items()})
+    stems = file_names(one.user for one in letters)
+    files: dict[str, str | bytes] = {}
+    for one in letters:
+        files[f"{stems[one.user]}.txt"] = as_text(one, trace, **look)
+        files[f"{stems[one.user]}.html"] = as_html(one, trace, **look)
+        if address := mails.addresses.of(one.user):
+            files[f"{stems[one.user]}.eml"] = mails.composed(one, trace, look, address).as_bytes()
+    paths = [folder / name for name in files]
+    if paths:
+        with claimed(paths, force=force, but=Mailing.OPTIONS):
+            write_folder(folder, files)
     return paths

@@ -8,6 +8,8 @@ import pytest
 import gwa
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings, rank, rules
+from gwa.analysis.findings.alerts import NUMBERS
+from gwa.metrics.alert_rules import RULES
 
 ORDINARY: dict[str, Any] = {
     "conversion.rejected": 0,
@@ -132,8 +134,38 @@ def ended(limit=0.01, failed=0.04, cancelled=0.01, hours=None):
 
 
 ORDINARY |= ended()
+for one in RULES:
+    ORDINARY |= dict.fromkeys((f"alerts.{one.id.replace('-', '_')}.{name}" for name in NUMBERS), 0)
+
+
+def alert(name, **numbers):
+    """Return the facts of an alert that holds for three users."""
+    told = {"users": 3, "jobs": 40, "hours": 1234.5, "known": 80, "about": 100} | numbers
+    return {f"alerts.{name.replace('-', '_')}.{fact}": value for fact, value in told.items()}
+
 
 REMARKABLE = [
+    (
+        "idle-gpu-hours",
+        alert("idle-gpu-hours"),
+        "3 users held GPUs that did nothing, for 1,234 GPU-hours. Measured: 80 of 100 jobs with GPUs.",
+    ),
+    ("low-gpu-use", alert("low-gpu-use", users=1), "1 user used little of their GPUs; 1,234 GPU-hours were"),
+    ("gpu-too-powerful", alert("gpu-too-powerful"), "parts of GPUs would do, for 1,234 GPU-hours."),
+    ("memory-per-gpu", alert("memory-per-gpu"), "40 jobs held much memory for each GPU; 1,234 TB-hours"),
+    ("cores-per-gpu", alert("cores-per-gpu"), "40 jobs held more cores than usual for each GPU"),
+    ("spread-gpu", alert("spread-gpu"), "The GPUs of 40 jobs would have fit on fewer nodes, with 1,234 node"),
+    ("low-cpu-use", alert("low-cpu-use"), "3 users used little of the CPU time of their cores; 1,234 core-h"),
+    ("serial-on-many", alert("serial-on-many"), "3 users ran programs that use one core on several"),
+    ("idle-nodes", alert("idle-nodes"), "40 jobs held nodes on which they used no CPU time"),
+    ("spread-cpu", alert("spread-cpu"), "40 jobs without GPUs would have fit on fewer nodes"),
+    ("excess-memory", alert("excess-memory"), "3 users used little of the memory that they held"),
+    (
+        "limit-gpu",
+        alert("limit-gpu"),
+        "3 users asked for far more time than their jobs take; 1,234 GPU-hours",
+    ),
+    ("limit-cpu", alert("limit-cpu"), "3 users asked for far more time than their jobs take; 1,234 core-h"),
     ("rejected-rows", {"conversion.rejected": 12}, "12 of 1,000 rows (1.2 %)"),
     ("few-users", {"users.half_jobs": 3}, "3 of 100 users submit half of the jobs."),
     (

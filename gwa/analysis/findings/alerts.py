@@ -1,0 +1,48 @@
+"""What is wasted, by the rules on which alerts are raised: a finding for each."""
+
+from collections.abc import Callable
+from typing import Final
+
+from gwa.analysis.finding import Facts, FindingRule
+from gwa.metrics.alert_rules import RULES, Rule
+from gwa.metrics.alerts import claim, measured
+from gwa.words.message import joined, message
+
+HIGHEST: Final = 0.8
+STEP: Final = 0.02
+"""The first rules are the most remarkable ones; each is a little less so than the one before."""
+
+NUMBERS: Final = ("users", "jobs", "hours", "known", "about")
+
+
+def _claim(rule: type[Rule], place: int) -> Callable[[Facts], tuple[float, str] | None]:
+    """Return what makes the sentence of a rule from its facts."""
+
+    def made(facts: Facts) -> tuple[float, str] | None:
+        users, jobs, hours, known, about = (facts[name] for name in _needs(rule))
+        if not users:
+            return None
+        counted = message("Measured: {measured}.", measured=measured(rule, known, about))
+        return HIGHEST - STEP * place, joined(" ", (claim(rule, users, jobs, hours), counted))
+
+    return made
+
+
+def _needs(rule: type[Rule]) -> tuple[str, ...]:
+    return tuple(f"alerts.{rule.id.replace('-', '_')}.{name}" for name in NUMBERS)
+
+
+DEFAULTS: Final = message("These thresholds are the defaults; those of --thresholds take their place.")
+
+ALERTS: Final = tuple(
+    FindingRule(
+        rule.id,
+        "alerts",
+        _needs(rule),
+        joined(" ", (rule.shown, DEFAULTS)),
+        rule.do,
+        rule.action,
+        _claim(rule, place),
+    )
+    for place, rule in enumerate(RULES)
+)
