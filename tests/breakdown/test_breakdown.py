@@ -58,7 +58,8 @@ def jobs(seed: int, size: int = 400) -> pd.DataFrame:
         "queue_id": names("q", 2),
         "partition_id": names("n", 2), "qos": names("s", 2), "executable_id": names("x", 60),
         "job_structure_params": names("a", 90), "last_run_site_id": names("t", 2),
-        "gpu_utilization": gaps(rng.uniform(0, 1, size).round(3)), "idle_gpus": gaps(rng.integers(0, 5, size)),
+        "gpu_utilization": gaps(rng.uniform(0, 1, size).round(3)),
+        "idle_gpus": gaps(rng.integers(0, 5, size)),
     })  # fmt: skip
 
 
