@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import OUTPUT_PATH, PATH, noting, options, reading, tell
+from gwa.cli._common import OUTPUT_PATH, PATH, given, noting, options, reading, tell
 from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 
@@ -68,7 +68,10 @@ DAY: Final = click.DateTime(["%Y-%m-%d"])
 @partial(
     options,
     source_format=click.option(
-        "--cluster", metavar="NAME", help="Cluster to collect; by default that of Slurm's configuration."
+        "--cluster",
+        metavar="NAME",
+        callback=given,
+        help="Cluster to collect; by default that of Slurm's configuration, and none is stated of logs.",
     ),
 )
 @click.pass_context
@@ -101,7 +104,7 @@ def command(
         if collected.account:
             tell(out, collected.account, notes, quiet=params["quiet"])
         ctx.exit(1 if collected.missing else 0)
-    for name in ("since", "until", "cluster"):
+    for name in ("since", "until"):
         if params[name]:
             raise click.UsageError(f"--{name} is of slurm: of {batch}, all new lines are read")
     if not logs:

@@ -11,6 +11,7 @@ from gwa.cli._common import (
     PATH,
     SOURCES,
     claimed,
+    given,
     noting,
     options,
     output,
@@ -37,6 +38,12 @@ PURPOSE = Purpose.READ
     type=PATH,
     metavar="MY.sql",
     help="Converter of your own for the input format; see 'gwa formats --own'.",
+)
+@click.option(
+    "--cluster",
+    metavar="NAME",
+    callback=given,
+    help="Cluster that the logs are of, where they do not name it; with --append, a store has several.",
 )
 @click.option("--attempts", is_flag=True, help="Make each attempt of a task a job (Google traces).")
 @click.option("--anonymize", is_flag=True, help="Replace names with keyed pseudonyms.")
@@ -77,6 +84,7 @@ def command(
     """
     words = ["gwa", "convert", *(as_text(source.name) for source in sources), "-o", as_text(out.name)]
     words += ["--map", params["map_"]] if params["map_"] else []
+    words += ["--cluster", params["cluster"]] if params["cluster"] else []
     read_options, notes = noting(reading(params, strict=strict))
     arguments: dict[str, Any] = {
         "name": str(own) if own else params["name"],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from gwa.errors import EngineError, UnknownFormat
+from gwa.errors import ArgumentError, EngineError, UnknownFormat
 from gwa.formats.appearance import appearance
 from gwa.formats.base import Format
 from gwa.formats.builtin.parquet import read_remote
@@ -20,6 +20,7 @@ from gwa.ingest.source.head import HEAD_SIZE, TOTAL_HEAD_SIZE, FileHead
 from gwa.ingest.source.lines import count_lines
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
+from gwa.store.system import CLUSTER_KEY
 from gwa.util.filenames import as_text
 from gwa.util.version import __version__
 
@@ -165,6 +166,11 @@ def open_files(
     check_options(format_.title, format_.options, options.format_options)
     unread = tuple(file.path for file in recognised.skipped)
     store = format_.read(heads, replace(options, unread=unread))
+    if options.cluster and (CLUSTER_KEY, options.cluster) not in store.header:
+        store.close()
+        raise ArgumentError(
+            f"{files[0]}: is {format_.title}, whose jobs are what they are: a cluster is stated of logs"
+        )
     if not store.is_read_only:
         _record_skipped(store, recognised.skipped)
         _add_skipped(store, options.stored_skips)

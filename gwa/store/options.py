@@ -21,7 +21,8 @@ class ReadOptions:
     in scratch space if that is None. *rows_folder* is the folder of a checkpoint, for a conversion that can
     be resumed or appended to; *stored_hashes* are those of the logs in the store that is appended to, and
     *stored_skips* its sources that were skipped. *unread* are files beside those that are
-    read. *inspect* is called with the store when it is filled.
+    read. *cluster* is the one that the logs are of, where they do not say it. *inspect* is called with the
+    store when it is filled.
     """
 
     system: Mapping[str, object] | None = None
@@ -33,6 +34,7 @@ class ReadOptions:
     stored_hashes: tuple[str, ...] | None = None
     stored_skips: Sequence[Sequence[object]] = ()
     unread: Sequence[Path] = ()
+    cluster: str | None = None
     inspect: "Callable[[Store], None] | None" = None
     format_options: Mapping[str, object] = field(default_factory=dict)
 

@@ -469,8 +469,28 @@ def test_a_folder_without_logs_says_what_they_are_called(tmp_path):
     shutil.rmtree(tmp_path / "none", ignore_errors=True)
 
 
-@pytest.mark.parametrize("option", ["--since", "--until", "--cluster"])
+@pytest.mark.parametrize("option", ["--since", "--until"])
 def test_options_of_slurm_are_not_of_logs(option, tmp_path):
     done = run("collect", "pbs", "--logs", tmp_path, "-o", tmp_path / "s.duckdb", option, "2024-01-01")
     assert done.exit_code == 2
     assert f"{option} is of slurm" in done.stderr
+
+
+def test_logs_of_two_clusters_are_collected_into_one_store(tmp_path):
+    log, out = made(tmp_path, "pbs", 120), tmp_path / "s.duckdb"
+    for cluster in ("alpha", "beta"):
+        (tmp_path / cluster).mkdir()
+        shutil.copy(log, tmp_path / cluster / "20240101")
+    (tmp_path / "beta" / "20240101").write_bytes(
+        log.read_bytes()[: -len(log.read_bytes().splitlines()[-1]) - 1]
+    )
+    convert([log], tmp_path / "one.duckdb", name="pbs")
+    for cluster in ("alpha", "beta", "alpha", "beta"):
+        done = run("collect", "pbs", "--logs", tmp_path / cluster, "--cluster", cluster, "-o", out)
+        assert done.exit_code == 0, done.stderr
+    with Store.open(tmp_path / "one.duckdb") as store:
+        (alone,) = store.row("select count(*) from jobs")
+    with Store.open(out) as store:
+        counts = dict(store.rows("select last_run_site_id, count(*) from jobs group by all"))
+    assert counts.keys() == {"alpha", "beta"}
+    assert counts["alpha"] == alone
