@@ -78,7 +78,7 @@ PART_LENGTH: Final = 80
 SHOWN_NAMES: Final = 5
 
 SAME_RESULT: Final = frozenset(
-    {"out", "folder", "force", "quiet", "debug", "memory", "threads", "engine_name", "strings"}
+    {"out", "folder", "force", "quiet", "alert", "debug", "memory", "threads", "engine_name", "strings"}
 )
 """Parameters that change nothing of what a file says."""
 

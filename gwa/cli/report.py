@@ -52,6 +52,9 @@ PURPOSE = Purpose.REPORT
 MONTH: Final = re.compile(r"\d{4}-\d\d(?=$|-against-)")
 """How the name of a report on a month goes on after that of the trace."""
 
+HELD: Final = 3
+"""The exit status where there is something to tell, as of ``gwa check --fail-on``."""
+
 FEW_JOBS: Final = 50
 """A trace of fewer jobs is a table of jobs: statistics of them say little."""
 
@@ -123,6 +126,11 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     callback=given,
     help="Begin with the differences from another period, such as 2007-03 or previous.",
 )
+@click.option(
+    "--alert",
+    is_flag=True,
+    help="Exit with status 3 where something differs from that period by more than chance, and say what.",
+)
 @looks
 @parts
 @statements
@@ -141,6 +149,7 @@ def command(
     no_explore: bool,
     top: int,
     against: str | None,
+    alert: bool,
     by: str | None,
     **params: Any,
 ) -> None:
@@ -160,6 +169,7 @@ def command(
       gwa report sample.sacct
       gwa report sample.sacct --where 'n_procs > 1' --sections users,waits
       gwa report sample.sacct --period last-month --against previous
+      gwa report sample.sacct --period last-month --against previous --alert -o alert || test $? = 3
       gwa report sample.sacct --by month
       gwa report sample.sacct --lang de
       gwa report sample.sacct --strings mine/languages/fr.po
@@ -172,7 +182,9 @@ def command(
     require_known(only or (), known, "section", "--sections")
     look = looking(params)
     is_chosen = ctx.get_parameter_source("view") is not ParameterSource.DEFAULT
-    failed = False
+    failed, alerts = False, 0
+    if alert and not against:
+        raise click.UsageError("--alert is of differences, expected --against such as previous")
     if by and (against or sections):
         raise click.UsageError(
             "--by shows all months or clusters, expected neither --against nor --sections with it"
@@ -197,9 +209,22 @@ def command(
                 is_explored="html" in kinds and not (no_explore or sections),
             )
         failed = failed or report.failed
+        alerts += _alert(report, look["language"]) if alert and earlier is not None else 0
     if failed:
         echo("gwa: some sections could not be made: they say so in their place", err=True)
-        ctx.exit(1)
+    if alerts or failed:
+        ctx.exit(HELD if alerts else 1)
+
+
+def _alert(report: "Report", language: "Language | None") -> int:
+    """Say what differs by more than chance, one on a line, and return how much that is."""
+    from gwa.analysis.comparison.levels import differing
+    from gwa.report.language import Language
+
+    found, words = differing(report.findings), language or Language()
+    for finding in found:
+        echo(f"gwa: {words(finding.text)}", err=True)
+    return len(found)
 
 
 @dataclass(frozen=True)
