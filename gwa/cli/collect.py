@@ -146,7 +146,8 @@ def _slurm(
         for line in commands(wanted, sacct):
             echo(line)
         return None
-    stated = replace(read_options, system={"zone": zone, **(read_options.system or {})})
+    # The rows name their cluster themselves.
+    stated = replace(read_options, cluster=None, system={"zone": zone, **(read_options.system or {})})
     collected = collect(wanted, sacct, options=stated, command=words, tell=sacct.tell)
     _say(collected, zone, quiet=quiet)
     return collected

@@ -27,6 +27,7 @@ from gwa.formats.collect.sacct import columns
 from gwa.formats.convert import convert
 from gwa.formats.sample import write
 from gwa.store.store import Store
+from gwa.store.system import CLUSTER_KEY
 from gwa.util.owned import OwnedFolder
 from tests.conftest import HOME
 
@@ -474,6 +475,23 @@ def test_options_of_slurm_are_not_of_logs(option, tmp_path):
     done = run("collect", "pbs", "--logs", tmp_path, "-o", tmp_path / "s.duckdb", option, "2024-01-01")
     assert done.exit_code == 2
     assert f"{option} is of slurm" in done.stderr
+
+
+def test_the_cluster_that_is_asked_for_has_days_of_its_own(cluster, year, tmp_path):
+    _, first, _ = year
+    out = tmp_path / "s.duckdb"
+    cluster(first + timedelta(days=2))
+    named = ("--cluster", "synthetic-sample", "--until", first + timedelta(days=1), "--again", 0)
+    assert collected(cluster.path, out, "--since", first, *named).exit_code == 0
+    assert jobs(out) == whole(cluster, tmp_path, first + timedelta(days=1))
+    with Store.open(out) as store:
+        # The rows name their cluster themselves.
+        assert not [key for key, _ in store.header if key == CLUSTER_KEY]
+    asked = cluster.asked.read_text()
+    assert collected(cluster.path, out, *named).exit_code == 0
+    assert cluster.asked.read_text() == asked
+    other = collected(cluster.path, out, "--until", first + timedelta(days=1))
+    assert "has no collected day yet" in str(other.exception)
 
 
 def test_logs_of_two_clusters_are_collected_into_one_store(tmp_path):
