@@ -169,7 +169,6 @@ def command(
       gwa report sample.sacct
       gwa report sample.sacct --where 'n_procs > 1' --sections users,waits
       gwa report sample.sacct --period last-month --against previous
-      gwa report sample.sacct --period last-month --against previous --alert -o alert || test $? = 3
       gwa report sample.sacct --by month
       gwa report sample.sacct --lang de
       gwa report sample.sacct --strings mine/languages/fr.po
