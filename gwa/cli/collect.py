@@ -1,5 +1,6 @@
 """Collect what a store lacks from the batch system, and append it."""
 
+import re
 import shlex
 import shutil
 from datetime import date, datetime, timedelta
@@ -24,7 +25,8 @@ PURPOSE = Purpose.READ
 SLURM: Final = "slurm"
 SYSTEMS: Final = (SLURM, "pbs", "lsf", "sge")
 
-SHOWN_DAYS: Final = 5
+CLUSTER_NAME: Final = re.compile(r"[\w.+-]+")
+"""The names of clusters that sacct takes; of several, each is collected by itself."""
 
 DAY: Final = click.DateTime(["%Y-%m-%d"])
 
@@ -133,6 +135,11 @@ def _slurm(
     from gwa.formats.collect.slurm import collect, commands
 
     quiet = params["quiet"]
+    if params["cluster"] and not CLUSTER_NAME.fullmatch(params["cluster"]):
+        raise click.BadParameter(
+            f"'{params['cluster']}' is no name of a cluster, expected one, of letters and digits",
+            param_hint="--cluster",
+        )
     program = params["sacct"] if only_print else shutil.which(params["sacct"])
     if program is None:
         raise click.BadParameter(

@@ -153,6 +153,8 @@ def open_files(
         name = name or "table"
     if len(files) == 1 and is_remote(files[0]):
         check_options("Parquet", {}, options.format_options)
+        if options.cluster:
+            raise _no_log(files[0], "Parquet")
         return read_remote(files[0], options)
     recognised = _recognise_all(files, name, skip_unknown=skip_unknown)
     if len(recognised.heads) > 1:
@@ -168,9 +170,7 @@ def open_files(
     store = format_.read(heads, replace(options, unread=unread))
     if options.cluster and (CLUSTER_KEY, options.cluster) not in store.header:
         store.close()
-        raise ArgumentError(
-            f"{files[0]}: is {format_.title}, whose jobs are what they are: a cluster is stated of logs"
-        )
+        raise _no_log(files[0], format_.title)
     if not store.is_read_only:
         _record_skipped(store, recognised.skipped)
         _add_skipped(store, options.stored_skips)
@@ -179,6 +179,11 @@ def open_files(
     if options.inspect:
         options.inspect(store)
     return store
+
+
+def _no_log(path: Path, title: str) -> ArgumentError:
+    """Return the error that a cluster was stated of what is no log."""
+    return ArgumentError(f"{path}: is {title}, whose jobs are what they are: a cluster is stated of logs")
 
 
 def _recognise_all(files: Sequence[Path], name: str | None, *, skip_unknown: bool) -> RecognisedFiles:

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from datetime import UTC, datetime
 from html import unescape
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -17,6 +18,7 @@ from gwa.cli import gwa as program
 from gwa.errors import ArgumentError, DefinitionError
 from gwa.formats.append import append
 from gwa.formats.convert import convert
+from gwa.formats.open import open_trace
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.store.system import SITES_KEY, System, of_sites, read_system
@@ -89,6 +91,8 @@ def test_what_is_converted_already_has_its_cluster(tmp_path):
     convert([SAMPLES / "swf" / "tiny.swf"], tmp_path / "t.duckdb")
     with pytest.raises(ArgumentError, match="a cluster is stated of logs"):
         convert([tmp_path / "t.duckdb"], tmp_path / "u.duckdb", options=ReadOptions(cluster="alpha"))
+    with pytest.raises(ArgumentError, match="a cluster is stated of logs"):
+        open_trace([Path("https://example.invalid/t.parquet")], options=ReadOptions(cluster="alpha"))
     assert not (tmp_path / "u.duckdb").exists()
 
 

@@ -368,6 +368,8 @@ def test_print_says_the_commands_and_runs_none(cluster, year, tmp_path):
         (["--since", "2024-01-05", "--until", "2024-01-04"], "is after 2024-01-04"),
         (["--since", "2024-01-05", "--until", "2999-01-04"], "is not over"),
         (["--since", "2024-01-05", "--logs", "."], "--logs is of pbs, lsf and sge"),
+        (["--since", "2024-01-05", "--cluster", "alpha,beta"], "'alpha,beta' is no name of a cluster"),
+        (["--since", "2024-01-05", "--cluster", "../a"], "'../a' is no name of a cluster"),
     ],
 )
 def test_nonsense_is_refused(words, said, cluster, tmp_path):
