@@ -106,6 +106,7 @@ class Trace:
         queue: Names = (),
         group: Names = (),
         user: Names = (),
+        site: Names = (),
         where: str | None = None,
     ) -> Self:
         """
@@ -113,7 +114,7 @@ class Trace:
 
         A filtered trace can be filtered further. It is a view of this one, without a copy of the jobs,
         and open as long as this one is. Its header, its system and the account of the conversion are those
-        of the whole, and its reports name the filters.
+        of the whole, and its reports name the filters. Of some sites, the system is what is stated of these.
 
         Parameters
         ----------
@@ -123,8 +124,8 @@ class Trace:
             The time that is looked at: ``2007``, ``2007-03``, ``2007-03-05T14:30`` or
             ``2007-03..2007-05``; ``3..10`` are days where times count from an unknown start. Names such as
             ``last-month``, ``this-week`` or ``last-year`` are relative to the end of what the log knows.
-        queue, group, user
-            A name, or several of which the job's must be one.
+        queue, group, user, site
+            A name, or several of which the job's must be one; a cluster is a site.
         where
             An SQL condition, as *condition*; jobs must meet both.
 
@@ -150,7 +151,7 @@ class Trace:
         (1200, 529, 193)
 
         """
-        given = Subset(period, _several(queue), _several(group), _several(user), where)
+        given = Subset(period, _several(queue), _several(group), _several(user), where, _several(site))
         first = Subset(where=condition) if isinstance(condition, str) else condition
         subsets = [conditions for conditions in (first, given) if conditions]
         store = self.store if subsets else self.store.filtered("true")

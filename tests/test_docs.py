@@ -34,8 +34,8 @@ BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 KEPT = {row["id"]: row for row in kept()}
 FACTS, REPORT = (Draft202012Validator(schema) for schema in (facts_schema(families()), report_schema()))
 
-WHOLE_SCRIPTS = {"monthly.md"}
-"""Pages whose script needs a cluster; tests/test_monthly.py runs it with a made one."""
+WHOLE_SCRIPTS = {"every-night.md", "monthly.md"}
+"""Pages whose script needs a cluster; test_every_night.py and test_monthly.py run it with a made one."""
 
 OF_A_CHECKOUT = {"synthetic.md", "simulate.md"}
 """Pages that use the experiments of a checkout."""

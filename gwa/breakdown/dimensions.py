@@ -13,6 +13,7 @@ from typing import Any, Final
 from gwa.metrics.local_time import cyclic, local, months, submissions
 from gwa.metrics.outcomes import Outcome, outcome
 from gwa.metrics.sizes import processors
+from gwa.store.schema import SITE
 from gwa.store.store import Store
 from gwa.util import plugins
 from gwa.util.units import DAY, HOUR
@@ -128,9 +129,6 @@ OUTCOME_NAMES: Final[Mapping[Outcome, str]] = {
 """What tables call the outcomes."""
 
 
-SITE: Final = "coalesce(last_run_site_id, orig_site_id)"
-
-
 def _sites(store: Store) -> Classes | None:
     """Return the sites of a log that has several: the only one is the system."""
     low, high = store.row(f"select min({SITE}) as low, max({SITE}) as high from jobs")
@@ -184,7 +182,7 @@ OWN: Final = (
     named("qos", message("QoS"), message("QoS"), "qos"),
     named("applications", message("Application"), message("applications"), "executable_id", in_cube=False),
     named("arrays", message("Job array"), message("job arrays"), "job_structure_params", in_cube=False),
-    Dimension("sites", message("Site"), message("sites"), ("last_run_site_id", "orig_site_id"), _sites),
+    Dimension("sites", message("Cluster"), message("clusters"), ("last_run_site_id", "orig_site_id"), _sites),
     Dimension(
         "gpu_types", message("Type of GPU"), message("types of GPU"), ("gpu_type",),
         lambda _: Classes(GPU_TYPE),

@@ -79,7 +79,7 @@ PART_LENGTH: Final = 80
 SHOWN_NAMES: Final = 5
 
 SAME_RESULT: Final = frozenset(
-    {"out", "folder", "force", "quiet", "debug", "memory", "threads", "engine_name", "strings"}
+    {"out", "folder", "force", "quiet", "alert", "debug", "memory", "threads", "engine_name", "strings"}
 )
 """Parameters that change nothing of what a file says."""
 
@@ -318,7 +318,7 @@ def page_name(title: str, *parts: str) -> str:
 
 def part_in_words(period: str | None, params: dict[str, Any]) -> list[str]:
     """Return what tells pages on parts of a trace, that of a *period* say, and their languages apart."""
-    named = {"queue": params["queues"], "group": params["groups"]}
+    named = {"queue": params["queues"], "group": params["groups"], "site": params["sites"]}
     return [
         period or "",
         *("-".join((kind, *names)) for kind, names in named.items() if names),
@@ -382,6 +382,14 @@ def parts(command: F) -> F:
             metavar="NAME",
             callback=given,
             help="Restrict to this group of users (repeatable).",
+        ),
+        click.option(
+            "--site",
+            "sites",
+            multiple=True,
+            metavar="NAME",
+            callback=given,
+            help="Restrict to this cluster, or site of a grid (repeatable).",
         ),
         click.option(
             "--where",
@@ -537,6 +545,7 @@ def reading(params: dict[str, Any], *, strict: bool = False) -> "ReadOptions":
         strict=strict,
         engine=engine(params),
         progress=progress(quiet=params["quiet"]),
+        cluster=params.get("cluster"),
         format_options={**_set(params["set_"]), **attempts, **columns},
     )
 
@@ -576,7 +585,7 @@ def part_of(whole: "Trace", params: dict[str, Any], period: str | None = None) -
     """Return the part of a trace that the shared options ask for, or that of another *period*."""
     from gwa.store.subset import Subset
 
-    names = ("queues", "groups", "where")
+    names = ("queues", "groups", "sites", "where")
     chosen = period or period_of(whole, params)
     subset = Subset(chosen, **{name: params[name] for name in names if params.get(name)})
     return whole.filter(subset) if subset else whole

@@ -13,6 +13,7 @@ from gwa.cli._common import (
     SOURCES,
     claimed,
     engine,
+    given,
     joining,
     measurements,
     noting,
@@ -43,6 +44,12 @@ PURPOSE = Purpose.READ
     type=PATH,
     metavar="MY.sql",
     help="Converter of your own for the input format; see 'gwa formats --own'.",
+)
+@click.option(
+    "--cluster",
+    metavar="NAME",
+    callback=given,
+    help="Cluster that the logs are of, where they do not name it; with --append, a store has several.",
 )
 @click.option("--attempts", is_flag=True, help="Make each attempt of a task a job (Google traces).")
 @click.option("--anonymize", is_flag=True, help="Replace names with keyed pseudonyms.")
@@ -85,6 +92,7 @@ def command(
     """
     words = ["gwa", "convert", *(as_text(source.name) for source in sources), "-o", as_text(out.name)]
     words += ["--map", params["map_"]] if params["map_"] else []
+    words += ["--cluster", params["cluster"]] if params["cluster"] else []
     words += [word for path in params["measurements"] for word in ("--measurements", as_text(path.name))]
     read_options, joined = joining(reading(params, strict=strict), params)
     read_options, notes = noting(read_options)

@@ -14,6 +14,7 @@ from gwa.cli._terminal import echo, echo_csv, echo_json
 
 if TYPE_CHECKING:
     from gwa.report.document import Fact
+    from gwa.report.prometheus import Watched
     from gwa.trace import Trace
 
 PURPOSE = Purpose.REPORT
@@ -33,16 +34,18 @@ def _print_csv(facts: "Sequence[Fact]", _: "Trace") -> None:
     echo_csv(("id", "value", "unit", "label"), rows)
 
 
-def _print_prometheus(facts: "Sequence[Fact]", trace: "Trace") -> None:
+def _print_prometheus(facts: "Sequence[Fact]", trace: "Trace", watched: "Watched" = ()) -> None:
     from gwa.report.prometheus import exposition
 
-    echo(exposition(facts, trace.name), nl=False)
+    echo(exposition(facts, trace.name, watched), nl=False)
 
+
+PROMETHEUS: Final = "prometheus"
 
 PRINTERS: Final[Mapping[str, Callable[..., None]]] = {
     "json": _print_json,
     "csv": _print_csv,
-    "prometheus": _print_prometheus,
+    PROMETHEUS: _print_prometheus,
 }
 """What prints facts, by the name of the format. No format that is read has such a name."""
 
@@ -74,6 +77,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     callback=_print_schema,
     help="Print the JSON Schema of the facts and exit.",
 )
+@click.option("--prometheus", "for_prometheus", is_flag=True, help="The same as --format prometheus.")
 @parts
 @statements
 @engines
@@ -89,14 +93,21 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 @to_file
 def command(
-    trace: Path, only: str, every: bool, explain: bool, formats: tuple[str, ...], **params: Any
+    trace: Path,
+    only: str,
+    every: bool,
+    explain: bool,
+    formats: tuple[str, ...],
+    for_prometheus: bool,
+    **params: Any,
 ) -> None:
     """
     Print the facts of a trace as JSON: {"id": value}.
 
     Values are in full precision and SI units; ids do not change between versions. Facts that take long are
     left out, those of fits above all, unless --only chooses them, such as --only fit, or --every adds them.
-    CSV adds units and labels; monitoring systems read the prometheus format.
+    CSV adds units and labels; monitoring systems read the prometheus format. Without --only it has histograms
+    of waits, run times and processors, too, by the largest queues and projects, and counters that only grow.
 
     \b
     Examples:
@@ -105,6 +116,7 @@ def command(
       gwa facts sample.sacct --only fit.runtime
       gwa facts sample.sacct --only trace --format prometheus
     """
+    formats += (PROMETHEUS,) if for_prometheus and PROMETHEUS not in formats else ()
     printed, sources = ([name for name in formats if (name in PRINTERS) is own] for own in (True, False))
     if len(printed) > 1 or len(sources) > 1:
         raise click.BadParameter("expected one to print, and one to read", param_hint="--format")
@@ -121,7 +133,13 @@ def command(
         found = facts(opened_trace.store, only, every=every)
         if only and not found:
             _require_fact(only)
-        PRINTERS[printed[0] if printed else "json"](found, opened_trace)
+        kind = printed[0] if printed else "json"
+        if kind == PROMETHEUS and not only:
+            from gwa.analysis.watched import watched
+
+            _print_prometheus(found, opened_trace, watched(opened_trace.store))
+            return
+        PRINTERS[kind](found, opened_trace)
 
 
 def _require_fact(prefix: str) -> None:

@@ -2,7 +2,10 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -36,6 +39,7 @@ from gwa.cli._common import (
     write_texts,
 )
 from gwa.cli._terminal import echo, echo_json
+from gwa.report.output import outputs, paths, write
 from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
@@ -48,6 +52,9 @@ PURPOSE = Purpose.REPORT
 
 MONTH: Final = re.compile(r"\d{4}-\d\d(?=$|-against-)")
 """How the name of a report on a month goes on after that of the trace."""
+
+HELD: Final = 3
+"""The exit status where there is something to tell, as of ``gwa check --fail-on``."""
 
 FEW_JOBS: Final = 50
 """A trace of fewer jobs is a table of jobs: statistics of them say little."""
@@ -110,14 +117,20 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 @click.option(
     "--by",
-    type=click.Choice(["month"]),
-    help="Write one page of all months and their changes, with links to reports on months beside it.",
+    type=click.Choice(["month", "site"]),
+    help="Write one page of all months and their changes, with links to reports on months beside it; or one"
+    " of all clusters, with the reports on all and on each.",
 )
 @click.option(
     "--against",
     metavar="WHEN",
     callback=given,
     help="Begin with the differences from another period, such as 2007-03 or previous.",
+)
+@click.option(
+    "--alert",
+    is_flag=True,
+    help="Exit with status 3 where something differs from that period by more than chance, and say what.",
 )
 @looks
 @parts
@@ -138,6 +151,7 @@ def command(
     no_explore: bool,
     top: int,
     against: str | None,
+    alert: bool,
     by: str | None,
     **params: Any,
 ) -> None:
@@ -162,7 +176,6 @@ def command(
       gwa report sample.sacct --strings mine/languages/fr.po
     """
     from gwa.analysis.base import analyses
-    from gwa.report.output import outputs, paths, write
 
     kinds = [name for name in outputs() if params[name]] or ["html"]
     known = [analysis.id for analysis in analyses()]
@@ -170,43 +183,131 @@ def command(
     require_known(only or (), known, "section", "--sections")
     look = looking(params)
     is_chosen = ctx.get_parameter_source("view") is not ParameterSource.DEFAULT
-    failed = False
+    failed, alerts = False, 0
+    if alert and not against:
+        raise click.UsageError("--alert is of differences, expected --against such as previous")
     if by and (against or sections):
-        raise click.UsageError("--by shows all months, expected neither --against nor --sections with it")
+        raise click.UsageError(
+            "--by shows all months or clusters, expected neither --against nor --sections with it"
+        )
+    if by == "site" and params["sites"]:
+        raise click.UsageError("--by site shows all clusters, expected no --site with it")
     for trace in traces:
         with opened_whole(trace, params) as whole:
             write_texts(params)
             part = part_of(whole, params)
             earlier = _earlier(whole, part, against, params) if against else None
             part.store.top = top
-            wanted = only or _wanted(part.store, view, is_chosen=is_chosen)
-            name = page_name(part.name, *_what(part, earlier, ctx.params), f"by-{by}" if by else "")
-            with claimed(paths(folder, name, kinds), force=params["force"], but=outputs(), of=trace):
-                if by:
-                    for path in write(_by_month(part, folder), folder, name, kinds, **look):
-                        echo(path)
-                    continue
-                is_explored = "html" in kinds and not (no_explore or sections)
-                progress = reading(params).progress
-                report = part.report(wanted, progress, against=earlier, explore=is_explored)
-                if not params["quiet"]:
-                    _print_answers(report, part, look["language"])
-                for path in write(report, folder, name, kinds, **look):
-                    echo(path)
+            out = _Output(trace, folder, kinds, look, ctx.params)
+            if by:
+                page = _by_month if by == "month" else _by_site
+                failed = page(part, out, partial(_wanted, view=view, is_chosen=is_chosen)) or failed
+                continue
+            report = out.write_part(
+                part,
+                only or _wanted(part.store, view, is_chosen=is_chosen),
+                earlier,
+                is_explored="html" in kinds and not (no_explore or sections),
+            )
         failed = failed or report.failed
+        alerts += _alert(report, look["language"]) if alert and earlier is not None else 0
     if failed:
         echo("gwa: some sections could not be made: they say so in their place", err=True)
-        ctx.exit(1)
+    if alerts or failed:
+        ctx.exit(HELD if alerts else 1)
 
 
-def _by_month(part: "Trace", folder: Path) -> "Report":
-    """Return the page of all months, with links to the reports on them that stand in *folder*."""
+def _alert(report: "Report", language: "Language | None") -> int:
+    """Say what differs by more than chance, one on a line, and return how much that is."""
+    from gwa.analysis.comparison.levels import differing
+    from gwa.report.language import Language
+
+    found, words = differing(report.findings), language or Language()
+    for finding in found:
+        echo(f"gwa: {words(finding.text)}", err=True)
+    return len(found)
+
+
+@dataclass(frozen=True)
+class _Output:
+    """Where the pages on a *trace* are written to, as which *kinds*, how they *look*, and all *params*."""
+
+    trace: Path
+    folder: Path
+    kinds: Sequence[str]
+    look: Mapping[str, Any]
+    params: Mapping[str, Any]
+
+    def write_part(
+        self,
+        part: "Trace",
+        wanted: Sequence[str] | None,
+        earlier: "Trace | None" = None,
+        *,
+        is_explored: bool,
+        **params: Any,
+    ) -> "Report":
+        """Write the report on a *part*, say its answers, and return it; *params* replace those given."""
+        params = {**self.params, **params}
+        with self._claimed(self.name(part, earlier, params)) as name:
+            report = part.report(wanted, reading(params).progress, against=earlier, explore=is_explored)
+            if not params["quiet"]:
+                _print_answers(report, part, self.look["language"])
+            self._write(report, name)
+        return report
+
+    def write_index(self, report: "Report", part: "Trace") -> None:
+        """Write the page that leads to others."""
+        with self._claimed(self.name(part, None, self.params, f"by-{self.params['by']}")) as name:
+            self._write(report, name)
+
+    def name(self, part: "Trace", earlier: "Trace | None", params: Mapping[str, Any], *more: str) -> str:
+        """Return the name of the page on a *part*."""
+        return page_name(part.name, *_what(part, earlier, dict(params)), *more)
+
+    @contextmanager
+    def _claimed(self, name: str) -> Iterator[str]:
+        with claimed(
+            paths(self.folder, name, self.kinds), force=self.params["force"], but=outputs(), of=self.trace
+        ):
+            yield name
+
+    def _write(self, report: "Report", name: str) -> None:
+        for path in write(report, self.folder, name, self.kinds, **self.look):
+            echo(path)
+
+
+Wanted = Callable[["Store"], Sequence[str] | None]
+"""Returns the sections of the report on a store."""
+
+
+def _by_month(part: "Trace", out: _Output, _: Wanted) -> bool:
+    """Write the page of all months, with links to the reports on them that stand in its folder."""
     from gwa.analysis.by_month import by_month
 
     # A report on a month is called TRACE-2007-03.html, or TRACE-2007-03-against-2007-02.html.
-    found = sorted(folder.glob(f"{page_name(part.name)}-*.html"), reverse=True)
+    found = sorted(out.folder.glob(f"{page_name(part.name)}-*.html"), reverse=True)
     named = ((MONTH.match(path.stem.removeprefix(f"{page_name(part.name)}-")), path.name) for path in found)
-    return by_month(part.store, part.name, {month[0]: quote(page) for month, page in named if month})
+    links = {month[0]: quote(page) for month, page in named if month}
+    out.write_index(by_month(part.store, part.name, links), part)
+    return False
+
+
+def _by_site(part: "Trace", out: _Output, wanted: Wanted) -> bool:
+    """Write the reports on all clusters and on each, and the page of them; return whether one is broken."""
+    from gwa.analysis.by_site import SitePage, by_site, site_names
+
+    pages, failed = [], False
+    for site in ["", *site_names(part.store)]:
+        one = part.filter(site=site) if site else part
+        one.store.top = part.store.top
+        chosen: dict[str, Any] = {"sites": (site,)} if site else {}
+        report = out.write_part(one, wanted(one.store), is_explored=not out.params["no_explore"], **chosen)
+        address = quote(f"{out.name(one, None, {**out.params, **chosen})}.html")
+        pages.append(SitePage(site, {fact.id: fact for fact in report.facts()}, address))
+        failed = failed or report.failed
+    out.write_index(by_site(part.store, part.name, pages), part)
+    return failed
 
 
 def _what(part: "Trace", earlier: "Trace | None", params: dict[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from gwa.errors import EngineError, UnknownFormat
+from gwa.errors import ArgumentError, EngineError, UnknownFormat
 from gwa.formats.appearance import appearance
 from gwa.formats.base import Format
 from gwa.formats.builtin.parquet import read_remote
@@ -20,6 +20,7 @@ from gwa.ingest.source.head import HEAD_SIZE, TOTAL_HEAD_SIZE, FileHead
 from gwa.ingest.source.lines import count_lines
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
+from gwa.store.system import CLUSTER_KEY
 from gwa.util.filenames import as_text
 from gwa.util.version import __version__
 
@@ -168,6 +169,8 @@ def _read(files: Sequence[Path], name: str | None, options: ReadOptions, *, skip
         name = name or "table"
     if len(files) == 1 and is_remote(files[0]):
         check_options("Parquet", {}, options.format_options)
+        if options.cluster:
+            raise _no_log(files[0], "Parquet")
         return read_remote(files[0], options)
     recognised = _recognise_all(files, name, skip_unknown=skip_unknown)
     if len(recognised.heads) > 1:
@@ -181,12 +184,20 @@ def _read(files: Sequence[Path], name: str | None, options: ReadOptions, *, skip
     check_options(format_.title, format_.options, options.format_options)
     unread = tuple(file.path for file in recognised.skipped)
     store = format_.read(heads, replace(options, unread=unread))
+    if options.cluster and (CLUSTER_KEY, options.cluster) not in store.header:
+        store.close()
+        raise _no_log(files[0], format_.title)
     if not store.is_read_only:
         _record_skipped(store, recognised.skipped)
         _add_skipped(store, options.stored_skips)
         if "format" not in store.provenance:
             store.note({"format": format_.name, "gwa": __version__})
     return store
+
+
+def _no_log(path: Path, title: str) -> ArgumentError:
+    """Return the error that a cluster was stated of what is no log."""
+    return ArgumentError(f"{path}: is {title}, whose jobs are what they are: a cluster is stated of logs")
 
 
 def _recognise_all(files: Sequence[Path], name: str | None, *, skip_unknown: bool) -> RecognisedFiles:

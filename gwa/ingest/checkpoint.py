@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from gwa.errors import OutputError, TraceError
 from gwa.ingest.source.head import FileHead
+from gwa.store.system import CLUSTER_KEY
 from gwa.util.atomic import make_folder, remove_whole, unwritable, whole, write_whole
 from gwa.util.owned import OwnedFolder, owner, sweep
 
@@ -45,6 +46,11 @@ class SourceFile:
     comments: int
     rejected: int
     rejects: Sequence[tuple[int, str, str]]
+
+    @property
+    def cluster(self) -> str | None:
+        """The cluster that the file was stated to be of."""
+        return dict(self.header).get(CLUSTER_KEY)
 
     @property
     def head(self) -> FileHead:
@@ -105,11 +111,11 @@ class Checkpoint:
             message = f"{name}: does not hold the rows of the logs in the store: convert all logs again"
             raise TraceError(message)
 
-    def resume(self, heads: Sequence[FileHead], stored: int) -> None:
-        """Retain the first *stored* files, and those after them that match the first of *heads*."""
+    def resume(self, heads: Sequence[FileHead], stored: int, cluster: str | None = None) -> None:
+        """Retain the first *stored* files, and those behind of a *cluster* that match the first *heads*."""
         matching = 0
         for file, head in zip(self.files[stored:], heads, strict=False):
-            if not file.matches(head):
+            if not file.matches(head) or file.cluster != cluster:
                 break
             matching += 1
         self._truncate(stored + matching)

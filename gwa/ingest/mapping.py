@@ -25,6 +25,7 @@ from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import MadeTable
 from gwa.ingest.staging import STAGING, define_view, part_condition
 from gwa.store.engines.config import parse_size
+from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 from gwa.util.filenames import as_text
 
@@ -42,6 +43,9 @@ BYTES_BESIDE_ROWS: Final = 120_000_000
 """The engine's memory for blocks that are read, joined and written meanwhile, however few the rows are."""
 
 
+CLUSTER: Final = "last_run_site_id"
+"""The field of the cluster of a job."""
+
 ROWS_KEPT: Final = 2_000
 """
 So many rows of a source are copied into the engine before tables are made of them.
@@ -55,6 +59,10 @@ class JobQuery:
     """
     The SELECT of the format *title* over the source, and the columns that it *yields*.
 
+    *clusters* are those that files were stated to be of, with the numbers of their files. Jobs of one number
+    on two clusters are two, so rows of each are mapped by themselves.
+
+
     Rows for which the expression *joined_by* differs are never of one job; empty where that is not known. The
     tables to make *beforehand* exist, and are empty.
     """
@@ -64,17 +72,44 @@ class JobQuery:
     title: str
     joined_by: str = ""
     beforehand: Mapping[str, MadeTable] = field(default_factory=dict)
+    clusters: Mapping[str | None, Sequence[int]] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of jobs, with that of their cluster where it is stated of some."""
+        return list(dict.fromkeys([*self.yields, *([CLUSTER] if self.clusters else [])]))
+
+    def select_of(self, cluster: str | None) -> str:
+        """Return the SELECT for the rows of files that were stated to be of a *cluster*, None for others."""
+        if not self.clusters:
+            return self.select
+        stated = "cast(null as varchar)" if cluster is None else literal(cluster)
+        if CLUSTER in self.yields:
+            return f"select * replace (coalesce({CLUSTER}, {stated}) as {CLUSTER}) from ({self.select}\n)"
+        return f"select *, {stated} as {CLUSTER} from ({self.select}\n)"
 
 
-def map_batch(store: Store, query: JobQuery, heads: Sequence[FileHead], *, strict: bool) -> Refused:
-    """Map the rows that are in the table ``source`` now, and return how many are refused."""
+def map_batch(
+    store: Store,
+    query: JobQuery,
+    heads: Sequence[FileHead],
+    *,
+    strict: bool,
+    cluster: str | None = None,
+) -> Refused:
+    """
+    Map the rows that are in the table ``source`` now, and return how many are refused.
+
+    All of them are of files that were stated to be of a *cluster*, if of any.
+    """
+    select = query.select_of(cluster)
     with _blaming(store, query, heads):
         if not {"reject", START} & {*query.yields}:
-            insert_jobs(store, f"({query.select})", query.yields)
+            insert_jobs(store, f"({select})", query.columns)
             return Refused()
-        store.connection.execute(f"create or replace temp table mapped as {query.select}")
+        store.connection.execute(f"create or replace temp table mapped as {select}")
     refused = _move_rejects(store, heads, strict=strict) if "reject" in query.yields else Refused()
-    insert_jobs(store, "mapped", query.yields)
+    insert_jobs(store, "mapped", query.columns)
     store.connection.execute("drop table mapped")
     return refused
 
@@ -107,7 +142,7 @@ def map_whole_source(
 
     Raise `TraceError` if any is lost.
     """
-    yields = query.yields
+    yields = query.columns
     given = store.row("select count(*) as n from source")[0]
     if query.beforehand and given <= ROWS_KEPT:
         store.connection.execute(f"create or replace temp table {STAGING}kept as from source")
@@ -165,7 +200,7 @@ def _create_mapped(store: Store, query: JobQuery, files: Sequence[Path], *, part
     It is read twice and dropped, so not worth compressing; DuckDB spills it to disk if memory is short.
     """
     database, select = store.connection, query.select
-    if parts > 1:
+    if parts > 1 or query.clusters:
         _map_parts(store, query, files, parts)
         select = "from mapped_part"
     else:
@@ -178,12 +213,16 @@ def _create_mapped(store: Store, query: JobQuery, files: Sequence[Path], *, part
 
 def _map_parts(store: Store, query: JobQuery, files: Sequence[Path], parts: int) -> None:
     """Create the table ``mapped_part`` of the jobs of all parts, each of which takes a pass over the rows."""
-    for part in range(parts):
-        _clear(store, query.beforehand)
-        define_view(store, "source", files, part_condition(query.joined_by, part, parts))
-        _fill(store, query.beforehand)
-        begin = "insert into mapped_part" if part else "create temp table mapped_part as"
-        store.connection.execute(f"{begin} {query.select}")
+    begin = "create temp table mapped_part as"
+    for cluster, numbers in (query.clusters or {None: ()}).items():
+        of_cluster = f"file_no in ({', '.join(map(str, numbers))})" if numbers else "true"
+        for part in range(parts):
+            of_part = part_condition(query.joined_by, part, parts) if parts > 1 else "true"
+            _clear(store, query.beforehand)
+            define_view(store, "source", files, f"{of_cluster} and {of_part}")
+            _fill(store, query.beforehand)
+            store.connection.execute(f"{begin} {query.select_of(cluster)}")
+            begin = "insert into mapped_part"
     define_view(store, "source", files)
 
 

@@ -7,6 +7,7 @@ accounted for: job, fold, reject or comment.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -47,7 +48,7 @@ from gwa.store.engines.duckdb import limited_memory
 from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME, NAMES
 from gwa.store.store import Store
-from gwa.store.system import Header, from_header, overridden
+from gwa.store.system import CLUSTER_KEY, Header, from_header, overridden
 from gwa.util.filenames import as_text
 
 EXTRA_COLUMNS: Final = (
@@ -83,14 +84,16 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
         *(entries(head.comments(mark)) if mark else () for head in fresh),
     ]
     files = [*(file.head for file in earlier), *fresh]
-    header = overridden(_merge_headers([*headers, tuple(spec.header.items())]), options.stated_system)
+    stated = ((CLUSTER_KEY, options.cluster),) if options.cluster and fresh else ()
+    header = overridden(_merge_headers([*headers, stated, tuple(spec.header.items())]), options.stated_system)
     store.set_header(header)
     starts = _start_times(files, headers, header) if spec.relative else [0.0] * len(files)
-    query = _prepare_tables(store, spec, header, options)
+    clusters = _clusters([*(file.cluster for file in earlier), *[options.cluster] * len(fresh)])
+    query = _prepare_tables(store, spec, header, options, clusters)
     needed, folded = READING_MEGABYTES[spec.scope], 0
     with limited_memory(store.connection, options.engine, needed, MEMORY_OF_READING):
         if checkpoint:
-            checkpoint.resume(fresh, stored)
+            checkpoint.resume(fresh, stored, options.cluster)
             read_into_checkpoint(store, checkpoint, fresh, stored, spec, options)
             refused = _map_checkpoint(store, checkpoint, spec, query, starts, strict=options.strict)
             read: Sequence[SourceFile] = checkpoint.files
@@ -106,6 +109,14 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
         total.folded += folded
         finish_store(store, files, spec.title, total, spec.steps, spec.needs)
         note_repeated_hours(store, _sql_of(spec))
+
+
+def _clusters(stated: Sequence[str | None]) -> dict[str | None, list[int]]:
+    """Return the numbers of files by the cluster that is *stated* of each; none where none is stated."""
+    numbers: dict[str | None, list[int]] = defaultdict(list)
+    for number, cluster in enumerate(stated):
+        numbers[cluster].append(number)
+    return dict(numbers) if any(stated) else {}
 
 
 def _sql_of(spec: ConverterSpec) -> str:
@@ -127,7 +138,7 @@ def _map_while_reading(
 
     def map_pieces() -> None:
         if pieces.count:
-            refused.update(map_batch(store, query, heads, strict=options.strict))
+            refused.update(map_batch(store, query, heads, strict=options.strict, cluster=options.cluster))
             pieces.clear()
 
     with reading_progress(heads, [], options) as bar:
@@ -164,7 +175,8 @@ def _map_checkpoint(
         _set_file_variables(store, number, start)
         for path in checkpoint.parquet_files("source", number):
             define_view(store, "source", [path])
-            refused.update(map_batch(store, query, heads, strict=strict))
+            cluster = checkpoint.files[number].cluster
+            refused.update(map_batch(store, query, heads, strict=strict, cluster=cluster))
     return refused
 
 
@@ -220,7 +232,13 @@ def _files_to_read(
     return distinct
 
 
-def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: ReadOptions) -> JobQuery:
+def _prepare_tables(
+    store: Store,
+    spec: ConverterSpec,
+    header: Header,
+    options: ReadOptions,
+    clusters: Mapping[str | None, Sequence[int]],
+) -> JobQuery:
     """Create the staging tables and, from the columns that the SELECT yields, the table of jobs."""
     database = store.connection
     for name, table_spec in spec.tables.items():
@@ -249,8 +267,9 @@ def _prepare_tables(store: Store, spec: ConverterSpec, header: Header, options: 
     _check_yields(yields, spec.scope)
     values = dict(reversed(header))
     constants = {name: values[key] for name, key in spec.from_header.items() if values.get(key)}
-    store.begin(["job_id", *yields], {**spec.constants, **constants})
-    return JobQuery(spec.select, list(yields), spec.title, spec.joined_by, spec.beforehand)
+    query = JobQuery(spec.select, list(yields), spec.title, spec.joined_by, spec.beforehand, clusters)
+    store.begin(["job_id", *query.columns], {**spec.constants, **constants})
+    return query
 
 
 def _check_yields(yields: Mapping[str, str], scope: str) -> None:

@@ -25,6 +25,7 @@ from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import literal
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
+from gwa.store.system import CLUSTER_KEY
 from gwa.util import fingerprint
 from gwa.util.filenames import as_text
 from gwa.util.progress import Progress
@@ -58,7 +59,10 @@ def _key(spec: ConverterSpec, options: ReadOptions) -> Mapping[str, object]:
     definition = repr(
         (spec.reader, spec.select, spec.functions, spec.beforehand, columns, spec.preparation, *layouts)
     )
+    # A store that is appended to may have logs of several clusters.
+    cluster = {"cluster": options.cluster} if options.cluster and options.stored_hashes is None else {}
     return {
+        **cluster,
         "program": fingerprint.program(),
         "format": spec.title,
         "options": {name: str(value) for name, value in sorted(options.format_options.items())},
@@ -160,7 +164,7 @@ def read_file(
             counts.rows += preparation.flush()
         process()
         _count_truncation(store, source, counts, strict=options.strict)
-        file = _source_file(head, source, spec.source_table.comment, table, counts)
+        file = _source_file(head, source, spec.source_table.comment, table, counts, options.cluster)
         bar.advance(source.size - position)
     finally:
         source.close()
@@ -195,8 +199,9 @@ class _Preparing:
 
 
 def _source_file(
-    head: FileHead, source: Source, comment_mark: str, table: str, counts: RowCounts
+    head: FileHead, source: Source, comment_mark: str, table: str, counts: RowCounts, cluster: str | None
 ) -> SourceFile:
+    said = entries(head.comments(comment_mark)) if comment_mark else ()
     return SourceFile(
         file=as_text(head.path.name),
         folder=as_text(head.path.parent.name),
@@ -205,7 +210,7 @@ def _source_file(
         modified=head.path.stat().st_mtime_ns,
         begins=head_digest(head),
         sha256=source.sha256(),
-        header=entries(head.comments(comment_mark)) if comment_mark else (),
+        header=(*said, (CLUSTER_KEY, cluster)) if cluster else said,
         table=table,
         rows=counts.rows,
         comments=counts.comments,

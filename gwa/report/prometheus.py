@@ -5,6 +5,10 @@ https://prometheus.io/docs/instrumenting/exposition_formats/. A fact ``utilizati
 ``gwa_utilization_mean``; of a list such as ``users.by_jobs`` each number is a gauge,
 ``gwa_users_by_jobs_jobs``, with a series for each entry, whose words are labels. What is unknown has no
 series. A word is a gauge that ends in ``_info``, with the word as a label and the value 1.
+
+Beside the facts stand histograms and counters, which Prometheus adds up by itself: their names end in their
+unit, as its naming asks for (https://prometheus.io/docs/practices/naming/), and a label that a job does not
+have is left out.
 """
 
 import math
@@ -23,6 +27,35 @@ UNNAMED: Final = re.compile(r"[^a-zA-Z0-9_]")
 
 Labels = dict[str, str]
 
+INFINITE: Final = "+Inf"
+"""The border of the last bucket of a histogram."""
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """
+    A histogram called *name*, whose *series* are by their labels: how many values are up to each border.
+
+    Each series has a count for each of *borders*, one of all values, and the sum of these.
+    """
+
+    name: str
+    help: str
+    borders: tuple[float, ...]
+    series: Mapping[tuple[tuple[str, str], ...], tuple[tuple[int, ...], int, float]]
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A number called *name* that only grows, by labels; its name ends in ``_total``."""
+
+    name: str
+    help: str
+    series: Mapping[tuple[tuple[str, str], ...], float]
+
+
+Watched = Sequence[Distribution | Counter]
+
 
 @dataclass
 class _Metric:
@@ -32,9 +65,11 @@ class _Metric:
     series: dict[tuple[tuple[str, str], ...], str] = field(default_factory=dict)
 
 
-def exposition(facts: Iterable[Fact], trace: str) -> str:
+def exposition(facts: Iterable[Fact], trace: str, watched: Watched = ()) -> str:
     r"""
     Return the *facts* on the trace called *trace* as text, each with this name as a label.
+
+    What is *watched* follows: histograms and counters.
 
     >>> print(exposition([Fact("trace.jobs", 9, "Jobs", "count")], "tiny"), end="")
     # HELP gwa_trace_jobs Jobs (count)
@@ -53,7 +88,44 @@ def exposition(facts: Iterable[Fact], trace: str) -> str:
             key = tuple({"trace": trace, **labels}.items())
             # Ids that differ in what a name cannot hold have one name.
             metric.series[(*key, ("fact", fact.id)) if key in metric.series else key] = value
-    return "".join(f"{line}\n" for name, metric in metrics.items() for line in _lines(name, metric))
+    lines = [line for name, metric in metrics.items() for line in _lines(name, metric)]
+    for one in watched:
+        if one.series:
+            lines += _histogram(one, trace) if isinstance(one, Distribution) else _counter(one, trace)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _histogram(of: Distribution, trace: str) -> Iterator[str]:
+    """Yield the lines of a histogram; a bucket has all values up to its border."""
+    name = _name(of.name)
+    yield from _head(name, of.help, "histogram")
+    for labels, (counts, count, total) in of.series.items():
+        own = (("trace", trace), *labels)
+        for border, below in zip((*map(_border, of.borders), INFINITE), (*counts, count), strict=True):
+            yield f"{name}_bucket{_labels((*own, ('le', border)))} {below}"
+        yield f"{name}_sum{_labels(own)} {total!r}"
+        yield f"{name}_count{_labels(own)} {count}"
+
+
+def _counter(of: Counter, trace: str) -> Iterator[str]:
+    name = _name(of.name)
+    yield from _head(name, of.help, "counter")
+    for labels, value in of.series.items():
+        yield f"{name}{_labels((('trace', trace), *labels))} {value!r}"
+
+
+def _border(value: float) -> str:
+    return repr(float(value))
+
+
+def _head(name: str, text: str, kind: str) -> Iterator[str]:
+    yield f"# HELP {name} {_escaped(text, quotes=False)}"
+    yield f"# TYPE {name} {kind}"
+
+
+def _labels(labels: Iterable[tuple[str, str]]) -> str:
+    written = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels)
+    return f"{{{written}}}"
 
 
 def _name(text: str) -> str:
@@ -62,11 +134,9 @@ def _name(text: str) -> str:
 
 
 def _lines(name: str, metric: _Metric) -> Iterator[str]:
-    yield f"# HELP {name} {_escaped(metric.help, quotes=False)}"
-    yield f"# TYPE {name} gauge"
+    yield from _head(name, metric.help, "gauge")
     for labels, value in metric.series.items():
-        written = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels)
-        yield f"{name}{{{written}}} {value}"
+        yield f"{name}{_labels(labels)} {value}"
 
 
 def _help(fact: Fact, part: str) -> str:

@@ -21,7 +21,8 @@ class ReadOptions:
     in scratch space if that is None. *rows_folder* is the folder of a checkpoint, for a conversion that can
     be resumed or appended to; *stored_hashes* are those of the logs in the store that is appended to, and
     *stored_skips* its sources that were skipped. *unread* are files beside those that are
-    read. *join* is called with the store when it is filled, and may write to it, and then *inspect*.
+    read. *cluster* is the one that the logs are of, where they do not say it. *join* is called with the store
+    when it is filled, and may write to it, and then *inspect*.
     """
 
     system: Mapping[str, object] | None = None
@@ -34,6 +35,7 @@ class ReadOptions:
     stored_skips: Sequence[Sequence[object]] = ()
     unread: Sequence[Path] = ()
     join: "Callable[[Store], object] | None" = None
+    cluster: str | None = None
     inspect: "Callable[[Store], None] | None" = None
     format_options: Mapping[str, object] = field(default_factory=dict)
 

@@ -164,6 +164,9 @@ BY_NAME: Final = {field.name: field for field in FIELDS}
 STATUS: Final = {1: "completed", 0: "failed", 5: "cancelled"}
 """What the values of `status` mean; NULL is unknown."""
 
+SITE: Final = "coalesce(last_run_site_id, orig_site_id)"
+"""The SQL of the site, or cluster, of a job."""
+
 RAN: Final = "run_time >= 0 and n_procs >= 1"
 """The condition on jobs that ran."""
 

@@ -21,8 +21,17 @@ from gwa.store.account import Account
 from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import Duck, connect, literal
 from gwa.store.queries import Queries
-from gwa.store.schema import FIELDS, NAMES, PEAK, ran
-from gwa.store.system import GENERATED_JOBS, SYNTHETIC, Header, System, from_header, with_inferred
+from gwa.store.schema import FIELDS, NAMES, PEAK, SITE, ran
+from gwa.store.system import (
+    GENERATED_JOBS,
+    SITES_KEY,
+    SYNTHETIC,
+    Header,
+    System,
+    from_header,
+    of_sites,
+    with_inferred,
+)
 from gwa.util.scratch import ScratchFolder
 
 TABLES: Final = {
@@ -88,6 +97,8 @@ class Store(Queries):
         """What the user states beside the trace, such as the carbon intensity of its power, by name."""
         self._folder = folder
         self._whole = whole
+        self.sites: tuple[str, ...] = ()
+        """The sites that the trace is filtered by."""
         self._is_closed = False
         self.period: Period | None = None
         """The first second of the period that the trace is filtered by, and the first one after it."""
@@ -170,17 +181,18 @@ class Store(Queries):
         """The trace that this one is filtered from, or itself."""
         return self._whole.whole if self._whole is not None else self
 
-    def filtered(self, condition: str, period: Period | None = None) -> "Store":
+    def filtered(self, condition: str, period: Period | None = None, sites: Sequence[str] = ()) -> "Store":
         """
         Return a store of the jobs for which the SQL *condition* holds: a view, valid while this one is open.
 
         Its ``jobs`` are those submitted in *period*, its ``all_jobs`` those of any time.
         Its cursor has views and temporary tables of its own, so that both stores may be asked in any order.
-        Header, system, sources and account are those of the whole.
+        Header, system, sources and account are those of the whole. If the jobs are those of *sites*, the size
+        of the system is what the header says of these.
         """
         part = Store(self.connection.cursor(), self._folder, self)
         part.is_read_only, part.top, part.files = self.is_read_only, self.top, self.files
-        part.stated = self.stated
+        part.stated, part.sites = self.stated, tuple(sites)
         # The header may stand in a temporary table, which no other cursor sees.
         part.connection.execute(f"create temp table header ({TABLES['header']})")
         part.set_header(self.header)
@@ -261,9 +273,12 @@ class Store(Queries):
     @cached_property
     def system(self) -> System:
         """The system of the trace; its processors are inferred from all jobs if they are not stated."""
-        if self._whole is not None:
+        if self._whole is not None and not self.sites:
             return self._whole.system
-        system = from_header(self.header)
+        system = self._whole.system if self._whole is not None else from_header(self.header)
+        if self.sites or (system.cpus is None and SITES_KEY in dict(self.header)):
+            names = self.sites or [name for (name,) in self.rows(f"select distinct {SITE} from jobs")]
+            system = of_sites(system, self.header, names)
         if system.cpus is None:
             peak = self.row(PEAK)[0]
             return with_inferred(system, int(peak)) if peak else system

@@ -1,9 +1,9 @@
 """
 A subset of a trace: the jobs of a period, of some queues, groups or users, or any that SQL can name.
 
-A report on a subset is a report on a trace that holds nothing else; only the size of the system and
-the account of the conversion stay those of the whole. Of a period, it counts the jobs submitted in it, but
-levels such as busy processors are of all jobs that overlap it.
+A report on a subset is a report on a trace that holds nothing else; only the size of the system, unless
+sites are chosen, and the account of the conversion stay those of the whole. Of a period, it counts the jobs
+submitted in it, but levels such as busy processors are of all jobs that overlap it.
 """
 
 import re
@@ -16,6 +16,7 @@ import duckdb
 from gwa.errors import ArgumentError, DefinitionError, EngineError, TraceError
 from gwa.store.engines.duckdb import literal
 from gwa.store.engines.restricted import check_condition, parser
+from gwa.store.schema import SITE
 from gwa.store.store import Store, submitted_in
 from gwa.store.system import System
 from gwa.util.units import DAY
@@ -28,6 +29,12 @@ SHOWN: Final = 8
 
 MOMENT: Final = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d))?)?)?")
 
+
+FIELDS: Final = {"queue": "queue_id", "group": "group_id", "user": "user_id", "site": SITE}
+"""The SQL of the names by which jobs are chosen."""
+
+NAMED: Final = {**FIELDS, "site": "site or cluster"}
+"""What messages call them."""
 
 EXAMPLES: Final = {"period": "2007-03", "condition": "n_procs > 1"}
 
@@ -44,8 +51,8 @@ class Subset:
         ``2007-03-05`` or ``2007-03-05T14:30``, in the time zone of the trace, or two of them as
         ``2007-03..2007-05``, of which the last is included. Where times count from an unknown start
         it is the number of a day, or two: ``3`` or ``3..10``.
-    queues, groups, users
-        Names, of which the job's queue, group or user must be one.
+    queues, groups, users, sites
+        Names, of which the job's queue, group, user or site (cluster) must be one.
     where
         An SQL condition on the fields of a job, such as ``n_procs > 1``; it may read other jobs, but no file.
 
@@ -61,6 +68,7 @@ class Subset:
     groups: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
     where: str | None = None
+    sites: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise `ArgumentError` for a period or a condition that is empty, as an unset variable is."""
@@ -75,7 +83,7 @@ class Subset:
     @property
     def is_selective(self) -> bool:
         """Whether other jobs of the same time may be left out."""
-        return bool(self.queues or self.groups or self.users or self.where)
+        return bool(self.queues or self.groups or self.users or self.sites or self.where)
 
     def __str__(self) -> str:
         """Return the conditions in words, for the head of a report."""
@@ -92,7 +100,10 @@ def select(store: Store, subset: Subset) -> Store:
     `DefinitionError` for a period that is none.
     """
     for name, values in _names(subset).items():
-        _check_names(store, f"{name}_id", values)
+        _check_names(store, name, values)
+    if subset.sites:
+        of_sites = f"{SITE} in ({', '.join(map(literal, subset.sites))})"
+        store = store.filtered(of_sites, sites=subset.sites)
     condition = _condition(subset)
     period = bounds(subset.period, store.system) if subset.period else None
     query = f"select count(*) from jobs where {condition}{submitted_in(period)}"
@@ -113,7 +124,7 @@ def select(store: Store, subset: Subset) -> Store:
 
 def _names(subset: Subset) -> dict[str, tuple[str, ...]]:
     """Return the names that are wanted, by what they are names of."""
-    return {"queue": subset.queues, "group": subset.groups, "user": subset.users}
+    return {"queue": subset.queues, "group": subset.groups, "user": subset.users, "site": subset.sites}
 
 
 def _condition(subset: Subset) -> str:
@@ -121,21 +132,22 @@ def _condition(subset: Subset) -> str:
     conditions = [f"({subset.where}\n)"] if subset.where else []
     for name, values in _names(subset).items():
         if values:
-            conditions.append(f"{name}_id in ({', '.join(map(literal, values))})")
+            conditions.append(f"{FIELDS[name]} in ({', '.join(map(literal, values))})")
     return " and ".join(conditions) or "true"
 
 
-def _check_names(store: Store, field: str, values: tuple[str, ...]) -> None:
+def _check_names(store: Store, kind: str, values: tuple[str, ...]) -> None:
     """Refuse a name that no job has, and list those that there are."""
     if not values:
         return
+    field = FIELDS[kind]
     count = f"select {field} as name, count(*) as n from jobs where {field} is not null group by {field}"
     names = [name for name, _ in store.rows(f"{count} order by n desc, name")]
     for value in values:
         if value not in names:
             some = ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
             raise ArgumentError(
-                f"no job has the {field} '{value}', expected one of: {some or 'none is recorded'}"
+                f"no job has the {NAMED[kind]} '{value}', expected one of: {some or 'none is recorded'}"
             )
 
 

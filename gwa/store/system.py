@@ -1,13 +1,15 @@
 """What is known of the system that a trace comes from: name, processors, sites, time zone."""
 
+import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
+from gwa.errors import GwaError
 from gwa.util.toml import Check, TomlFile, record
 from gwa.util.units import HOUR
 
@@ -86,6 +88,12 @@ ABSOLUTE: Final = "Unix seconds, UTC"
 
 ASSUMED_UTC: Final = "Unix seconds, of local times without a zone taken as UTC"
 """What the header says under Times where the log has local times, and nothing states their zone."""
+
+CLUSTER_KEY: Final = "StatedCluster"
+"""The key of the header line that says of which cluster the jobs of a log were stated to be."""
+
+SITES_KEY: Final = "Sites"
+"""The key of the header line that says how large each site is, as JSON."""
 
 SYNTHETIC: Final = "made by a model, no system ran these jobs"
 """What the header says under Synthetic where jobs were generated."""
@@ -193,18 +201,10 @@ WATTS: Final = Check(lambda watts: 0 <= watts < 1e6, "watts, below a million")  
 
 
 @dataclass(frozen=True, kw_only=True)
-class _SystemFile:
-    """What a system file may say."""
+class _SiteInFile:
+    """What a system file may say of the size of the system, or of one of its sites."""
 
-    name: str | None = None
-    site: str | None = None
     cpus: Annotated[int | None, COUNT] = None
-    zone: Annotated[str | None, Check(is_zone, "a time zone such as 'Europe/Amsterdam'")] = None
-    # A number stays as it is written: it goes into headers.
-    start: Annotated[
-        Any, Check(lambda start: type(start) in {int, float} and 0 < start < inf, "Unix seconds above 0")
-    ] = None
-    description: str | None = None
     nodes: Annotated[int | None, COUNT] = None
     gpus: Annotated[int | None, COUNT] = None
     watts_per_cpu: Annotated[float | None, WATTS] = None
@@ -215,6 +215,21 @@ class _SystemFile:
     node_gpus: Annotated[int | None, COUNT] = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class _SystemFile(_SiteInFile):
+    """What a system file may say; of several clusters, *sites* says how large each is, by its name."""
+
+    name: str | None = None
+    site: str | None = None
+    zone: Annotated[str | None, Check(is_zone, "a time zone such as 'Europe/Amsterdam'")] = None
+    # A number stays as it is written: it goes into headers.
+    start: Annotated[
+        Any, Check(lambda start: type(start) in {int, float} and 0 < start < inf, "Unix seconds above 0")
+    ] = None
+    description: str | None = None
+    sites: Mapping[str, _SiteInFile] = field(default_factory=dict)
+
+
 def read_system(path: Path) -> Mapping[str, object]:
     """Return what a system file says; raise `DefinitionError` where it says nonsense."""
     file = TomlFile.read(path, "a description of a system")
@@ -222,10 +237,16 @@ def read_system(path: Path) -> Mapping[str, object]:
         return checked_system(file.data)
 
 
-def checked_system(stated: Mapping[str, object]) -> Mapping[str, object]:
-    """Return what is *stated* of a system; raise `DefinitionError` where it is nonsense."""
-    system = record(_SystemFile, dict(stated))
-    return {key: getattr(system, key) for key in stated}
+def checked_system(described: Mapping[str, Any]) -> Mapping[str, object]:
+    """Return what is *described* of a system; raise `DefinitionError` where it is nonsense."""
+    system = record(_SystemFile, dict(described))
+    stated = {key: getattr(system, key) for key in described}
+    if "sites" in stated:
+        stated["sites"] = {
+            name: {key: getattr(site, key) for key in described["sites"][name]}
+            for name, site in system.sites.items()
+        }
+    return stated
 
 
 TITLES: Final = {
@@ -249,10 +270,47 @@ TITLES: Final = {
 
 def overridden(header: Iterable[tuple[str, str]], system: Mapping[str, object]) -> Header:
     """Return *header* with what a system file says put first, and what it replaces left out."""
-    titles = {TITLES[key]: str(value) for key, value in system.items()}
+    titles = {TITLES[key]: str(value) for key, value in system.items() if key != "sites"}
+    if sites := system.get("sites"):
+        titles[SITES_KEY] = json.dumps(sites, sort_keys=True)
     replaced = {"Processors": {"Processors", "MaxProcs"}}
     gone = set().union(*(replaced.get(title, {title}) for title in titles)) if titles else set()
     return (*titles.items(), *((key, value) for key, value in header if key not in gone))
+
+
+STATED_OF_SITES: Final = tuple(_SiteInFile.__dataclass_fields__)
+COUNTED: Final = ("cpus", "nodes", "gpus")
+
+
+def of_sites(system: System, header: Header, names: Sequence[str]) -> System:
+    """
+    Return *system* with the size of the sites called *names*, as a *header* states it: their sum.
+
+    What is not stated of each of them is not known, nor is what they do not share, such as the processors of
+    a node.
+
+    >>> said = json.dumps({"alpha": {"cpus": 64, "node_cores": 8}, "beta": {"cpus": 32}})
+    >>> both = of_sites(System(), ((SITES_KEY, said),), ["alpha", "beta"])
+    >>> both.cpus, both.node_cores
+    (96, None)
+    """
+    stated = [_stated_of(header).get(name, {}) for name in names]
+    sizes: dict[str, Any] = dict.fromkeys(STATED_OF_SITES)
+    for key in STATED_OF_SITES:
+        values = [site.get(key) for site in stated]
+        if stated and None not in values:
+            shared = values[0] if len({*values}) == 1 else None
+            sizes[key] = sum(values) if key in COUNTED else shared
+    return replace(system, **sizes, cpus_from="stated in the header" if sizes["cpus"] else "unknown")
+
+
+def _stated_of(header: Header) -> Mapping[str, Mapping[str, Any]]:
+    """Return what a *header* states of each site; nothing where it is not what gwa writes there."""
+    try:
+        said = json.loads(dict(header).get(SITES_KEY, "{}"))
+        return {str(name): vars(record(_SiteInFile, site)) for name, site in dict(said).items()}
+    except (ValueError, TypeError, GwaError):
+        return {}
 
 
 def with_inferred(system: System, peak: int) -> System:

@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 import gwa
+from gwa.analysis.watched import LARGEST, REST, watched
+from gwa.formats.append import append
+from gwa.formats.sample import write
 from gwa.report.document import Fact
-from gwa.report.prometheus import exposition
+from gwa.report.prometheus import Counter, Distribution, exposition
 
 
 def parsed(facts, trace="tiny"):
@@ -83,3 +86,154 @@ def test_names_of_any_text_come_back(name, trace, label, value):
 def test_bytes_of_no_text_are_escaped():
     assert exposition([Fact("x", "\udc80", "X")], "t").encode()
     assert math.isclose(parsed([Fact("x", 0.1 + 0.2, "X")])["gwa_x"][0][1], 0.1 + 0.2, rel_tol=0)
+
+
+# Histograms and counters, which Prometheus adds up.
+
+
+def watched_of(store, trace="t"):
+    """Return the samples of the histograms and counters of a store, by family."""
+    text = exposition([], trace, watched(store))
+    return {family.name: family for family in text_string_to_metric_families(text)}
+
+
+def of_histogram(family):
+    """Return the buckets, the sum and the count of each series of a histogram."""
+    series: dict[Any, Any] = {}
+    for sample in family.samples:
+        labels = {key: text for key, text in sample.labels.items() if key not in {"le", "trace"}}
+        one = series.setdefault(tuple(sorted(labels.items())), {"buckets": [], "sum": None, "count": None})
+        kind = sample.name.rpartition("_")[2]
+        if kind == "bucket":
+            one["buckets"].append((float(sample.labels["le"]), sample.value))
+        else:
+            one[kind] = sample.value
+    return series
+
+
+FACTS = {
+    "gwa_job_wait_seconds": "jobs.wait",
+    "gwa_job_run_seconds": "jobs.runtime",
+    "gwa_job_processors": "jobs.procs",
+}
+
+
+@pytest.fixture(scope="module")
+def of_slurm(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sample") / "sample.sacct"
+    write("slurm", path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["swf", "slurm"])
+def test_histograms_are_coherent_and_their_sums_are_the_facts(kind, sample, of_slurm):
+    path = of_slurm if kind == "slurm" else sample / "swf" / "tiny.swf"
+    with gwa.open(path) as trace:
+        families = watched_of(trace.store)
+        facts = {**trace.facts("jobs."), **trace.facts("trace.")}
+        columns = "job_id, queue_id, project_id, wait_time, run_time, n_procs, status, n_gpus"
+        frame = trace.sql(f"select {columns} from jobs")
+    for name, fact in FACTS.items():
+        family = families[name]
+        assert family.type == "histogram"
+        series = of_histogram(family)
+        for one in series.values():
+            borders, counts = zip(*one["buckets"], strict=True)
+            assert list(borders) == sorted(borders)
+            assert borders[-1] == math.inf
+            assert list(counts) == sorted(counts)
+            assert counts[-1] == one["count"] > 0
+        count = sum(one["count"] for one in series.values())
+        assert sum(one["sum"] for one in series.values()) / count == pytest.approx(
+            facts[f"{fact}.mean"], rel=1e-12
+        )
+    # By pandas, without a line of SQL.
+    waits = frame[frame.wait_time.notna()]
+    for labels, one in of_histogram(families["gwa_job_wait_seconds"]).items():
+        rows = waits
+        for label, field in (("queue", "queue_id"), ("project", "project_id")):
+            value = dict(labels).get(label)
+            rows = rows[rows[field].isna()] if value is None else rows[rows[field] == value]
+        assert one["count"] == len(rows)
+        assert one["sum"] == rows.wait_time.sum()
+        assert one["buckets"] == [(border, (rows.wait_time <= border).sum()) for border, _ in one["buckets"]]
+    held = sum(sample.value for sample in families["gwa_cpu_seconds"].samples)
+    assert held == facts["trace.cpu_seconds"]
+    ended = sum(sample.value for sample in families["gwa_ended_jobs"].samples)
+    assert ended == (frame.status.notna() | frame.run_time.notna()).sum()
+
+
+def test_labels_are_bounded_and_what_is_left_is_other(make_store):
+    rows = [
+        (number, f"q{number % 30}" if number % 4 else "other", f"p{number % 17}" if number % 5 else None)
+        for number in range(3000)
+    ]
+    numbers, queues_of, projects_of = zip(*rows, strict=True)
+    store = make_store(
+        submit_time=[1e9 + number for number in numbers],
+        wait_time=[float(number % 97) for number in numbers],
+        run_time=[60.0] * len(rows),
+        n_procs=[2] * len(rows),
+        queue_id=list(queues_of),
+        project_id=list(projects_of),
+    )
+    series = of_histogram(watched_of(store)["gwa_job_wait_seconds"])
+    queues = {dict(labels).get("queue") for labels in series}
+    projects = {dict(labels).get("project") for labels in series}
+    assert len(queues) == LARGEST + 1
+    assert REST in queues
+    assert len(projects) == LARGEST + 2
+    assert {REST, None} <= projects
+    assert sum(one["count"] for one in series.values()) == 3000
+    unknown = sum(one["count"] for labels, one in series.items() if "project" not in dict(labels))
+    assert unknown == sum(project is None for _, _, project in rows)
+
+
+def test_counters_only_grow_when_logs_are_appended(of_slurm, tmp_path):
+    header, *lines = of_slurm.read_text().splitlines()
+    out, before = tmp_path / "s.duckdb", dict[Any, float]()
+    for month, part in enumerate((lines[:9000], lines[9000:18000], lines[18000:])):
+        log = tmp_path / f"{month}.sacct"
+        log.write_text("\n".join([header, *part]) + "\n")
+        append([log], out)
+        with gwa.open(out) as trace:
+            counters = [one for one in watched(trace.store) if isinstance(one, Counter)]
+            now = {(one.name, labels): value for one in counters for labels, value in one.series.items()}
+            assert all(name.endswith("_total") for name, _ in now)
+        assert before.keys() <= now.keys()
+        assert all(now[key] >= value for key, value in before.items())
+        before = now
+
+
+labels = st.dictionaries(st.sampled_from(["queue", "project"]), texts, max_size=2)
+
+
+@given(st.lists(st.tuples(labels, st.lists(st.integers(0, 9), min_size=1)), max_size=4), texts)
+def test_histograms_of_any_labels_are_read_back(series, trace):
+    borders = (1.0, 5.0)
+    given_series = {
+        tuple(sorted(of.items())): (
+            tuple(sum(value <= border for value in values) for border in borders),
+            len(values),
+            float(sum(values)),
+        )
+        for of, values in series
+    }  # fmt: skip
+    text = exposition([], trace, [Distribution("x_seconds", "X", borders, given_series)])
+    found = [of_histogram(family) for family in text_string_to_metric_families(text)]
+    assert len(found) == bool(given_series)
+    for labels_of, (counts, count, total) in given_series.items():
+        one = found[0][labels_of]
+        assert one == {
+            "buckets": [*zip((*borders, math.inf), (*counts, count), strict=True)],
+            "sum": total,
+            "count": count,
+        }  # fmt: skip
+
+
+def test_facts_and_what_is_watched_share_no_name(of_slurm):
+    with gwa.open(of_slurm) as trace:
+        names = {
+            family.name for family in text_string_to_metric_families(exposition(trace.report().facts(), "t"))
+        }
+        assert not names & watched_of(trace.store).keys()

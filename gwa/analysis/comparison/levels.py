@@ -365,6 +365,15 @@ def _facts(found: Sequence[LevelDifference]) -> Iterator[Fact]:
         yield Fact(f"{prefix}.verdict", difference.verdict, message("{title}, verdict", title=title))
 
 
+DIFFERING: Final = "level-"
+"""What the ids of findings on levels that differ begin with."""
+
+
+def differing(findings: Sequence[Finding]) -> list[Finding]:
+    """Return those of *findings* that say that a level differs by more than chance."""
+    return [finding for finding in findings if finding.id.startswith(DIFFERING)]
+
+
 def level_findings(
     found: Sequence[LevelDifference], names: tuple[str, str], section: str
 ) -> tuple[Finding, ...]:
@@ -380,7 +389,7 @@ def level_findings(
     )
     if differing:
         return tuple(
-            Finding(f"level-{difference.name}", _sentence(difference, names), section, rule, 1 / n)
+            Finding(f"{DIFFERING}{difference.name}", _sentence(difference, names), section, rule, 1 / n)
             for n, difference in enumerate(differing, 1)
         )
     if any(difference.chance is not None for difference in found):
