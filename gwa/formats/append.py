@@ -2,14 +2,16 @@
 Append logs, such as those of another month, to a store: the result equals a conversion of all logs.
 
 A job that is incomplete at the end of a log is completed by another one, whatever their order. For this the
-rows of all logs are kept in a checkpoint beside the store, a folder ``NAME.rows``, and are mapped again.
+rows of all logs are kept in a checkpoint beside the store, a folder ``NAME.rows``. Of these only those are
+mapped again that share the key of a job with new ones, where the format says what that is: see
+`gwa.ingest.appending`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gwa.errors import GwaError, OutputError, TraceError
+from gwa.errors import GwaError, OutputError, RebuildNeeded, TraceError
 from gwa.formats.convert import convert_in_place
 from gwa.formats.registry import writer
 from gwa.ingest.checkpoint import owned_rows
@@ -29,12 +31,14 @@ def append(
     name: str | None = None,
     options: ReadOptions | None = None,
     command: str = "",
+    tell: Callable[[str], object] = len,
 ) -> tuple[Account, list[Path]]:
     """
     Append the logs in *paths* to the store *out*, and return its account and the logs that were in it before.
 
     The store is created if it does not exist. A log that is in the store already changes nothing, even under
-    another name. The old store stays in place until the new one is complete. Raise `OutputError` if *out* is
+    another name. The old store stays in place until the new one is complete. Where all rows of its logs have
+    to be mapped again, *tell* is called with the reason. Raise `OutputError` if *out* is
     not a store, `TraceError` if the rows of a store were not kept.
     """
     if writer(out).name != "duckdb":
@@ -60,13 +64,33 @@ def append(
                     options, rows_folder=rows.kept, stored_hashes=tuple(stored), stored_skips=skipped
                 )
                 history = " && ".join([*commands, command] if command else commands)
-                account = convert_in_place(new, out, name, options, history, skip_unknown=skip_unknown)
+                account = _convert(new, out, name, options, history, tell, skip_unknown=skip_unknown)
             rows.drop_unfinished()
         except GwaError:
             if not (out.exists() and rows.kept.is_dir()):
                 rows.drop()
             raise
     return account, [path for path in files if path not in new]
+
+
+def _convert(
+    files: Sequence[Path],
+    out: Path,
+    name: str | None,
+    options: ReadOptions,
+    command: str,
+    tell: Callable[[str], object],
+    *,
+    skip_unknown: bool,
+) -> Account:
+    """Append *files* to the store *out* by the jobs that they change, or else make it anew of all rows."""
+    if options.stored_hashes:
+        try:
+            by_keys = replace(options, appends=True)
+            return convert_in_place(files, out, name, by_keys, command, skip_unknown=skip_unknown)
+        except RebuildNeeded as reason:
+            tell(str(reason))
+    return convert_in_place(files, out, name, options, command, skip_unknown=skip_unknown)
 
 
 def _stored_logs(

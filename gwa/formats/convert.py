@@ -4,10 +4,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shutil import copyfile
 
 from gwa.errors import GwaError, OutputError, TraceError
 from gwa.formats.anonymized import write_apart
-from gwa.formats.measure import join_again, joined_before
+from gwa.formats.measure import join_again, joined_before, take_off
 from gwa.formats.open import open_files
 from gwa.formats.registry import monthly, vocabulary, writer
 from gwa.ingest.checkpoint import owned_rows, rows_path
@@ -133,6 +134,8 @@ def convert_in_place(
     """
     measured = joined_before(out, options) if options.stored_hashes else None
     with whole(out) as part:
+        if options.appends:
+            _copy(out, part, options, has_measurements=measured is not None)
         with open_files(files, name, replace(options, target=part), skip_unknown=skip_unknown) as store:
             _require_rows(store, files, options)
             _record_command(store, command)
@@ -143,6 +146,14 @@ def convert_in_place(
             else:
                 writer(out).save(store, part)
         return account
+
+
+def _copy(out: Path, part: Path, options: ReadOptions, *, has_measurements: bool) -> None:
+    """Copy the store *out*, without measurements, to be appended to."""
+    copyfile(out, part)
+    if has_measurements:
+        with Store.adopt(part, options.engine) as store:
+            take_off(store)
 
 
 def _require_rows(store: Store, files: Sequence[Path], options: ReadOptions) -> None:

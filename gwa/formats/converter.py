@@ -60,6 +60,7 @@ import duckdb
 from gwa.errors import DefinitionError, RowsLostError
 from gwa.formats.base import Format
 from gwa.formats.format_options import options_used
+from gwa.ingest.appending import append_rows
 from gwa.ingest.blame import is_fault, line_of, reason
 from gwa.ingest.contradictions import SLACK
 from gwa.ingest.pipeline import ingest
@@ -69,6 +70,7 @@ from gwa.ingest.source.lines import Layout
 from gwa.ingest.spec import (
     MISSING,
     ConverterSpec,
+    LogFact,
     MadeTable,
     Preparation,
     RepairStep,
@@ -212,6 +214,7 @@ class _Header(_TableHeader):
     reader: Annotated[str, Check(READERS.__contains__, f"one of {', '.join(READERS)}")] = "columns"
     scope: Literal["row", "trace"] = "row"
     joined_by: str = ""
+    log_facts: tuple[LogFact, ...] = ()
     beforehand: Mapping[str, MadeTable] = field(default_factory=dict)
     sides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     accepts: Mapping[str, str] = field(default_factory=dict)
@@ -244,6 +247,7 @@ SPEC_KEYS: Final = (
     "reader",
     "scope",
     "joined_by",
+    "log_facts",
     "beforehand",
     "relative",
     "constants",
@@ -407,13 +411,17 @@ def _read(
         layout = Layout(spec.source_table.delimiter, spec.source_table.comment)
         width = min(max((head.width(layout) for head in heads), default=0), MAXIMUM_COLUMNS)
         spec = replace(spec, source_table=with_extra_columns(spec.source_table, width))
-    store = Store.create(options.target, options.engine)
+    store = None
     try:
         if is_stranger:
             check_sql(spec)
+        if options.appends:
+            return append_rows(heads, spec, options)
+        store = Store.create(options.target, options.engine)
         ingest(store, heads, spec, options)
     except BaseException as error:
-        store.close()
+        if store:
+            store.close()
         if isinstance(error, RowsLostError) and is_stranger:
             raise DefinitionError(f"{name}: {error}: {LOST}") from error
         if isinstance(error, DefinitionError) or is_fault(error):
@@ -435,6 +443,9 @@ def check_sql(spec: ConverterSpec) -> None:
         check_query(database, spec.select, tables)
         if spec.joined_by:
             check_query(database, f"from source where {part_condition(spec.joined_by, 0, 1)}", tables)
+        for fact in spec.log_facts:
+            check_query(database, f"from source where {fact.rows}", tables)
+            check_query(database, fact.holds, tables)
         if spec.preparation:
             check_query(database, spec.preparation.select, [RECORD])
         for step in spec.steps:

@@ -135,6 +135,25 @@ def join_again(store: Store, rows: "pa.Table | None") -> None:
         join(store, "joined_before")
 
 
+def take_off(store: Store) -> None:
+    """Make the fields of the jobs of *store* again what the log says, and forget what was joined to them."""
+    database = store.connection
+    _know_ids(store)
+    _match(store, "matched")
+    database.execute(f"create temp table said as from ({OF_LOG})")
+    for (field,) in store.rows("select distinct field from matched where jobs = 1"):
+        database.execute(
+            f"update recorded set {field} ="
+            f" (select any_value(value) from said where said.job_id = recorded.job_id and field = '{field}')"
+            f" where job_id in (select job_id from matched where field = '{field}' and jobs = 1)"
+        )
+    database.execute("drop table said")
+    _forget(store)
+    database.execute("truncate measured")
+    database.execute(f"delete from repairs where name in ('{DISAGREEMENT}', '{IMPOSSIBLE}')")
+    database.execute(f"delete from rejects where reason in ('{UNMATCHED}', '{AMBIGUOUS}')")
+
+
 def _read(database: duckdb.DuckDBPyConnection, path: Path, on: str | None, stated: str | None) -> None:
     """Append what a file holds to the table ``rows``."""
     reader = "read_parquet" if path.suffix == ".parquet" else "read_csv"

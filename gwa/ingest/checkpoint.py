@@ -29,7 +29,8 @@ class SourceFile:
     """
     A file that was read: its identity, its *header*, the *table* of its rows, and their counts.
 
-    *rejects* are the first refused rows: line, reason and text.
+    *rejects* are the first refused rows: line, reason and text. *witnesses* are keys of rows that tell of the
+    whole log, for each of the facts of the format.
     """
 
     file: str
@@ -45,6 +46,7 @@ class SourceFile:
     comments: int
     rejected: int
     rejects: Sequence[tuple[int, str, str]]
+    witnesses: Sequence[Sequence[int]] = ()
 
     @property
     def head(self) -> FileHead:

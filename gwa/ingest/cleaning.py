@@ -196,7 +196,7 @@ def finish_jobs(store: Store, steps: Sequence[RepairStep]) -> int:
     _cut_long_names(store)
     clear_false_times(store, _recorded(store))
     folded += _assign_job_numbers(store)
-    _merge_repairs(store)
+    merge_repairs(store)
     return folded
 
 
@@ -292,7 +292,7 @@ def _is_recorded(store: Store, field: str) -> bool:
     return field in _recorded(store)
 
 
-def _merge_repairs(store: Store) -> None:
+def merge_repairs(store: Store) -> None:
     """Add up the counts of the same repair in different batches."""
     merged = store.rows("select name, meaning, sum(jobs)::bigint from repairs group by all order by all")
     store.connection.execute("truncate repairs")

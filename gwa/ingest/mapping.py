@@ -137,7 +137,8 @@ def create_empty(store: Store, tables: Mapping[str, MadeTable]) -> None:
         store.connection.execute(f"create temp table {name} ({columns})")
 
 
-def _clear(store: Store, tables: Mapping[str, MadeTable]) -> None:
+def clear(store: Store, tables: Mapping[str, MadeTable]) -> None:
+    """Drop the rows of the *tables* that are made of a source before it is mapped."""
     for name in tables:
         store.connection.execute(f"truncate {name}")
 
@@ -179,7 +180,7 @@ def _create_mapped(store: Store, query: JobQuery, files: Sequence[Path], *, part
 def _map_parts(store: Store, query: JobQuery, files: Sequence[Path], parts: int) -> None:
     """Create the table ``mapped_part`` of the jobs of all parts, each of which takes a pass over the rows."""
     for part in range(parts):
-        _clear(store, query.beforehand)
+        clear(store, query.beforehand)
         define_view(store, "source", files, part_condition(query.joined_by, part, parts))
         _fill(store, query.beforehand)
         begin = "insert into mapped_part" if part else "create temp table mapped_part as"

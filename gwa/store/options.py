@@ -20,8 +20,8 @@ class ReadOptions:
     Format options are variables that a converter's SELECT may use. The store is created at *target*, or
     in scratch space if that is None. *rows_folder* is the folder of a checkpoint, for a conversion that can
     be resumed or appended to; *stored_hashes* are those of the logs in the store that is appended to, and
-    *stored_skips* its sources that were skipped. *unread* are files beside those that are
-    read. *inspect* is called with the store when it is filled.
+    *stored_skips* its sources that were skipped. Of a conversion that *appends*, *target* is a copy of that
+    store. *unread* are files beside those that are read. *inspect* is called with the store when it is full.
     """
 
     system: Mapping[str, object] | None = None
@@ -32,6 +32,7 @@ class ReadOptions:
     rows_folder: Path | None = None
     stored_hashes: tuple[str, ...] | None = None
     stored_skips: Sequence[Sequence[object]] = ()
+    appends: bool = False
     unread: Sequence[Path] = ()
     inspect: "Callable[[Store], None] | None" = None
     format_options: Mapping[str, object] = field(default_factory=dict)
