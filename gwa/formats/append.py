@@ -7,12 +7,15 @@ mapped again that share the key of a job with new ones, where the format says wh
 `gwa.ingest.appending`.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gwa.errors import GwaError, OutputError, RebuildNeeded, TraceError
 from gwa.formats.convert import convert_in_place
+from gwa.formats.measure import joined
 from gwa.formats.registry import writer
 from gwa.ingest.checkpoint import owned_rows
 from gwa.ingest.inputs import expand
@@ -22,6 +25,9 @@ from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.atomic import writable
 from gwa.util.protection import protected
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def append(
@@ -48,23 +54,35 @@ def append(
     skip_unknown = any(path.is_dir() for path in paths)
     with protected(files), owned_rows(out) as rows:
         try:
-            stored, account, commands, stated = _stored_logs(out, options)
-            options = replace(options, format_options={**stated, **options.format_options})
-            if stored and not rows.kept.is_dir():
+            stored = _stored(out, options)
+            options = replace(options, format_options={**stored.stated, **options.format_options})
+            if stored.logs and not rows.kept.is_dir():
                 message = (
                     f"{out}: its rows were not kept beside it: convert all logs to a new store, with --append"
                 )
                 raise TraceError(message)
-            skipped = _skipped_files(out, options)
-            passed_over = {str(digest): int(str(size)) for _, size, digest, *_ in skipped}
+            passed_over = {str(digest): int(str(size)) for _, size, digest, *_ in stored.skipped}
             files = [path for path in files if not _is_stored(path, passed_over)]
-            new = [path for path in files if not _is_stored(path, stored)]
+            new = [path for path in files if not _is_stored(path, stored.logs)]
+            account = stored.account
             if new:
                 options = replace(
-                    options, rows_folder=rows.kept, stored_hashes=tuple(stored), stored_skips=skipped
+                    options,
+                    rows_folder=rows.kept,
+                    stored_hashes=tuple(stored.logs),
+                    stored_skips=stored.skipped,
                 )
-                history = " && ".join([*commands, command] if command else commands)
-                account = _convert(new, out, name, options, history, tell, skip_unknown=skip_unknown)
+                history = " && ".join(filter(None, [stored.command, command]))
+                run = partial(
+                    convert_in_place,
+                    new,
+                    out,
+                    name,
+                    command=history,
+                    skip_unknown=skip_unknown,
+                    measured=stored.measured,
+                )
+                account = _by_keys_or_whole(lambda how: run(options=how), options, tell)
             rows.drop_unfinished()
         except GwaError:
             if not (out.exists() and rows.kept.is_dir()):
@@ -73,54 +91,55 @@ def append(
     return account, [path for path in files if path not in new]
 
 
-def _convert(
-    files: Sequence[Path],
-    out: Path,
-    name: str | None,
-    options: ReadOptions,
-    command: str,
-    tell: Callable[[str], object],
-    *,
-    skip_unknown: bool,
-) -> Account:
-    """Append *files* to the store *out* by the jobs that they change, or else make it anew of all rows."""
-    if options.stored_hashes:
-        try:
-            by_keys = replace(options, appends=True)
-            return convert_in_place(files, out, name, by_keys, command, skip_unknown=skip_unknown)
-        except RebuildNeeded as reason:
-            tell(str(reason))
-    return convert_in_place(files, out, name, options, command, skip_unknown=skip_unknown)
-
-
-def _stored_logs(
-    out: Path, options: ReadOptions
-) -> tuple[dict[str, int], Account, list[str], dict[str, str]]:
+@dataclass(frozen=True)
+class Stored:
     """
-    Return the hashes and sizes of the logs in a store, its account, the command that made it, and its map.
+    What a store says that is appended to.
 
-    The map says which columns of tables are what, as an option of their format.
+    *logs* are the sizes of its logs by their hashes, *command* is what made it, *stated* says which columns
+    of tables are what, as an option of their format, and *measured* is what was joined to its jobs.
     """
+
+    logs: Mapping[str, int] = field(default_factory=dict)
+    skipped: Sequence[tuple[object, ...]] = ()
+    account: Account = field(default_factory=lambda: Account(0, 0, 0, 0, 0))
+    command: str = ""
+    stated: Mapping[str, str] = field(default_factory=dict)
+    measured: "pa.Table | None" = None
+
+
+def _stored(out: Path, options: ReadOptions) -> Stored:
+    """Return what the store *out* says; raise `TraceError` if it was not made of logs."""
     if not out.exists():
-        return {}, Account(0, 0, 0, 0, 0), [], {}
+        return Stored()
     with Store.open(out, options.engine) as store:
         logs = dict(store.rows("select sha256, bytes from sources where skipped is null"))
         if not logs:
             raise TraceError(f"{out}: was not made of logs, which others could follow")
-        command = store.provenance.get("convert")
-        stated = {"map": store.provenance["map"]} if "map" in store.provenance else {}
-        return logs, store.account, [command] if command else [], stated
+        provenance = store.provenance
+        return Stored(
+            logs,
+            store.rows("from sources where skipped is not null order by all"),
+            store.account,
+            provenance.get("convert", ""),
+            {"map": provenance["map"]} if "map" in provenance else {},
+            joined(store),
+        )
 
 
-def _skipped_files(out: Path, options: ReadOptions) -> list[tuple[object, ...]]:
-    """Return the rows of a store's sources on files that were skipped."""
-    if not out.exists():
-        return []
-    with Store.open(out, options.engine) as store:
-        return store.rows("from sources where skipped is not null order by all")
+def _by_keys_or_whole(
+    run: Callable[[ReadOptions], Account], options: ReadOptions, tell: Callable[[str], object]
+) -> Account:
+    """Append by the jobs that change, or else make the store anew of all rows; *run* does either."""
+    if options.stored_hashes:
+        try:
+            return run(replace(options, appends=True))
+        except RebuildNeeded as reason:
+            tell(str(reason))
+    return run(options)
 
 
-def _is_stored(path: Path, stored: dict[str, int]) -> bool:
+def _is_stored(path: Path, stored: Mapping[str, int]) -> bool:
     """Whether a log is one of those *stored*, given as sizes by hash."""
     source = Source(path)
     try:

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shutil import copyfile
+from typing import TYPE_CHECKING
 
 from gwa.errors import GwaError, OutputError, TraceError
 from gwa.formats.anonymized import write_apart
-from gwa.formats.measure import join_again, joined_before, take_off
+from gwa.formats.measure import join_again, take_off
 from gwa.formats.open import open_files
 from gwa.formats.registry import monthly, vocabulary, writer
 from gwa.ingest.checkpoint import owned_rows, rows_path
@@ -21,6 +22,9 @@ from gwa.util.atomic import whole, writable
 from gwa.util.owned import MARK
 from gwa.util.protection import protected
 from gwa.util.scratch import ScratchFolder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def convert(
@@ -126,13 +130,13 @@ def convert_in_place(
     command: str,
     *,
     skip_unknown: bool,
+    measured: "pa.Table | None" = None,
 ) -> Account:
     """
     Convert *files* to the store *out*, which is filled in place instead of being copied there.
 
-    Measurements that were joined to a store which is appended to are joined again.
+    What was *measured* of jobs of a store that is appended to is joined again.
     """
-    measured = joined_before(out, options) if options.stored_hashes else None
     with whole(out) as part:
         if options.appends:
             _copy(out, part, options, has_measurements=measured is not None)

@@ -100,9 +100,9 @@ def measure(
     with whole(trace) as part:
         with open_files([trace], None, replace(options, target=part)) as store:
             store.connection.register("given_rows", given)
-            joined = join(store, "given_rows")
+            found = join(store, "given_rows")
             store.flush()
-        return joined
+        return found
 
 
 def measurements(files: Sequence[Path], on: str | None, stated: str | None) -> "pa.Table":
@@ -119,13 +119,11 @@ def measurements(files: Sequence[Path], on: str | None, stated: str | None) -> "
         return database.sql(select).to_arrow_table()
 
 
-def joined_before(path: Path, options: ReadOptions) -> "pa.Table | None":
-    """Return the measurements that were joined to the store in *path*, None where there are none."""
-    if not path.exists():
+def joined(store: Store) -> "pa.Table | None":
+    """Return the measurements that were joined to *store*, None where there are none."""
+    if not store.row("select count(*) from measured")[0]:
         return None
-    with Store.open(path, options.engine) as store:
-        table = store.connection.sql(f"from measured where source <> '{LOG}'").to_arrow_table()
-    return table if table.num_rows else None
+    return store.connection.sql(f"from measured where source <> '{LOG}'").to_arrow_table()
 
 
 def join_again(store: Store, rows: "pa.Table | None") -> None:
@@ -193,11 +191,11 @@ def join(store: Store, rows: str) -> Joined:
     for field in MEASURABLE:
         _settle(store, field, is_recorded=field in recorded)
     _note(store)
-    joined = _counted(store)
+    found = _counted(store)
     for table in ("was", "given", "kept"):
         database.execute(f"drop table {table}")
     _forget(store)
-    return joined
+    return found
 
 
 def _forget(store: Store) -> None:
