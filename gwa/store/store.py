@@ -119,6 +119,8 @@ class Store(Queries):
             folder.remove()
             raise
         store.engine = engine or store.engine
+        # What is deleted leaves gaps, which would grow with each change.
+        store.connection.execute("set max_vacuum_tasks = 100")
         for name in ADDED_TABLES:
             store.connection.execute(f"create table if not exists {name} ({TABLES[name]})")
         for table, column in ADDED_COLUMNS:

@@ -25,7 +25,7 @@ def clock(second):
 
 def slurm_rows(seed, jobs, *, has_tres=True, has_gpus=True):
     """
-    Return rows of Slurm as `sacct` prints them night by night, with the second at which it printed each.
+    Return rows of Slurm as `sacct` prints them, each with the second at which it does.
 
     Jobs are requeued, end days after a night in which they ran, are listed twice, and have steps without them.
     """
