@@ -48,6 +48,11 @@ PURPOSE = Purpose.READ
     help="Add logs, such as next month's, to a store; logs that it has already are skipped.",
 )
 @click.option(
+    "--since",
+    type=click.Choice(["last"]),
+    help="Add what logs that grow hold since they were last read.",
+)
+@click.option(
     "--partition", type=click.Choice(["month"]), help="Write Parquet as a folder with a file for each month."
 )
 @click.option("--strict", is_flag=True, help="Stop at the first bad row.")
@@ -82,10 +87,15 @@ def command(
         "name": str(own) if own else params["name"],
         "options": read_options,
     }
-    if more:
+    if more or params["since"]:
         if anonymize:
-            raise click.UsageError("--append keeps rows with their names; anonymize the store that it makes")
-        account = _append(sources, out, [*words, "--append"], arguments, quiet=params["quiet"])
+            raise click.UsageError(
+                "--append keeps rows with their names: append without --anonymize, and make of that store one"
+                " for others, each time with the same key: gwa anonymize STORE -o OUT"
+            )
+        how = ["--since", params["since"]] if params["since"] else ["--append"]
+        arguments["since_last"] = bool(params["since"])
+        account = _append(sources, out, [*words, *how], arguments, quiet=params["quiet"])
         tell(out, account, notes, quiet=params["quiet"])
         return
     from gwa.formats.convert import convert as run
@@ -110,8 +120,11 @@ def _append(
     """Append to a store, say what it held already, and return its account."""
     from gwa.formats.append import append
 
-    account, repeated = append(sources, out, command=shlex.join(words), **arguments)
-    if not quiet:
-        for path in repeated:
-            echo(f"{path}: is in {out.name} already, and changes nothing", err=True)
+    def say(said: str) -> None:
+        if not quiet:
+            echo(said, err=True)
+
+    account, repeated = append(sources, out, command=shlex.join(words), tell=say, **arguments)
+    for path in repeated:
+        say(f"{path}: is in {out.name} already, and changes nothing")
     return account

@@ -1,6 +1,6 @@
 """Convert a trace: read it in one format and write it in another, completely or not at all."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -49,9 +49,11 @@ def convert(
     skip_unknown = any(path.is_dir() for path in paths)
     with protected(files), _resumable(files, out, options, is_folder=by_month) as options:
         if target.name == "duckdb":
-            return convert_in_place(files, out, name, options, command, skip_unknown=skip_unknown)
+            return convert_in_place(
+                files, out, name, options, {"convert": command}, skip_unknown=skip_unknown
+            )
         with open_files(files, name, options, skip_unknown=skip_unknown) as store:
-            _record_command(store, command)
+            _note(store, {"convert": command})
             target.save(store, out)
             return store.account
 
@@ -127,7 +129,7 @@ def convert_in_place(
     out: Path,
     name: str | None,
     options: ReadOptions,
-    command: str,
+    notes: Mapping[str, str],
     *,
     skip_unknown: bool,
     measured: "pa.Table | None" = None,
@@ -135,14 +137,15 @@ def convert_in_place(
     """
     Convert *files* to the store *out*, which is filled in place instead of being copied there.
 
-    What was *measured* of jobs of a store that is appended to is joined again.
+    What was *measured* of jobs of a store that is appended to is joined again. The *notes* are put into its
+    provenance.
     """
     with whole(out) as part:
         if options.appends:
             _copy(out, part, options, has_measurements=measured is not None)
         with open_files(files, name, replace(options, target=part), skip_unknown=skip_unknown) as store:
             _require_rows(store, files, options)
-            _record_command(store, command)
+            _note(store, notes)
             join_again(store, measured)
             account = store.account
             if part.exists():
@@ -164,12 +167,12 @@ def _require_rows(store: Store, files: Sequence[Path], options: ReadOptions) -> 
     """Raise `TraceError` if the store is appended to and the rows of its logs are not in the checkpoint."""
     if options.stored_hashes is None or options.rows_folder is None:
         return
-    hashes = {digest for (digest,) in store.rows("select sha256 from sources where skipped is null")}
+    hashes = [digest for (digest,) in store.rows("select sha256 from sources where skipped is null")]
     folders = list(options.rows_folder.glob("[0-9]*"))
-    if not hashes.issuperset(options.stored_hashes) or len(hashes) != len(folders):
+    if not {*hashes}.issuperset(options.stored_hashes) or len(hashes) != len(folders) + options.settled_logs:
         raise TraceError(f"{files[0]}: only logs of text can be appended, and what they are appended to")
 
 
-def _record_command(store: Store, command: str) -> None:
-    if command and not store.is_read_only:
-        store.note({"convert": command})
+def _note(store: Store, notes: Mapping[str, str]) -> None:
+    if not store.is_read_only:
+        store.note({key: value for key, value in notes.items() if value})

@@ -109,6 +109,10 @@ LOST: Final = (
 )
 """What to do where rows are lost."""
 
+READERS_OF_LINES: Final = {"columns", "named", "quoted", "keyed", "gridengine", "whole_lines"}
+"""The readers of files that may be read from any line on, but for a line with the names of columns."""
+
+
 OPTIONS_OF_READERS: Final = {"named": {"columns": "names of columns"}}
 """Options of all formats with that reader, and what they accept."""
 
@@ -283,7 +287,15 @@ def definition(name: str, text: str, text_of: Callable[[str], str], *, is_strang
         likeness=lambda head: _likeness(head, spec, header),
         export=header.export,
         options=options_used(used, {**OPTIONS_OF_READERS.get(spec.reader, {}), **accepts}),
+        lines_of_header=lambda head: _lines_of_header(head, spec),
     )
+
+
+def _lines_of_header(head: FileHead, spec: ConverterSpec) -> int | None:
+    """Return how many lines of a file name its columns; None where it is not one of lines."""
+    if spec.reader not in READERS_OF_LINES:
+        return None
+    return int(spec.reader == "named" and header_of(head, spec.source_table) != "none")
 
 
 def _prepared(spec: ConverterSpec, mapping: ConverterSpec) -> ConverterSpec:

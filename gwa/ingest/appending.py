@@ -16,7 +16,7 @@ from typing import Final
 
 from gwa.errors import RebuildNeeded
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
-from gwa.ingest.cleaning import finish_jobs, merge_repairs, needs_numbers
+from gwa.ingest.cleaning import SETTLED, finish_jobs, merge_repairs, needs_numbers
 from gwa.ingest.clocks import note_repeated_hours
 from gwa.ingest.contradictions import DAY, NEVER
 from gwa.ingest.counting import (
@@ -77,10 +77,13 @@ def append_rows(heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOpt
         store = Store.adopt(options.target or Path(), options.engine)
         try:
             _require_same_system(store, scratch, reading)
+            (settled_jobs,) = store.row("select count(*) from recorded")
             before, after = _map_twice(scratch, reading, spec, options)
-            _replace_jobs(store, before.jobs, after.jobs, is_sorted=spec.scope == "trace")
+            replaced = _replace_jobs(store, before.jobs, after.jobs, options, is_sorted=spec.scope == "trace")
             store.insert("repairs", told)
-            _count(store, reading, before, after)
+            _count(store, reading, before, after, replaced)
+            if options.settled_logs and not store.rows(f"from repairs where name = '{SETTLED[0]}'"):
+                store.repaired(*SETTLED, settled_jobs)
         except BaseException:
             store.close()
             raise
@@ -115,21 +118,33 @@ def _require_same_system(store: Store, scratch: Store, reading: Reading) -> None
     known = [[line for line in header if line[0] != "Times"] for header in (store.header, reading.header)]
     if known[0] != known[1]:
         raise RebuildNeeded("the new logs, or the options, say something else of the system")
-    made = {name for name, *_ in scratch.rows("describe recorded")}
-    for name in [name for name, *_ in store.rows("describe recorded") if name not in made]:
-        # Where measurements were joined, and are not any more.
-        if store.row(f"select count({name}) from recorded")[0] == 0:
-            store.connection.execute(f"alter table recorded drop column {name}")
-    kept, yielded = (
-        (
-            one.rows("describe recorded"),
-            {key: text for key, text in one.provenance.items() if "constant." in key},
-        )
-        for one in (store, scratch)
-    )
-    if kept != yielded:
-        raise RebuildNeeded("the jobs of the store have other fields")
+    _align_fields(store, scratch)
     _require_times(store)
+
+
+def _align_fields(store: Store, scratch: Store) -> None:
+    """
+    Record the same fields in *store* as in the *scratch* store; raise `RebuildNeeded` where there are others.
+
+    A store that was copied since, as where measurements were joined, has no fields that are empty, and notes
+    those that are the same in all jobs.
+    """
+    columns, made = (
+        {name: kind for name, kind, *_ in one.rows("describe recorded")} for one in (store, scratch)
+    )
+    if columns == made:
+        return
+    provenance = store.provenance
+    for name in made.keys() - columns.keys():
+        store.connection.execute(f"alter table recorded add column {name} {made[name]}")
+        if constant := provenance.get(f"constant.{name}"):
+            store.connection.execute(f"update recorded set {name} = ?", [constant])
+            store.connection.execute("delete from provenance where key = ?", [f"constant.{name}"])
+    for name in columns.keys() - made.keys():
+        if store.row(f"select count({name}) from recorded")[0]:
+            raise RebuildNeeded(f"jobs of the store have a {name}, which their logs do not")
+        store.connection.execute(f"alter table recorded drop column {name}")
+    store.show_all()
 
 
 def _require_times(store: Store) -> None:
@@ -167,7 +182,8 @@ def _map_twice(
         _write_jobs(store, before.jobs)
     files = [earlier, *fresh] if earlier else fresh
     after = _mapped(store, after, files, reading, spec, options, strict=options.strict)
-    _require_same_facts(before, after, reading)
+    if not options.settled_logs:
+        _require_same_facts(before, after, reading)
     return before, after
 
 
@@ -270,8 +286,12 @@ def _write_jobs(store: Store, path: Path) -> None:
 # Replacing.
 
 
-def _replace_jobs(store: Store, before: Path, after: Path, *, is_sorted: bool) -> None:
-    """Replace the jobs in the file *before* by those in the file *after*; they are numbered as all others."""
+def _replace_jobs(store: Store, before: Path, after: Path, options: ReadOptions, *, is_sorted: bool) -> int:
+    """
+    Replace the jobs in the file *before* by those in the file *after*; they are numbered as all others.
+
+    Return how many jobs are replaced whose rows were not kept.
+    """
     database = store.connection
     fields = [name for name, *_ in store.rows("describe recorded") if name != "job_id"]
     for name, path in (("before", before), ("after", after)):
@@ -280,6 +300,7 @@ def _replace_jobs(store: Store, before: Path, after: Path, *, is_sorted: bool) -
             " select *, count(*) over (partition by source_id, submit_time) as same"
             f" from read_parquet({literal(str(path))})"
         )
+    settled = _take_settled(store, fields) if options.settled_logs and is_sorted else 0
     is_same = " and ".join(f"old.{name} is not distinct from new.{name}" for name in (*fields, "raw_id"))
     database.execute(
         f"""create temp table stays as
@@ -295,6 +316,28 @@ def _replace_jobs(store: Store, before: Path, after: Path, *, is_sorted: bool) -
     _write_tail(store, fields, first)
     for table in ("before", "after", "stays", "place", "tail"):
         database.execute(f"drop table {table}")
+    return settled
+
+
+def _take_settled(store: Store, fields: Sequence[str]) -> int:
+    """Let jobs whose rows were not kept go where the new logs tell of them, and return how many there are."""
+    listed = ", ".join(fields)
+    (settled,) = store.row(
+        f"""insert into before by name
+        with told as (
+            select distinct source_id, submit_time
+            from after
+            anti join before on after.source_id = before.source_id and after.submit_time = before.submit_time
+        )
+        select
+            -recorded.job_id as job_id, {listed}, source_id, raw_id,
+            count(*) over (partition by source_id, submit_time) as same
+        from (from recorded where submit_time >= (select min(submit_time) from told)) as recorded
+        inner join source_ids using (job_id)
+        left join raw_ids using (job_id)
+        semi join told using (source_id, submit_time)"""
+    )
+    return int(settled)
 
 
 def _find_places(store: Store) -> None:
@@ -400,8 +443,8 @@ def _write_tail(store: Store, fields: Sequence[str], first: int) -> None:
 # Counting.
 
 
-def _count(store: Store, reading: Reading, before: Mapped, after: Mapped) -> None:
-    """Count what became of the new rows, and of those whose jobs changed."""
+def _count(store: Store, reading: Reading, before: Mapped, after: Mapped, replaced: int) -> None:
+    """Count what became of the new rows, of those whose jobs changed, and of jobs that were *replaced*."""
     checkpoint = reading.checkpoint
     assert checkpoint  # noqa: S101 - a store that is appended to has one
     fresh = [checkpoint.files[number] for number in _fresh(reading)]
@@ -425,7 +468,7 @@ def _count(store: Store, reading: Reading, before: Mapped, after: Mapped) -> Non
         Account(
             account.rows + sum(file.rows for file in fresh),
             jobs,
-            account.folded + after.folded - before.folded,
+            account.folded + after.folded - before.folded + replaced,
             account.rejected
             + sum(file.rejected for file in fresh)
             + after.refused.total()

@@ -22,6 +22,8 @@ from gwa.util.owned import OwnedFolder, owner, sweep
 
 KEY_FILE: Final = "key.json"
 ACCOUNT_FILE: Final = "part.json"
+SETTLED_FILE: Final = "settled"
+"""What this file says is of how many logs the rows were not kept, which were in the store before."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,15 @@ class RowsFolder:
         self._folder = folder
         self.kept = folder.path / "kept"
         self.unfinished = folder.path / "unfinished"
+
+    def settled(self, logs: int) -> int:
+        """Return of how many of the *logs* in the store the rows were not kept; rows are kept from now on."""
+        mark = self.kept / SETTLED_FILE
+        if not self.kept.is_dir():
+            with whole(self.kept) as part:
+                part.mkdir()
+                (part / SETTLED_FILE).write_text(str(logs), encoding="utf-8")
+        return int(mark.read_text(encoding="utf-8")) if mark.is_file() else 0
 
     def drop_unfinished(self) -> None:
         """Remove the rows of an unfinished conversion, and the folder unless it keeps others."""

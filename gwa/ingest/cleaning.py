@@ -35,6 +35,12 @@ JOB_NUMBERS: Final = (
     " to wait for which is not known any more"
 )
 
+SETTLED: Final = (
+    "settled jobs",
+    "jobs were in the store before the rows of logs were kept: what is appended replaces those it tells of",
+)
+"""The repair that counts the jobs of a store that was made without keeping rows, and is appended to."""
+
 KEPT_OF_NAME: Final = 80
 """Characters that are kept of a name that is cut."""
 
@@ -51,6 +57,7 @@ def cleaning_repairs() -> frozenset[tuple[str, str]]:
             *(("long name", LONG_NAME.format(name)) for name in fields),
             ("unknown status", UNKNOWN_STATUS),
             ("job numbers", JOB_NUMBERS),
+            SETTLED,
             *REPAIRS,
             ("repeated hour", REPEATED),
         }

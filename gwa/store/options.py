@@ -21,7 +21,8 @@ class ReadOptions:
     in scratch space if that is None. *rows_folder* is the folder of a checkpoint, for a conversion that can
     be resumed or appended to; *stored_hashes* are those of the logs in the store that is appended to, and
     *stored_skips* its sources that were skipped. Of a conversion that *appends*, *target* is a copy of that
-    store. *unread* are files beside those that are read. *inspect* is called with the store when it is full.
+    store, and of its first *settled_logs* the rows were not kept. *unread* are files
+    beside those that are read. *inspect* is called with the store when it is filled.
     """
 
     system: Mapping[str, object] | None = None
@@ -33,6 +34,7 @@ class ReadOptions:
     stored_hashes: tuple[str, ...] | None = None
     stored_skips: Sequence[Sequence[object]] = ()
     appends: bool = False
+    settled_logs: int = 0
     unread: Sequence[Path] = ()
     inspect: "Callable[[Store], None] | None" = None
     format_options: Mapping[str, object] = field(default_factory=dict)

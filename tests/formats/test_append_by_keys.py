@@ -1,13 +1,16 @@
 """What a night changes is all that an append changes, and the store is that of one conversion of all logs."""
 
+import gzip
 import random
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from gwa.errors import TraceError
 from gwa.formats.append import append
-from gwa.formats.convert import convert
+from gwa.formats.convert import convert, convert_anonymized
+from gwa.formats.measure import measure
 from gwa.store.store import TABLES, Store
 
 COLUMNS = (
@@ -27,7 +30,7 @@ def slurm_rows(seed, jobs, *, has_tres=True, has_gpus=True):
     """
     Return rows of Slurm as `sacct` prints them, each with the second at which it does.
 
-    Jobs are requeued, end days after a night in which they ran, are listed twice, and have steps without them.
+    Jobs are requeued, end days after a night in which they ran, are listed twice, and have steps alone.
     """
     chance, rows = random.Random(seed), []
     for number in range(1, jobs + 1):
@@ -112,7 +115,7 @@ def differing(one, other):
     }
 
 
-NIGHTS = st.lists(st.integers(0, 24 * 86_400), min_size=1, max_size=4).map(sorted)
+NIGHTS = st.lists(st.integers(4 * 86_400, 24 * 86_400), min_size=1, max_size=4).map(sorted)
 
 
 def check_nights(seed, ends, folder):
@@ -135,3 +138,153 @@ def test_nights_of_slurm_become_what_they_are_at_once(seed, ends, tmp_path_facto
 @given(seed=st.integers(0, 10_000), ends=NIGHTS)
 def test_any_nights_of_slurm_become_what_they_are_at_once(seed, ends, tmp_path_factory):
     check_nights(seed, ends, tmp_path_factory.mktemp("nights"))
+
+
+def test_a_repeated_append_changes_nothing(tmp_path):
+    logs = in_nights(slurm_rows(3, 40), [9 * 86_400], tmp_path)
+    grown(logs, tmp_path)
+    before = (tmp_path / "store.duckdb").read_bytes()
+    account, repeated = append(logs, tmp_path / "store.duckdb")
+    assert repeated == logs
+    assert account.adds_up
+    assert (tmp_path / "store.duckdb").read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["sge", "pbs", "lsf", "moab", "seg", "gatekeeper"])
+def test_formats_with_keys_are_not_made_anew(kind, sample, tmp_path):
+    (log, *_) = sorted(path for path in (sample / kind).iterdir() if path.name != "expected.gwf")
+    lines = log.read_text().splitlines(keepends=True)
+    header = [line for line in lines[:5] if line.startswith("#")]
+    parts = [tmp_path / "a.log", tmp_path / "b.log"]
+    half = len(lines) // 2
+    parts[0].write_text("".join(lines[:half]))
+    parts[1].write_text("".join(header + lines[half:]))
+    store, reasons = grown(parts, tmp_path, name=kind)
+    assert not differing(store, at_once(parts, tmp_path, name=kind))
+    assert not reasons
+
+
+def test_measurements_survive_and_are_of_the_right_jobs(tmp_path):
+    """Those of a job that had not come yet, too, and of one whose number changes."""
+    logs = in_nights(slurm_rows(5, 40, has_gpus=False), [6 * 86_400, 12 * 86_400], tmp_path)
+    table = tmp_path / "used.csv"
+    table.write_text("id,energy\n" + "".join(f"{number},{1000 * number}\n" for number in range(1, 41)))
+    store, whole = tmp_path / "store.duckdb", tmp_path / "whole.duckdb"
+    append(logs[:1], store)
+    measure(store, [table], on="id", stated="energy=energy:J")
+    reasons: list[str] = []
+    for log in logs[1:]:
+        append([log], store, tell=reasons.append)
+    convert(logs, whole)
+    measure(whole, [table], on="id", stated="energy=energy:J")
+    assert not differing(said(store), said(whole))
+    assert not reasons
+    with Store.open(store) as opened:
+        wrong = (
+            "select count(*) from jobs join source_ids using (job_id) where energy <> 1000 * source_id::int"
+        )
+        assert opened.row(f"{wrong} and not contains(source_id, '_')") == (0,)
+        assert opened.row("select count(energy) > 20 from jobs") == (True,)
+
+
+# Rows that were not kept.
+
+
+def test_a_store_whose_rows_were_not_kept_gets_what_later_logs_tell(tmp_path):
+    rows = [
+        ROW.format(
+            id=number, raw=number, user=1, submit=clock(100 * number), start=clock(100 * number + 10),
+            end=end, elapsed=elapsed, state=state, cpus=2, tres="cpu=2", usage="",
+        )
+        for number, end, elapsed, state in (
+            (1, clock(500), 390, "COMPLETED"),
+            (2, "Unknown", 60, "RUNNING"),
+            (2, clock(900), 690, "COMPLETED"),
+            (3, clock(901), 500, "FAILED"),
+        )
+    ]  # fmt: skip
+    logs = [tmp_path / "a.sacct", tmp_path / "b.sacct", tmp_path / "c.sacct"]
+    for log, text in zip(
+        logs, ("".join(rows[:2]), "".join(rows[2:]), rows[3].replace("3|3|", "4|4|")), strict=True
+    ):
+        log.write_text(f"{COLUMNS}\n{text}")
+    store = tmp_path / "store.duckdb"
+    convert(logs[:1], store)
+    assert append(logs[1:2], store)[0].jobs == 3
+    account, _ = append(logs[2:], store)
+    assert (account.rows, account.jobs, account.folded, account.comments) == (8, 4, 1, 3)
+    with Store.open(store) as opened:
+        assert opened.rows("select job_id, run_time, state from jobs order by job_id") == [
+            (1, 390.0, "COMPLETED"),
+            (2, 690.0, "COMPLETED"),
+            (3, 500.0, "FAILED"),
+            (4, 500.0, "FAILED"),
+        ]
+        assert opened.rows("select jobs from repairs where name = 'settled jobs'") == [(2,)]
+        assert opened.rows("select source_id from source_ids order by job_id") == [
+            ("1",),
+            ("2",),
+            ("3",),
+            ("4",),
+        ]
+
+
+def test_pseudonyms_are_the_same_night_by_night(tmp_path):
+    """A store without names is made each time of the one with names: it cannot be appended to itself."""
+    logs = in_nights(slurm_rows(7, 40), [9 * 86_400], tmp_path)
+    key = b"a key that nobody guesses"
+    store, public = tmp_path / "store.duckdb", tmp_path / "public.duckdb"
+    users = []
+    for log in logs:
+        append([log], store)
+        convert_anonymized([store], public, key)
+        with Store.open(public) as opened:
+            users.append({user for (user,) in opened.rows("select distinct user_id from jobs")})
+    assert users[0] == users[1]
+    convert_anonymized(logs, tmp_path / "at-once.duckdb", key)
+    with Store.open(public) as one, Store.open(tmp_path / "at-once.duckdb") as other:
+        assert one.rows("from jobs") == other.rows("from jobs")
+    with pytest.raises(TraceError, match="its names are pseudonyms: append to the store that it was made of"):
+        append(logs, public)
+
+
+# Logs that grow.
+
+
+def test_a_log_that_grows_is_read_from_where_it_was_left(tmp_path):
+    rows = slurm_rows(11, 60)
+    log, store, told = tmp_path / "jobs.sacct", tmp_path / "store.duckdb", list[str]()
+    for count in (10, 30, 30, len(rows)):
+        text = "".join(row for _, row in rows[:count])
+        # The last line is still being written, unless it is the last of all.
+        log.write_text(f"{COLUMNS}\n{text}" + ("" if count == len(rows) else "7|7|u1|2024-03"))
+        _, unchanged = append([log], store, since_last=True, tell=told.append)
+    assert unchanged == []
+    with Store.open(store) as opened:
+        sizes = opened.rows("select file, rows from sources order by rowid")
+        assert sizes == [("jobs.sacct", 11), ("jobs.sacct", 21), ("jobs.sacct", len(rows) - 29)]
+    convert([log], tmp_path / "whole.duckdb")
+    with Store.open(store) as one, Store.open(tmp_path / "whole.duckdb") as other:
+        assert one.rows("from jobs") == other.rows("from jobs")
+        assert one.account.rejected == other.account.rejected
+    assert not [line for line in told if "rotated" in line]
+    # It moves to another name, on another disk, and a new one begins.
+    (tmp_path / "jobs.sacct.1").write_text(log.read_text())
+    log.write_text(f"{COLUMNS}\n{rows[0][1].replace('|u', '|v')}")
+    account, unchanged = append([tmp_path / "jobs.sacct.1", log], store, since_last=True, tell=told.append)
+    assert unchanged == [tmp_path / "jobs.sacct.1"]
+    assert [line for line in told if "rotated" in line] == [
+        f"{log}: was rotated or cut since it was read: read from its start"
+    ]
+    assert account.adds_up
+
+
+def test_a_log_that_is_not_of_lines_is_not_read_from_where_it_was_left(tmp_path, sample):
+    (log,) = sorted((sample / "kubernetes").glob("*.json"))[:1]
+    with pytest.raises(TraceError, match=r"of the format kubernetes cannot be read from where it was left"):
+        append([log], tmp_path / "store.duckdb", since_last=True)
+    packed = tmp_path / "a.swf.gz"
+    packed.write_bytes(gzip.compress(b"1 1 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"))
+    with pytest.raises(TraceError, match=r"a.swf.gz: is compressed, expected a log that grows"):
+        append([packed], tmp_path / "store.duckdb", since_last=True)
+    assert not (tmp_path / "store.duckdb").exists()
