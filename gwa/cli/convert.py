@@ -87,44 +87,54 @@ def command(
         "name": str(own) if own else params["name"],
         "options": read_options,
     }
+    partition = ["--partition", params["partition"]] if params["partition"] else []
     if more or params["since"]:
         if anonymize:
             raise click.UsageError(
                 "--append keeps rows with their names: append without --anonymize, and make of that store one"
                 " for others, each time with the same key: gwa anonymize STORE -o OUT"
             )
-        how = ["--since", params["since"]] if params["since"] else ["--append"]
         arguments["since_last"] = bool(params["since"])
-        account = _append(sources, out, [*words, *how], arguments, quiet=params["quiet"])
+        words += ["--since", params["since"]] if params["since"] else ["--append"]
+        account = _append(
+            sources, out, [*words, *partition], arguments, by_month=bool(partition), quiet=params["quiet"]
+        )
         tell(out, account, notes, quiet=params["quiet"])
         return
     from gwa.formats.convert import convert as run
     from gwa.formats.convert import convert_anonymized
     from gwa.store.anonymize import read_key
 
-    arguments["by_month"] = bool(params["partition"])
+    arguments["by_month"] = bool(partition)
     with claimed([out], force=params["force"]):
         if anonymize:
             account = convert_anonymized(
                 sources, out, read_key(key), keep=params["keep"], tell=tell_replaced, **arguments
             )
         else:
-            partition = ["--partition", params["partition"]] if params["partition"] else []
             account = run(sources, out, command=shlex.join([*words, *partition]), **arguments)
     tell(out, account, notes, quiet=params["quiet"])
 
 
 def _append(
-    sources: tuple[Path, ...], out: Path, words: list[str], arguments: dict[str, Any], *, quiet: bool
+    sources: tuple[Path, ...],
+    out: Path,
+    words: list[str],
+    arguments: dict[str, Any],
+    *,
+    by_month: bool,
+    quiet: bool,
 ) -> "Account":
     """Append to a store, say what it held already, and return its account."""
     from gwa.formats.append import append
+    from gwa.formats.append_months import append_by_month
 
     def say(said: str) -> None:
         if not quiet:
             echo(said, err=True)
 
-    account, repeated = append(sources, out, command=shlex.join(words), tell=say, **arguments)
+    add = append_by_month if by_month else append
+    account, repeated = add(sources, out, command=shlex.join(words), tell=say, **arguments)
     for path in repeated:
         say(f"{path}: is in {out.name} already, and changes nothing")
     return account

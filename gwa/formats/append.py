@@ -54,7 +54,9 @@ def append(
     `OutputError` if *out* is not a store.
     """
     if writer(out).name != "duckdb":
-        raise OutputError(f"{out}: only a store can be appended to, expected a name such as trace.duckdb")
+        raise OutputError(
+            f"{out}: only a store can be appended to, expected a name such as trace.duckdb, or --partition month"
+        )
     writable(out)
     options, files = options or ReadOptions(), expand(paths)
     with protected(files), owned_rows(out) as rows, ScratchFolder() as scratch:

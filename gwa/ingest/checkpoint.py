@@ -186,6 +186,7 @@ class RowsFolder:
     def __init__(self, folder: OwnedFolder) -> None:
         """Wrap the folder that this process owns."""
         self._folder = folder
+        self.path = folder.path
         self.kept = folder.path / "kept"
         self.unfinished = folder.path / "unfinished"
 

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from gwa.errors import TraceError
+from gwa.errors import OutputError, TraceError
 from gwa.formats.append import append
+from gwa.formats.append_months import append_by_month
 from gwa.formats.convert import convert, convert_anonymized
 from gwa.formats.measure import measure
+from gwa.formats.open import open_trace
 from gwa.store.store import TABLES, Store
 
 COLUMNS = (
@@ -288,3 +290,43 @@ def test_a_log_that_is_not_of_lines_is_not_read_from_where_it_was_left(tmp_path,
     with pytest.raises(TraceError, match=r"a.swf.gz: is compressed, expected a log that grows"):
         append([packed], tmp_path / "store.duckdb", since_last=True)
     assert not (tmp_path / "store.duckdb").exists()
+
+
+# A folder of Parquet by months.
+
+
+def by_months(path):
+    """Return the jobs of a trace and its account."""
+    with open_trace([path]) as store:
+        return (
+            store.rows("from jobs order by job_id"),
+            store.account,
+            store.rows("from source_ids order by all"),
+        )
+
+
+@pytest.mark.parametrize("begun", ["anew", "with a folder that is there"])
+def test_a_folder_by_months_is_appended_to(begun, tmp_path):
+    logs = in_nights(slurm_rows(13, 40, has_gpus=False), [8 * 86_400, 16 * 86_400], tmp_path)
+    folder, whole = tmp_path / "trace.parquet", tmp_path / "whole.parquet"
+    convert(logs, whole, by_month=True)
+    if begun == "anew":
+        append_by_month(logs[:1], folder)
+    else:
+        convert(logs[:1], folder, by_month=True)
+    for log in logs[1:]:
+        append_by_month([log], folder)
+    jobs, account, ids = by_months(folder)
+    if begun == "anew":
+        assert (jobs, account, ids) == by_months(whole)
+    else:
+        assert len(jobs) == account.jobs == len(ids) > 30
+        assert account.adds_up
+    before = [path.stat().st_mtime_ns for path in sorted(folder.rglob("*"))]
+    assert append_by_month(logs, folder)[1] == logs
+    assert [path.stat().st_mtime_ns for path in sorted(folder.rglob("*"))] == before
+    other = tmp_path / "other.parquet"
+    other.mkdir()
+    (other / "mine.txt").write_text("years of work")
+    with pytest.raises(OutputError, match="is no trace by months"):
+        append_by_month(logs, other)
