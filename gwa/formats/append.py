@@ -55,7 +55,7 @@ def append(
     """
     if writer(out).name != "duckdb":
         raise OutputError(
-            f"{out}: only a store can be appended to, expected a name such as trace.duckdb, or --partition month"
+            f"{out}: only a store can be appended to, expected a name such as trace.duckdb or --partition"
         )
     writable(out)
     options, files = options or ReadOptions(), expand(paths)
