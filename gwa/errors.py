@@ -8,7 +8,7 @@ The exceptions that gwa raises on purpose.
     │   ├── UnknownFormat               no format, or several, claim a file
     │   ├── StrictError                 a bad row met with ``strict``
     │   ├── RowsLostError               the account of rows does not add up
-    │   ├── RebuildNeeded               a store is appended to by making it anew
+    │   ├── RebuildNeeded               a store is appended to by making it again
     │   └── QueryError                  a query of the user's own that fails
     ├── DefinitionError (ValueError)    a converter, system or catalogue file is wrong
     ├── ArgumentError (ValueError)      a name or a value that was asked for does not exist

@@ -170,7 +170,7 @@ def _by_keys_or_whole(
     options: ReadOptions,
     tell: Callable[[str], object],
 ) -> Account:
-    """Append by the jobs that change, or else make the store anew of all rows; *run* does either."""
+    """Append by the jobs that change, or else make the store again of all rows; *run* does either."""
     if options.stored_hashes or options.settled_logs:
         try:
             return run(replace(options, appends=True))

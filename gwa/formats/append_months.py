@@ -2,7 +2,7 @@
 Append logs to a trace that is a folder of Parquet files, one per month.
 
 A store of the same trace stays beside the folder, in ``NAME.rows``: logs are appended to it as to any other,
-and the folder is written anew from it.
+and the folder is written again from it.
 """
 
 from collections.abc import Callable, Sequence

@@ -93,7 +93,7 @@ def said(path):
 
 
 def grown(logs, folder, **words):
-    """Append *logs* one by one, and return what is in the store, and why it was made anew."""
+    """Append *logs* one by one, and return what is in the store, and why it was made again."""
     reasons: list[str] = []
     for log in logs:
         append([log], folder / "store.duckdb", tell=reasons.append, **words)
@@ -153,7 +153,7 @@ def test_a_repeated_append_changes_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["sge", "pbs", "lsf", "moab", "seg", "gatekeeper"])
-def test_formats_with_keys_are_not_made_anew(kind, sample, tmp_path):
+def test_formats_with_keys_are_not_made_again(kind, sample, tmp_path):
     (log, *_) = sorted(path for path in (sample / kind).iterdir() if path.name != "expected.gwf")
     lines = log.read_text().splitlines(keepends=True)
     header = [line for line in lines[:5] if line.startswith("#")]
@@ -305,19 +305,19 @@ def by_months(path):
         )
 
 
-@pytest.mark.parametrize("begun", ["anew", "with a folder that is there"])
+@pytest.mark.parametrize("begun", ["new", "with a folder that is there"])
 def test_a_folder_by_months_is_appended_to(begun, tmp_path):
     logs = in_nights(slurm_rows(13, 40, has_gpus=False), [8 * 86_400, 16 * 86_400], tmp_path)
     folder, whole = tmp_path / "trace.parquet", tmp_path / "whole.parquet"
     convert(logs, whole, by_month=True)
-    if begun == "anew":
+    if begun == "new":
         append_by_month(logs[:1], folder)
     else:
         convert(logs[:1], folder, by_month=True)
     for log in logs[1:]:
         append_by_month([log], folder)
     jobs, account, ids = by_months(folder)
-    if begun == "anew":
+    if begun == "new":
         assert (jobs, account, ids) == by_months(whole)
     else:
         assert len(jobs) == account.jobs == len(ids) > 30
