@@ -16,9 +16,9 @@ from typing import Final
 
 from gwa.errors import RebuildNeeded
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
-from gwa.ingest.cleaning import SETTLED, finish_jobs, merge_repairs, needs_numbers
+from gwa.ingest.cleaning import INVALID_VALUE, SETTLED, finish_jobs, merge_repairs, needs_numbers
 from gwa.ingest.clocks import note_repeated_hours
-from gwa.ingest.contradictions import DAY, NEVER
+from gwa.ingest.contradictions import DAY, FALSE_SUBMISSION, NEVER
 from gwa.ingest.counting import (
     MAXIMUM_REJECTS_KEPT,
     mark_unix_times,
@@ -79,7 +79,14 @@ def append_rows(heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOpt
             _require_same_system(store, scratch, reading)
             (settled_jobs,) = store.row("select count(*) from recorded")
             before, after = _map_twice(scratch, reading, spec, options)
-            replaced = _replace_jobs(store, before.jobs, after.jobs, options, is_sorted=spec.scope == "trace")
+            replaced = _replace_jobs(
+                store,
+                before.jobs,
+                after.jobs,
+                options,
+                is_sorted=spec.scope == "trace",
+                has_false_submissions=_has_false_submissions(store, after),
+            )
             store.insert("repairs", told)
             _count(store, reading, before, after, replaced)
             if options.settled_logs and not store.rows(f"from repairs where name = '{SETTLED[0]}'"):
@@ -286,7 +293,15 @@ def _write_jobs(store: Store, path: Path) -> None:
 # Replacing.
 
 
-def _replace_jobs(store: Store, before: Path, after: Path, options: ReadOptions, *, is_sorted: bool) -> int:
+def _replace_jobs(
+    store: Store,
+    before: Path,
+    after: Path,
+    options: ReadOptions,
+    *,
+    is_sorted: bool,
+    has_false_submissions: bool,
+) -> int:
     """
     Replace the jobs in the file *before* by those in the file *after*; they are numbered as all others.
 
@@ -311,12 +326,19 @@ def _replace_jobs(store: Store, before: Path, after: Path, options: ReadOptions,
         where old.same = 1 and new.same = 1"""
     )
     _find_places(store)
-    first = _first_moved(store, is_sorted=is_sorted)
+    first = _first_moved(store, is_sorted=is_sorted, has_false_submissions=has_false_submissions)
     _change_in_place(store, fields, first)
     _write_tail(store, fields, first)
     for table in ("before", "after", "stays", "place", "tail"):
         database.execute(f"drop table {table}")
     return settled
+
+
+def _has_false_submissions(store: Store, after: Mapped) -> bool:
+    """Whether a job has no submission in the store though it has one in its rows."""
+    repairs = [*after.repairs, *store.rows("select name, meaning from repairs")]
+    false = {("false submission", FALSE_SUBMISSION), ("invalid value", INVALID_VALUE.format("submit_time"))}
+    return not false.isdisjoint(repairs)
 
 
 def _take_settled(store: Store, fields: Sequence[str]) -> int:
@@ -369,8 +391,12 @@ def _find_places(store: Store) -> None:
         raise RebuildNeeded("the store does not hold the jobs of its rows")
 
 
-def _first_moved(store: Store, *, is_sorted: bool) -> int:
-    """Return the first number from which on jobs are numbered again."""
+def _first_moved(store: Store, *, is_sorted: bool, has_false_submissions: bool) -> int:
+    """
+    Return the first number from which on jobs are numbered again.
+
+    Jobs without a submission are the first ones, but where it is a false one they stand where that put them.
+    """
     (last,) = store.row("select coalesce(max(job_id), 0) from recorded")
     if not is_sorted:
         return int(last) + 1
@@ -383,8 +409,10 @@ def _first_moved(store: Store, *, is_sorted: bool) -> int:
     )
     if lowest is None and not undated:
         return int(last) + 1
+    if undated and has_false_submissions:
+        raise RebuildNeeded("jobs without a submission are new or gone, and others have a false one")
     if undated:
-        raise RebuildNeeded("jobs without a submission are new or gone")
+        return 1
     (first,) = store.row(
         f"select coalesce(min(job_id), {last + 1}) from recorded where submit_time >= {lowest!r}"
     )

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.data import made
 from gwa.errors import OutputError, TraceError
 from gwa.formats.append import append
 from gwa.formats.append_months import append_by_month
@@ -152,17 +153,76 @@ def test_a_repeated_append_changes_nothing(tmp_path):
     assert (tmp_path / "store.duckdb").read_bytes() == before
 
 
-@pytest.mark.parametrize("kind", ["sge", "pbs", "lsf", "moab", "seg", "gatekeeper"])
+HEADERS = {"slurm": 1, "sge": 4, "pbs": 0, "lsf": 0, "seg": 0, "gatekeeper": 0}
+"""Formats of which a key joins the rows to jobs, and the lines with which each of their logs begins."""
+
+
+def scattered(lines, header, seed, folder):
+    """Write a log as five; some lines come late, or in two of them."""
+    chance, body = random.Random(seed), lines[header:]
+    parts: list[list[str]] = [[], [], [], [], []]
+    ends = sorted(chance.randrange(len(body)) for _ in parts[1:])
+    for place, line in enumerate(body):
+        night = sum(place >= end for end in ends)
+        if chance.random() < 0.1:
+            night = chance.randrange(night, len(parts))
+        parts[night].append(line)
+        if chance.random() < 0.05:
+            parts[chance.randrange(night, len(parts))].append(line)
+    logs = [folder / f"{number}.log" for number, part in enumerate(parts) if part]
+    for log, part in zip(logs, filter(None, parts), strict=True):
+        log.write_text("".join(lines[:header] + part))
+    return logs
+
+
+def check_scattered(kind, seed, folder):
+    """Check that a scattered log becomes what it is at once, and is never rebuilt."""
+    lines = made(folder, kind, 240).read_text().splitlines(keepends=True)
+    logs = scattered(lines, HEADERS[kind], seed, folder)
+    (first, *others) = logs
+    append([first, *others[:1]], folder / "store.duckdb", name=kind)
+    store, reasons = grown(others[1:], folder, name=kind)
+    assert not differing(store, at_once(logs, folder, name=kind))
+    assert not reasons
+
+
+@pytest.mark.parametrize("kind", HEADERS)
+def test_logs_whose_rows_are_scattered_become_what_they_are_at_once(kind, tmp_path):
+    check_scattered(kind, len(kind), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", HEADERS)
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10_000))
+def test_however_rows_are_scattered_they_become_what_they_are_at_once(kind, seed, tmp_path_factory):
+    check_scattered(kind, seed, tmp_path_factory.mktemp("scattered"))
+
+
+def test_twelve_months_become_what_they_are_at_once(tmp_path):
+    rows = slurm_rows(17, 90)
+    logs = in_nights(rows, range(4 * 86_400, 24 * 86_400, 86_400 * 5 // 3), tmp_path)
+    assert len(logs) >= 12
+    store, _ = grown(logs, tmp_path, name="slurm")
+    assert not differing(store, at_once(logs, tmp_path, name="slurm"))
+
+
+@pytest.mark.parametrize("kind", ["moab", "usagerecord"])
 def test_formats_with_keys_are_not_made_again(kind, sample, tmp_path):
-    (log, *_) = sorted(path for path in (sample / kind).iterdir() if path.name != "expected.gwf")
+    logs = sorted(path for path in (sample / kind).iterdir() if path.name != "expected.gwf")
+    store, reasons = grown(logs, tmp_path, name=kind)
+    assert not differing(store, at_once(logs, tmp_path, name=kind))
+    assert not reasons
+
+
+def test_jobs_of_rows_that_nothing_joins_are_added(tmp_path, sample):
+    (log,) = [path for path in (sample / "flux").iterdir() if path.name != "expected.gwf"]
     lines = log.read_text().splitlines(keepends=True)
-    header = [line for line in lines[:5] if line.startswith("#")]
-    parts = [tmp_path / "a.log", tmp_path / "b.log"]
-    half = len(lines) // 2
-    parts[0].write_text("".join(lines[:half]))
-    parts[1].write_text("".join(header + lines[half:]))
-    store, reasons = grown(parts, tmp_path, name=kind)
-    assert not differing(store, at_once(parts, tmp_path, name=kind))
+    logs = [tmp_path / "a.json", tmp_path / "b.json"]
+    for one, text in zip(logs, (lines[::2], lines[1::2]), strict=True):
+        one.write_text("".join(text))
+    store, reasons = grown(logs, tmp_path, name="flux")
+    assert not differing(store, at_once(logs, tmp_path, name="flux"))
     assert not reasons
 
 
