@@ -14,6 +14,7 @@ from gwa.formats.append_months import append_by_month
 from gwa.formats.convert import convert, convert_anonymized
 from gwa.formats.measure import measure
 from gwa.formats.open import open_trace
+from gwa.ingest.checkpoint import owned_rows
 from gwa.store.store import TABLES, Store
 
 COLUMNS = (
@@ -385,6 +386,8 @@ def test_a_folder_by_months_is_appended_to(begun, tmp_path):
     before = [path.stat().st_mtime_ns for path in sorted(folder.rglob("*"))]
     assert append_by_month(logs, folder)[1] == logs
     assert [path.stat().st_mtime_ns for path in sorted(folder.rglob("*"))] == before
+    with owned_rows(folder), pytest.raises(OutputError, match="another conversion is at work on it"):
+        append_by_month(logs, folder)
     other = tmp_path / "other.parquet"
     other.mkdir()
     (other / "mine.txt").write_text("years of work")
