@@ -7,7 +7,7 @@ and the folder is written again from it.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from gwa.errors import OutputError
 from gwa.formats.append import append
@@ -20,9 +20,6 @@ from gwa.ingest.inputs import expand
 from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.util.protection import protected
-
-STORE: Final = "store.duckdb"
-"""The name of the store beside the folder."""
 
 
 def append_by_month(
@@ -44,7 +41,7 @@ def append_by_month(
     if out.exists() and not is_monthly(out):
         raise OutputError(f"{out}: is no trace by months, expected one of gwa convert --partition month")
     with protected(expand(paths)), owned_rows(out) as rows:
-        store = rows.path / STORE
+        store = rows.store
         is_new = not store.exists()
         try:
             if is_new and out.exists():

@@ -180,13 +180,14 @@ class RowsFolder:
     The folder ``OUT.rows`` beside an output, with the rows of its logs, owned by this process.
 
     It holds up to two checkpoints: the rows *kept* for the next ``--append``, and those of an *unfinished*
-    conversion without it, so that such a conversion does not touch what the next ``--append`` needs.
+    conversion without it, so that such a conversion does not touch what the next ``--append`` needs. Beside a
+    folder by months it holds a *store* of the same trace, which logs are appended to.
     """
 
     def __init__(self, folder: OwnedFolder) -> None:
         """Wrap the folder that this process owns."""
         self._folder = folder
-        self.path = folder.path
+        self.store = folder.path / "store.duckdb"
         self.kept = folder.path / "kept"
         self.unfinished = folder.path / "unfinished"
 
@@ -201,7 +202,7 @@ class RowsFolder:
 
     def drop_unfinished(self) -> None:
         """Remove the rows of an unfinished conversion, and the folder unless it keeps others."""
-        if not self.kept.is_dir():
+        if not self.kept.is_dir() and not self.store.exists():
             self.drop()
         elif self.unfinished.is_dir():
             remove_whole(self.unfinished)

@@ -8,13 +8,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.data import made
-from gwa.errors import OutputError, TraceError
+from gwa.errors import OutputError, StrictError, TraceError
 from gwa.formats.append import append
 from gwa.formats.append_months import append_by_month
 from gwa.formats.convert import convert, convert_anonymized
 from gwa.formats.measure import measure
 from gwa.formats.open import open_trace
 from gwa.ingest.checkpoint import owned_rows
+from gwa.store.options import ReadOptions
 from gwa.store.store import TABLES, Store
 
 COLUMNS = (
@@ -386,6 +387,11 @@ def test_a_folder_by_months_is_appended_to(begun, tmp_path):
     before = [path.stat().st_mtime_ns for path in sorted(folder.rglob("*"))]
     assert append_by_month(logs, folder)[1] == logs
     assert [path.stat().st_mtime_ns for path in sorted(folder.rglob("*"))] == before
+    broken = tmp_path / "broken.sacct"
+    broken.write_text(logs[0].read_text() + "x|\n")
+    with pytest.raises(StrictError):
+        convert([logs[1], broken], folder, by_month=True, options=ReadOptions(strict=True))
+    assert append_by_month(logs, folder)[1] == logs
     with owned_rows(folder), pytest.raises(OutputError, match="another conversion is at work on it"):
         append_by_month(logs, folder)
     other = tmp_path / "other.parquet"
