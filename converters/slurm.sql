@@ -5,7 +5,7 @@ reader = "named"
 scope = "trace"
 joined_by = "split_part(jobid, '.', 1)"
 log_facts = [
-    { rows = "alloctres is not null", holds = "select count(*) > 0 from source where alloctres is not null" },
+    { rows = "alloctres is not null" },
     { rows = "try_cast(gpu_use_in(tresusageintot) as double) > 0", holds = "select count(*) > 0 from stepped where gpu_use > 0" },
 ]
 needs = "ask sacct for times, as in sacct --parsable2 --duplicates --format=JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"

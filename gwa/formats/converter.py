@@ -25,7 +25,12 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
     ``row`` where each row is mapped on its own, ``trace`` where the SELECT needs all rows.
 ``joined_by``
     in the scope ``trace``, an SQL expression such as ``job_number``: rows for which it differs are never of
-    one job, or of what the SELECT joins to it. A log too long for the memory is mapped in parts by it.
+    one job, or of what the SELECT joins to it. A log too long for the memory is mapped in parts by it, and
+    what a log is appended to is not mapped again but for the jobs that it tells of.
+``log_facts``
+    where there is a ``joined_by``, what the SELECT asks of the whole log, such as whether it has a column:
+    each with ``rows``, a condition on the rows that tell it, and where it takes more than one such row,
+    ``holds``, a query that yields whether it is so.
 ``beforehand``
     in the scope ``trace``, tables that are made before the SELECT runs, in their order: each has ``columns``,
     and a ``select`` from the source and from tables before it. It stays empty unless the query ``when``
@@ -457,7 +462,8 @@ def check_sql(spec: ConverterSpec) -> None:
             check_query(database, f"from source where {part_condition(spec.joined_by, 0, 1)}", tables)
         for fact in spec.log_facts:
             check_query(database, f"from source where {fact.rows}", tables)
-            check_query(database, fact.holds, tables)
+            if fact.holds:
+                check_query(database, fact.holds, tables)
         if spec.preparation:
             check_query(database, spec.preparation.select, [RECORD])
         for step in spec.steps:

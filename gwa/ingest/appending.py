@@ -30,7 +30,7 @@ from gwa.ingest.mapping import Refused, clear, grouping_megabytes, map_batch, ma
 from gwa.ingest.pipeline import READING_MEGABYTES, Reading, begin, set_file_variables, sql_of
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.parts import missing_parts
-from gwa.ingest.spec import ConverterSpec
+from gwa.ingest.spec import ConverterSpec, LogFact
 from gwa.ingest.staging import define_view, read_into_checkpoint, rows_in
 from gwa.store.account import Account
 from gwa.store.engines.config import MEMORY_OF_READING
@@ -190,7 +190,7 @@ def _map_twice(
     files = [earlier, *fresh] if earlier else fresh
     after = _mapped(store, after, files, reading, spec, options, strict=options.strict)
     if not options.settled_logs:
-        _require_same_facts(before, after, reading)
+        _require_same_facts(checkpoint, reading, spec.log_facts, before, after)
     return before, after
 
 
@@ -203,8 +203,13 @@ def _earlier_rows(
     store: Store, checkpoint: Checkpoint, fresh: Sequence[Path], reading: Reading, spec: ConverterSpec
 ) -> Path | None:
     """Write the rows that share a key with those in *fresh* files to a file; None where there are none."""
-    want(store, rows_in("source", fresh), spec.joined_by, _witnesses(reading, len(spec.log_facts)))
+    new = rows_in("source", fresh)
+    want(store, new, spec.joined_by, _witnesses(checkpoint, reading, spec.log_facts))
     pieces = pieces_with_keys(store, checkpoint.folder, len(reading.earlier))
+    if pieces:
+        # Rows that are mapped without the new ones need all that tells of the whole log.
+        want(store, new, spec.joined_by, _witnesses(checkpoint, reading, spec.log_facts, with_all=True))
+        pieces = pieces_with_keys(store, checkpoint.folder, len(reading.earlier))
     if not pieces:
         return None
     path = store.scratch / "earlier.parquet"
@@ -215,19 +220,34 @@ def _earlier_rows(
     return path
 
 
-def _witnesses(reading: Reading, facts: int) -> list[int]:
-    """Return keys of rows that tell of the whole log, from the last files that have any."""
-    telling = (
-        [file.witnesses[fact] for file in reading.earlier if file.witnesses[fact]] for fact in range(facts)
-    )
-    return [key for of_fact in telling for keys in of_fact[-LAST_WITNESSES:] for key in keys]
+def _witnesses(
+    checkpoint: Checkpoint, reading: Reading, facts: Sequence[LogFact], *, with_all: bool = False
+) -> list[int]:
+    """Return keys of rows that tell of the whole log, from the last files with any, where no new rows do."""
+    keys: list[int] = []
+    for number, fact in enumerate(facts):
+        if with_all or fact.holds or not _tells(checkpoint, _fresh(reading), number):
+            telling = [file.witnesses[number] for file in reading.earlier if file.witnesses[number]]
+            keys += [key for of_file in telling[-LAST_WITNESSES:] for key in of_file]
+    return keys
 
 
-def _require_same_facts(before: Mapped, after: Mapped, reading: Reading) -> None:
+def _tells(checkpoint: Checkpoint, files: range, fact: int) -> bool:
+    """Whether rows of *files* tell a fact of the whole log."""
+    return any(checkpoint.files[number].witnesses[fact] for number in files)
+
+
+def _require_same_facts(
+    checkpoint: Checkpoint, reading: Reading, facts: Sequence[LogFact], before: Mapped, after: Mapped
+) -> None:
     """Refuse rows by which something is true of the whole log that was not, or of which that is not known."""
-    for number, (held, holds) in enumerate(zip(before.facts, after.facts, strict=True)):
-        is_unknown = not held and any(file.witnesses[number] for file in reading.earlier)
-        if held != holds or is_unknown:
+    for number, fact in enumerate(facts):
+        is_told = _tells(checkpoint, range(len(reading.earlier)), number)
+        is_told_now = is_told or _tells(checkpoint, _fresh(reading), number)
+        same = (
+            before.facts[number] == after.facts[number] == is_told if fact.holds else is_told == is_told_now
+        )
+        if not same:
             raise RebuildNeeded("the new rows tell something of the whole log that earlier ones did not")
 
 
@@ -278,7 +298,7 @@ def _finished(store: Store, mapped: Mapped, spec: ConverterSpec, folded: int, re
         refused,
         store.rows("select file, line, reason from rejects"),
         {(name, meaning): jobs for name, meaning, jobs in store.rows("from repairs")},
-        [bool(store.row(fact.holds)[0]) for fact in spec.log_facts],
+        [bool(fact.holds and store.row(fact.holds)[0]) for fact in spec.log_facts],
     )
 
 

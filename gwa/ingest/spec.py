@@ -74,12 +74,12 @@ class LogFact:
     """
     What is true of a whole log by some of its rows, and tells of jobs that have no such rows.
 
-    Of jobs alone the query *holds* yields whether it is true, after tables were made beforehand. Only where
-    rows for which the condition *rows* holds are among those mapped, it can be.
+    It is so where any row meets the condition *rows*. Where that is not enough, the query *holds* yields
+    whether it is so, of such rows among others, after tables were made beforehand.
     """
 
     rows: str
-    holds: str
+    holds: str = ""
 
 
 @dataclass(frozen=True)
