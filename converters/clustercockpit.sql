@@ -3,6 +3,7 @@ title = "ClusterCockpit: meta.json of its job archive"
 files = ["meta.json", "*.json"]
 reader = "json"
 scope = "trace"
+joined_by = "job_id"
 contains = '"(numHwthreads|subCluster|monitoringStatus)"\s*:'
 export = '''
 # One file for each job; jq makes lines of them. Its archive does not know when jobs were submitted.

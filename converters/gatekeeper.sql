@@ -3,6 +3,7 @@ title = "Globus GRAM gatekeeper accounting (GT2 and later)"
 files = ["*gatekeeper*.log", "gram-*.log"]
 reader = "whole_lines"
 scope = "trace"
+joined_by = '''regexp_extract(text, 'GATEKEEPER_JM_ID (\S+)', 1)'''
 contains = 'GATEKEEPER_JM_ID \d{4}-\d\d-\d\d\.\d\d:\d\d:\d\d\.\d+\.\d+ '
 export = '''
 # On the host of the gatekeeper:

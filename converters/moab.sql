@@ -3,6 +3,7 @@ title = "Maui workload traces and Moab workload events"
 files = ["*.trace", "events.*", "workload*"]
 reader = "whole_lines"
 scope = "trace"
+joined_by = '''regexp_split_to_array(trim(text), '\s+')[if(regexp_matches(trim(text), '^\d\d:\d\d:\d\d\s+\d+(:\d+)?(\s|$)'), 4, 1)]'''
 contains = '(?m)^(\S+ \d+ \d+ \S+ \S+ -?\d+ (Completed|Removed|NotRun|Failed|Vacated|Canceled|Cancelled) \[|\d\d:\d\d:\d\d \d+(:\d+)? job \S+ JOB[A-Z]+ )'
 export = '''
 # Maui writes a line for each job that ended; Moab a line for each event of a job, in a file for each day:

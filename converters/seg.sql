@@ -2,6 +2,7 @@
 title = "Globus scheduler event generator (SEG)"
 files = ["*.seg", "globus-*[0-9]"]
 scope = "trace"
+joined_by = "id"
 delimiter = ";"
 comment = "#"
 first = '^001;\d+;[^;]+;\d+;-?\d+\s*$'

@@ -3,6 +3,7 @@ title = "Grid Engine accounting"
 files = ["accounting", "accounting.*", "*.sge", "*.acct"]
 reader = "gridengine"
 scope = "trace"
+joined_by = "job_number"
 comment = "#"
 first = '^(\d{6,13}:[a-z_]+:|[^:]*:[^:]*:[^:]*:[^:]*:.*:\d+:[^:]*:-?\d+:\d+:\d+:\d+:\d+:\d+:([-\d.]+:){18})'
 contains = '^(\d{6,13}:acct:)?[^:\n]*:[^:\n]*:[^:\n]*:[^:\n]*:.*:\d+:[^:\n]*:-?\d+:\d+:\d+:\d+:\d+:\d+:([-\d.]+:){18}'

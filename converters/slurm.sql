@@ -4,6 +4,10 @@ files = ["*.sacct", "*.slurm"]
 reader = "named"
 scope = "trace"
 joined_by = "split_part(jobid, '.', 1)"
+log_facts = [
+    { rows = "alloctres is not null" },
+    { rows = "try_cast(gpu_use_in(tresusageintot) as double) > 0", holds = "select count(*) > 0 from stepped where gpu_use > 0" },
+]
 needs = "ask sacct for times, as in sacct --parsable2 --duplicates --format=JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
 delimiter = "|"
 missing = ["", "NA", "NaN", "NaT"]

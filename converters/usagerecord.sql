@@ -3,6 +3,7 @@ title = "OGF Usage Record XML (Globus, ARC, Gratia, EMI CAR)"
 files = ["*.xml", "*.bundle"]
 reader = "xml"
 scope = "trace"
+joined_by = "record_id"
 contains = '<([\w.-]+:)?((Job)?UsageRecords?|Usage|RecordEnvelope|StorageElement(Record)?)[\s>/]'
 export = '''
 # The records that ARC archives, and those that Gratia's probes have sent:

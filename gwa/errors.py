@@ -8,6 +8,7 @@ The exceptions that gwa raises on purpose.
     │   ├── UnknownFormat               no format, or several, claim a file
     │   ├── StrictError                 a bad row met with ``strict``
     │   ├── RowsLostError               the account of rows does not add up
+    │   ├── RebuildNeeded               a store is appended to by making it again
     │   └── QueryError                  a query of the user's own that fails
     ├── DefinitionError (ValueError)    a converter, system or catalogue file is wrong
     ├── ArgumentError (ValueError)      a name or a value that was asked for does not exist
@@ -47,6 +48,10 @@ class StrictError(TraceError):
 
 class RowsLostError(TraceError):
     """The account of rows does not add up: a definition makes nothing of some, or several jobs of one."""
+
+
+class RebuildNeeded(TraceError):  # noqa: N818 - says what is to be done
+    """A store cannot be appended to but by mapping all rows of its logs again; the message says why."""
 
 
 class QueryError(TraceError):

@@ -25,6 +25,10 @@ from tests.killing import run
 
 JOB: Final = "{0} {1} 5 60 2 -1 -1 2 60 -1 1 {2} 1 1 1 1 -1 -1\n"
 
+SACCT_COLUMNS: Final = "JobID|User|Submit|Start|End|State|AllocCPUS\n"
+
+SACCT: Final = "{0}|u{0}|2024-03-01T00:{1}:00|2024-03-02T{1}:00:00|{3}|{2}|1\n"
+
 TEMPORARY: Final = "tmp"
 """The folder for temporary files, in the folder in which a command runs."""
 
@@ -98,6 +102,18 @@ COMMANDS: Final = {
         Command(
             "append", "convert 1.swf 2.swf -o a.duckdb --append", "a.duckdb",
             ("convert 0.swf -o a.duckdb --append",),
+        ),
+        Command(
+            "append by keys", "convert 1.sacct -o a.duckdb --append", "a.duckdb",
+            ("convert 0.sacct -o a.duckdb --append",),
+        ),
+        Command(
+            "append to what kept no rows", "convert 1.sacct -o a.duckdb --append", "a.duckdb",
+            ("convert 0.sacct -o a.duckdb",),
+        ),
+        Command(
+            "append since last", "convert 2.sacct -o a.duckdb --since last", "a.duckdb",
+            ("convert 0.sacct -o a.duckdb --append",),
         ),
         Command(
             "partition", "convert 0.swf 1.swf -o a.parquet --partition month --force", "a.parquet",
@@ -195,6 +211,12 @@ def prepare(place: Path) -> None:
         jobs = range(20 * number + 1, 20 * number + 21)
         lines = (JOB.format(job, job * 86_400 * 3, job % 3 + 1) for job in jobs)
         (place / f"{number}.swf").write_text("; UnixStartTime: 0\n" + "".join(lines))
+    night = [
+        SACCT.format(job, f"{job:02}", "COMPLETED", f"2024-03-02T{job:02}:30:00") for job in range(1, 20)
+    ]
+    night.insert(9, SACCT.format(10, "10", "RUNNING", "Unknown"))
+    for number, rows in enumerate((night[:10], night[10:], night)):
+        (place / f"{number}.sacct").write_text(SACCT_COLUMNS + "".join(rows))
     hours = (JOB.format(hour + 1, hour * 3600 * 4, hour % 3 + 1) for hour in range(6 * 7 * 4))
     (place / "weeks.swf").write_text("; UnixStartTime: 0\n; MaxProcs: 8\n" + "".join(hours))
     (place / "kill.toml").write_text(EXPERIMENT)

@@ -20,6 +20,7 @@ WRITERS = {
     "archive/sql_console.py": "in the new site",
     "breakdown/charge/folder.py": "in a new folder, which takes its place when it is whole",
     "evaluation/score_cache.py": "it appends lines; those that are broken off are computed again",
+    "formats/continuing.py": "in a scratch folder",
     "formats/export.py": "in a new folder, which takes its place when it is whole",
     "formats/exports/accasim.py": "in the new folder of an export",
     "formats/exports/alea.py": "in the new folder of an export",

@@ -61,6 +61,11 @@ PURPOSE = Purpose.READ
     help="Add logs, such as next month's, to a store; logs that it has already are skipped.",
 )
 @click.option(
+    "--since",
+    type=click.Choice(["last"]),
+    help="Add what logs that grow hold since they were last read.",
+)
+@click.option(
     "--partition", type=click.Choice(["month"]), help="Write Parquet as a folder with a file for each month."
 )
 @click.option("--strict", is_flag=True, help="Stop at the first bad row.")
@@ -100,12 +105,20 @@ def command(
         "name": str(own) if own else params["name"],
         "options": read_options,
     }
-    if more:
+    partition = ["--partition", params["partition"]] if params["partition"] else []
+    if more or params["since"]:
         if anonymize:
-            raise click.UsageError("--append keeps rows with their names; anonymize the store that it makes")
+            raise click.UsageError(
+                "--append keeps rows with their names: append without --anonymize, and make of that store one"
+                " for others, each time with the same key: gwa anonymize STORE -o OUT"
+            )
         # What is joined to a store that is appended to already counts over what was joined to it before.
         arguments["options"] = replace(read_options, join=None)
-        account = _append(sources, out, [*words, "--append"], arguments, quiet=params["quiet"])
+        arguments["since_last"] = bool(params["since"])
+        words += ["--since", params["since"]] if params["since"] else ["--append"]
+        account = _append(
+            sources, out, [*words, *partition], arguments, by_month=bool(partition), quiet=params["quiet"]
+        )
         tell(out, account, notes, quiet=params["quiet"])
         tell_joined(out, _joined_to(out, params), quiet=params["quiet"])
         return
@@ -113,14 +126,13 @@ def command(
     from gwa.formats.convert import convert_anonymized
     from gwa.store.anonymize import read_key
 
-    arguments["by_month"] = bool(params["partition"])
+    arguments["by_month"] = bool(partition)
     with claimed([out], force=params["force"]):
         if anonymize:
             account = convert_anonymized(
                 sources, out, read_key(key), keep=params["keep"], tell=tell_replaced, **arguments
             )
         else:
-            partition = ["--partition", params["partition"]] if params["partition"] else []
             account = run(sources, out, command=shlex.join([*words, *partition]), **arguments)
     tell(out, account, notes, quiet=params["quiet"])
     tell_joined(out, joined, quiet=params["quiet"])
@@ -138,13 +150,24 @@ def _joined_to(out: Path, params: dict[str, Any]) -> "list[Joined]":
 
 
 def _append(
-    sources: tuple[Path, ...], out: Path, words: list[str], arguments: dict[str, Any], *, quiet: bool
+    sources: tuple[Path, ...],
+    out: Path,
+    words: list[str],
+    arguments: dict[str, Any],
+    *,
+    by_month: bool,
+    quiet: bool,
 ) -> "Account":
     """Append to a store, say what it held already, and return its account."""
     from gwa.formats.append import append
+    from gwa.formats.append_months import append_by_month
 
-    account, repeated = append(sources, out, command=shlex.join(words), **arguments)
-    if not quiet:
-        for path in repeated:
-            echo(f"{path}: is in {out.name} already, and changes nothing", err=True)
+    def say(said: str) -> None:
+        if not quiet:
+            echo(said, err=True)
+
+    add = append_by_month if by_month else append
+    account, repeated = add(sources, out, command=shlex.join(words), tell=say, **arguments)
+    for path in repeated:
+        say(f"{path}: is in {out.name} already, and changes nothing")
     return account

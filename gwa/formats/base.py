@@ -25,7 +25,8 @@ class Format:
     does not match it. *export* are the commands that get such a file out of the system that has it, each on a
     line of its own; lines that begin with # explain them. *options* maps the options of the format to what
     they accept: see `gwa.formats.format_options`. A *last resort* is recognised only where no other format
-    matches.
+    matches. *lines_of_header* says how many lines of a file name its columns; None where it is not one of
+    lines that can be read from any of them on.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Format:
     export: str = ""
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
     is_last_resort: bool = False
+    lines_of_header: Callable[[FileHead], int | None] = lambda _: None
 
     def save(self, store: Store, path: Path) -> None:
         """Write *store* to *path*; raise `UnknownFormat` if the format can only be read."""

@@ -1,13 +1,15 @@
 """Convert a trace: read it in one format and write it in another, completely or not at all."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shutil import copyfile
+from typing import TYPE_CHECKING
 
 from gwa.errors import GwaError, OutputError, TraceError
 from gwa.formats.anonymized import write_apart
-from gwa.formats.measure import join_again, joined_before
+from gwa.formats.measure import join_again, take_off
 from gwa.formats.open import open_files
 from gwa.formats.registry import monthly, vocabulary, writer
 from gwa.ingest.checkpoint import owned_rows, rows_path
@@ -20,6 +22,9 @@ from gwa.util.atomic import whole, writable
 from gwa.util.owned import MARK
 from gwa.util.protection import protected
 from gwa.util.scratch import ScratchFolder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def convert(
@@ -44,9 +49,11 @@ def convert(
     skip_unknown = any(path.is_dir() for path in paths)
     with protected(files), _resumable(files, out, options, is_folder=by_month) as options:
         if target.name == "duckdb":
-            return convert_in_place(files, out, name, options, command, skip_unknown=skip_unknown)
+            return convert_in_place(
+                files, out, name, options, {"convert": command}, skip_unknown=skip_unknown
+            )
         with open_files(files, name, options, skip_unknown=skip_unknown) as store:
-            _record_command(store, command)
+            _note(store, {"convert": command})
             target.save(store, out)
             return store.account
 
@@ -122,20 +129,23 @@ def convert_in_place(
     out: Path,
     name: str | None,
     options: ReadOptions,
-    command: str,
+    notes: Mapping[str, str],
     *,
     skip_unknown: bool,
+    measured: "pa.Table | None" = None,
 ) -> Account:
     """
     Convert *files* to the store *out*, which is filled in place instead of being copied there.
 
-    Measurements that were joined to a store which is appended to are joined again.
+    What was *measured* of jobs of a store that is appended to is joined again. The *notes* are put into its
+    provenance.
     """
-    measured = joined_before(out, options) if options.stored_hashes else None
     with whole(out) as part:
+        if options.appends:
+            _copy(out, part, options, has_measurements=measured is not None)
         with open_files(files, name, replace(options, target=part), skip_unknown=skip_unknown) as store:
             _require_rows(store, files, options)
-            _record_command(store, command)
+            _note(store, notes)
             join_again(store, measured)
             account = store.account
             if part.exists():
@@ -145,16 +155,24 @@ def convert_in_place(
         return account
 
 
+def _copy(out: Path, part: Path, options: ReadOptions, *, has_measurements: bool) -> None:
+    """Copy the store *out*, without measurements, to be appended to."""
+    copyfile(out, part)
+    if has_measurements:
+        with Store.adopt(part, options.engine) as store:
+            take_off(store)
+
+
 def _require_rows(store: Store, files: Sequence[Path], options: ReadOptions) -> None:
     """Raise `TraceError` if the store is appended to and the rows of its logs are not in the checkpoint."""
     if options.stored_hashes is None or options.rows_folder is None:
         return
-    hashes = {digest for (digest,) in store.rows("select sha256 from sources where skipped is null")}
+    hashes = [digest for (digest,) in store.rows("select sha256 from sources where skipped is null")]
     folders = list(options.rows_folder.glob("[0-9]*"))
-    if not hashes.issuperset(options.stored_hashes) or len(hashes) != len(folders):
+    if not {*hashes}.issuperset(options.stored_hashes) or len(hashes) != len(folders) + options.settled_logs:
         raise TraceError(f"{files[0]}: only logs of text can be appended, and what they are appended to")
 
 
-def _record_command(store: Store, command: str) -> None:
-    if command and not store.is_read_only:
-        store.note({"convert": command})
+def _note(store: Store, notes: Mapping[str, str]) -> None:
+    if not store.is_read_only:
+        store.note({key: value for key, value in notes.items() if value})

@@ -25,7 +25,12 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
     ``row`` where each row is mapped on its own, ``trace`` where the SELECT needs all rows.
 ``joined_by``
     in the scope ``trace``, an SQL expression such as ``job_number``: rows for which it differs are never of
-    one job, or of what the SELECT joins to it. A log too long for the memory is mapped in parts by it.
+    one job, or of what the SELECT joins to it. A log too long for the memory is mapped in parts by it, and
+    what a log is appended to is not mapped again but for the jobs that it tells of.
+``log_facts``
+    where there is a ``joined_by``, what the SELECT asks of the whole log, such as whether it has a column:
+    each with ``rows``, a condition on the rows that tell it, and where it takes more than one such row,
+    ``holds``, a query that yields whether it is so.
 ``beforehand``
     in the scope ``trace``, tables that are made before the SELECT runs, in their order: each has ``columns``,
     and a ``select`` from the source and from tables before it. It stays empty unless the query ``when``
@@ -60,6 +65,7 @@ import duckdb
 from gwa.errors import DefinitionError, RowsLostError
 from gwa.formats.base import Format
 from gwa.formats.format_options import options_used
+from gwa.ingest.appending import append_rows
 from gwa.ingest.blame import is_fault, line_of, reason
 from gwa.ingest.contradictions import SLACK
 from gwa.ingest.pipeline import ingest
@@ -69,6 +75,7 @@ from gwa.ingest.source.lines import Layout
 from gwa.ingest.spec import (
     MISSING,
     ConverterSpec,
+    LogFact,
     MadeTable,
     Preparation,
     RepairStep,
@@ -106,6 +113,10 @@ LOST: Final = (
     " of a job, and reject refuses one with a reason"
 )
 """What to do where rows are lost."""
+
+READERS_OF_LINES: Final = {"columns", "named", "quoted", "keyed", "gridengine", "whole_lines"}
+"""The readers of files that may be read from any line on, but for a line with the names of columns."""
+
 
 OPTIONS_OF_READERS: Final = {"named": {"columns": "names of columns"}}
 """Options of all formats with that reader, and what they accept."""
@@ -212,6 +223,7 @@ class _Header(_TableHeader):
     reader: Annotated[str, Check(READERS.__contains__, f"one of {', '.join(READERS)}")] = "columns"
     scope: Literal["row", "trace"] = "row"
     joined_by: str = ""
+    log_facts: tuple[LogFact, ...] = ()
     beforehand: Mapping[str, MadeTable] = field(default_factory=dict)
     sides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     accepts: Mapping[str, str] = field(default_factory=dict)
@@ -244,6 +256,7 @@ SPEC_KEYS: Final = (
     "reader",
     "scope",
     "joined_by",
+    "log_facts",
     "beforehand",
     "relative",
     "constants",
@@ -279,7 +292,15 @@ def definition(name: str, text: str, text_of: Callable[[str], str], *, is_strang
         likeness=lambda head: _likeness(head, spec, header),
         export=header.export,
         options=options_used(used, {**OPTIONS_OF_READERS.get(spec.reader, {}), **accepts}),
+        lines_of_header=lambda head: _lines_of_header(head, spec),
     )
+
+
+def _lines_of_header(head: FileHead, spec: ConverterSpec) -> int | None:
+    """Return how many lines of a file name its columns; None where it is not one of lines."""
+    if spec.reader not in READERS_OF_LINES:
+        return None
+    return int(spec.reader == "named" and header_of(head, spec.source_table) != "none")
 
 
 def _prepared(spec: ConverterSpec, mapping: ConverterSpec) -> ConverterSpec:
@@ -407,13 +428,17 @@ def _read(
         layout = Layout(spec.source_table.delimiter, spec.source_table.comment)
         width = min(max((head.width(layout) for head in heads), default=0), MAXIMUM_COLUMNS)
         spec = replace(spec, source_table=with_extra_columns(spec.source_table, width))
-    store = Store.create(options.target, options.engine)
+    store = None
     try:
         if is_stranger:
             check_sql(spec)
+        if options.appends:
+            return append_rows(heads, spec, options)
+        store = Store.create(options.target, options.engine)
         ingest(store, heads, spec, options)
     except BaseException as error:
-        store.close()
+        if store:
+            store.close()
         if isinstance(error, RowsLostError) and is_stranger:
             raise DefinitionError(f"{name}: {error}: {LOST}") from error
         if isinstance(error, DefinitionError) or is_fault(error):
@@ -435,6 +460,10 @@ def check_sql(spec: ConverterSpec) -> None:
         check_query(database, spec.select, tables)
         if spec.joined_by:
             check_query(database, f"from source where {part_condition(spec.joined_by, 0, 1)}", tables)
+        for fact in spec.log_facts:
+            check_query(database, f"from source where {fact.rows}", tables)
+            if fact.holds:
+                check_query(database, fact.holds, tables)
         if spec.preparation:
             check_query(database, spec.preparation.select, [RECORD])
         for step in spec.steps:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from gwa.errors import DefinitionError, TraceError
+from gwa.errors import DefinitionError, RebuildNeeded, TraceError
 from gwa.formats.open import open_files
 from gwa.formats.registry import writer
 from gwa.ingest.jobstats import define_jobstats
@@ -191,9 +191,9 @@ def measure(
             return _counted(known)
     with whole(trace) as part:
         with open_files([trace], None, replace(options, target=part)) as store:
-            joined = join_table(store, given)
+            found = join_table(store, given)
             store.flush()
-        return joined
+        return found
 
 
 def measurements(files: Sequence[Path], on: str | None, stated: str | None) -> "pa.Table":
@@ -242,19 +242,42 @@ def _add(
         raise TraceError(f"{one.path}: cannot be read: {str(error).splitlines()[0]}") from error
 
 
-def joined_before(path: Path, options: ReadOptions) -> "pa.Table | None":
-    """Return the measurements that were joined to the store in *path*, None where there are none."""
-    if not path.exists():
+def joined(store: Store) -> "pa.Table | None":
+    """Return the measurements that were joined to *store*, None where there are none."""
+    if not store.row("select count(*) from measured")[0]:
         return None
-    with Store.open(path, options.engine) as store:
-        table = store.connection.sql(f"from measured where source <> '{LOG}'").to_arrow_table()
-    return table if table.num_rows else None
+    return store.connection.sql(f"from measured where source <> '{LOG}'").to_arrow_table()
 
 
 def join_again(store: Store, rows: "pa.Table | None") -> None:
     """Join to *store* what was joined to an earlier edition of it."""
     if rows is not None:
         join_table(store, rows)
+
+
+def take_off(store: Store) -> None:
+    """
+    Make the fields of the jobs of *store* again what the log says, and forget what was joined to them.
+
+    Raise `RebuildNeeded` where the log knows bounds of some: measured values took their places.
+    """
+    database = store.connection
+    if "bounds" in {name for (name,) in store.rows("select column_name from (describe recorded)")}:
+        raise RebuildNeeded("measured values stand in the places of bounds that the logs know")
+    _know_ids(store)
+    _match(store, "matched")
+    database.execute(f"create temp table said as from ({OF_LOG})")
+    for (field,) in store.rows("select distinct field from matched where jobs = 1"):
+        database.execute(
+            f"update recorded set {field} ="
+            f" (select any_value(value) from said where said.job_id = recorded.job_id and field = '{field}')"
+            f" where job_id in (select job_id from matched where field = '{field}' and jobs = 1)"
+        )
+    database.execute("drop table said")
+    _forget(store)
+    database.execute("truncate measured")
+    database.execute(f"delete from repairs where name in ('{DISAGREEMENT}', '{IMPOSSIBLE}')")
+    database.execute(f"delete from rejects where reason in ('{UNMATCHED}', '{AMBIGUOUS}')")
 
 
 def join_table(store: Store, rows: "pa.Table") -> Joined:
@@ -280,11 +303,11 @@ def _join(store: Store, rows: str) -> Joined:
     _match(store, "matched")
     _settle(store)
     _note(store)
-    joined = _counted(store)
+    found = _counted(store)
     for table in ("was", "kept"):
         database.execute(f"drop table {table}")
     _forget(store)
-    return joined
+    return found
 
 
 def _forget(store: Store) -> None:

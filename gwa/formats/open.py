@@ -254,7 +254,9 @@ def _record_skipped(store: Store, skipped: Sequence[SkippedFile]) -> None:
 
 
 def _add_skipped(store: Store, rows: Sequence[Sequence[object]]) -> None:
-    """Add *rows* of skipped files to the sources, and their lines to the account."""
+    """Add *rows* of skipped files to the sources, and their lines to the account, unless they are there."""
+    known = store.rows("from sources where skipped is not null")
+    rows = [row for row in rows if tuple(row) not in known]
     if not rows:
         return
     store.insert("sources", rows)

@@ -23,6 +23,8 @@ from gwa.util.owned import OwnedFolder, owner, sweep
 
 KEY_FILE: Final = "key.json"
 ACCOUNT_FILE: Final = "part.json"
+SETTLED_FILE: Final = "settled"
+"""What this file says is of how many logs the rows were not kept, which were in the store before."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class SourceFile:
     """
     A file that was read: its identity, its *header*, the *table* of its rows, and their counts.
 
-    *rejects* are the first refused rows: line, reason and text.
+    *rejects* are the first refused rows: line, reason and text. *witnesses* are keys of rows that tell of the
+    whole log, for each of the facts of the format.
     """
 
     file: str
@@ -46,6 +49,7 @@ class SourceFile:
     comments: int
     rejected: int
     rejects: Sequence[tuple[int, str, str]]
+    witnesses: Sequence[Sequence[int]] = ()
 
     @property
     def cluster(self) -> str | None:
@@ -182,18 +186,29 @@ class RowsFolder:
     The folder ``OUT.rows`` beside an output, with the rows of its logs, owned by this process.
 
     It holds up to two checkpoints: the rows *kept* for the next ``--append``, and those of an *unfinished*
-    conversion without it, so that such a conversion does not touch what the next ``--append`` needs.
+    conversion without it, so that such a conversion does not touch what the next ``--append`` needs. Beside a
+    folder by months it holds a *store* of the same trace, which logs are appended to.
     """
 
     def __init__(self, folder: OwnedFolder) -> None:
         """Wrap the folder that this process owns."""
         self._folder = folder
+        self.store = folder.path / "store.duckdb"
         self.kept = folder.path / "kept"
         self.unfinished = folder.path / "unfinished"
 
+    def settled(self, logs: int) -> int:
+        """Return of how many of the *logs* in the store the rows were not kept; rows are kept from now on."""
+        mark = self.kept / SETTLED_FILE
+        if not self.kept.is_dir():
+            with whole(self.kept) as part:
+                part.mkdir()
+                (part / SETTLED_FILE).write_text(str(logs), encoding="utf-8")
+        return int(mark.read_text(encoding="utf-8")) if mark.is_file() else 0
+
     def drop_unfinished(self) -> None:
         """Remove the rows of an unfinished conversion, and the folder unless it keeps others."""
-        if not self.kept.is_dir():
+        if not self.kept.is_dir() and not self.store.exists():
             self.drop()
         elif self.unfinished.is_dir():
             remove_whole(self.unfinished)

@@ -35,6 +35,12 @@ JOB_NUMBERS: Final = (
     " to wait for which is not known any more"
 )
 
+SETTLED: Final = (
+    "settled jobs",
+    "jobs were in the store before the rows of logs were kept: what is appended replaces those it tells of",
+)
+"""The repair that counts the jobs of a store that was made without keeping rows, and is appended to."""
+
 KEPT_OF_NAME: Final = 80
 """Characters that are kept of a name that is cut."""
 
@@ -51,6 +57,7 @@ def cleaning_repairs() -> frozenset[tuple[str, str]]:
             *(("long name", LONG_NAME.format(name)) for name in fields),
             ("unknown status", UNKNOWN_STATUS),
             ("job numbers", JOB_NUMBERS),
+            SETTLED,
             *REPAIRS,
             ("repeated hour", REPEATED),
         }
@@ -196,7 +203,7 @@ def finish_jobs(store: Store, steps: Sequence[RepairStep]) -> int:
     _cut_long_names(store)
     clear_false_times(store, _recorded(store))
     folded += _assign_job_numbers(store)
-    _merge_repairs(store)
+    merge_repairs(store)
     return folded
 
 
@@ -292,7 +299,7 @@ def _is_recorded(store: Store, field: str) -> bool:
     return field in _recorded(store)
 
 
-def _merge_repairs(store: Store) -> None:
+def merge_repairs(store: Store) -> None:
     """Add up the counts of the same repair in different batches."""
     merged = store.rows("select name, meaning, sum(jobs)::bigint from repairs group by all order by all")
     store.connection.execute("truncate repairs")

@@ -81,7 +81,7 @@ def _refuse_empty(store: Store, heads: Sequence[FileHead], expected: str, counts
     raise TraceError(message)
 
 
-def _mark_unix_times(store: Store) -> None:
+def mark_unix_times(store: Store) -> None:
     """State in the header that times are Unix times if they can be nothing else."""
     earliest = store.row("select min(submit_time) as earliest from jobs")[0]
     if earliest is not None and earliest >= EARLIEST_UNIX_TIME and from_header(store.header).relative:
@@ -91,18 +91,24 @@ def _mark_unix_times(store: Store) -> None:
         store.set_header((("Times", times), *(line for line in store.header if line[0] != "Times")))
 
 
-def _note_jobs_without_times(store: Store, heads: Sequence[FileHead], needs: str) -> None:
-    """Count the jobs without any time; raise `TraceError` if all are, since those are not jobs of a trace."""
+def note_untimed_jobs(store: Store) -> int:
+    """Count the jobs without any time as a repair, and return how many have one."""
     jobs, timed = store.row(
         "select count(*), count(*) filter (where submit_time is not null or run_time is not null) from jobs"
     )
-    if not timed:
+    store.repaired("no time", "jobs have neither a submit time nor a run time", jobs - timed)
+    return int(timed)
+
+
+def _require_times(store: Store, heads: Sequence[FileHead], needs: str) -> None:
+    """Count the jobs without any time; raise `TraceError` if all are, since those are not jobs of a trace."""
+    if not note_untimed_jobs(store):
+        (jobs,) = store.row("select count(*) from jobs")
         message = f"{heads[0].path}: none of its {jobs:,} jobs has a submit time or a run time"
         raise TraceError(f"{message}; {needs}" if needs else message)
-    store.repaired("no time", "jobs have neither a submit time nor a run time", jobs - timed)
 
 
-def _note_cut_files(store: Store) -> None:
+def note_cut_files(store: Store) -> None:
     """Record as repairs the files whose compressed data, or whose document, ends too early."""
     is_cut = " or ".join(f"starts_with(reason, '{reason}')" for reason in (CUT, BROKEN_OFF))
     cut = store.rows(f"select distinct file from rejects where {is_cut} order by file")
@@ -125,8 +131,8 @@ def finish_store(
     """
     _refuse_empty(store, heads, expected, total)
     folded = finish_jobs(store, steps)
-    _note_jobs_without_times(store, heads, needs)
-    _note_cut_files(store)
-    _mark_unix_times(store)
+    _require_times(store, heads, needs)
+    note_cut_files(store)
+    mark_unix_times(store)
     jobs = int(store.row("select count(*) as n from recorded")[0])
     store.set_account(Account(total.rows, jobs, folded + total.folded, total.rejected, total.comments))

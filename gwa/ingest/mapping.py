@@ -172,7 +172,8 @@ def create_empty(store: Store, tables: Mapping[str, MadeTable]) -> None:
         store.connection.execute(f"create temp table {name} ({columns})")
 
 
-def _clear(store: Store, tables: Mapping[str, MadeTable]) -> None:
+def clear(store: Store, tables: Mapping[str, MadeTable]) -> None:
+    """Drop the rows of the *tables* that are made of a source before it is mapped."""
     for name in tables:
         store.connection.execute(f"truncate {name}")
 
@@ -218,7 +219,7 @@ def _map_parts(store: Store, query: JobQuery, files: Sequence[Path], parts: int)
         of_cluster = f"file_no in ({', '.join(map(str, numbers))})" if numbers else "true"
         for part in range(parts):
             of_part = part_condition(query.joined_by, part, parts) if parts > 1 else "true"
-            _clear(store, query.beforehand)
+            clear(store, query.beforehand)
             define_view(store, "source", files, f"{of_cluster} and {of_part}")
             _fill(store, query.beforehand)
             store.connection.execute(f"{begin} {query.select_of(cluster)}")

@@ -9,6 +9,7 @@ accounted for: job, fold, reject or comment.
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
@@ -69,12 +70,29 @@ READING_MEGABYTES: Final = {"row": 200, "trace": 300}
 """Memory for the engine while a source is read, by scope: its rows are mapped meanwhile, or kept."""
 
 
-def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOptions) -> None:
+@dataclass(frozen=True)
+class Reading:
     """
-    Fill an empty *store* with the jobs of the files behind *heads*, and of files stored in the checkpoint.
+    What is known before the *fresh* files of a trace are read behind the *earlier* ones in its *checkpoint*.
 
-    Raise `StrictError` at the first bad row if *options* are strict, `TraceError` if there are no jobs.
+    *starts* are the times at which the times of each file count as 0.
     """
+
+    checkpoint: Checkpoint | None
+    earlier: Sequence[SourceFile]
+    fresh: Sequence[FileHead]
+    header: Header
+    starts: Sequence[float]
+    query: JobQuery
+
+    @property
+    def files(self) -> list[FileHead]:
+        """The heads of all files, in order."""
+        return [*(file.head for file in self.earlier), *self.fresh]
+
+
+def begin(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOptions) -> Reading:
+    """Prepare an empty *store* for the files behind *heads* and those stored in the checkpoint."""
     checkpoint, stored = open_checkpoint(store, spec, options), len(options.stored_hashes or ())
     earlier = checkpoint.files[:stored] if checkpoint else []
     fresh = _files_to_read(store, [file.head for file in earlier], heads, options.unread)
@@ -90,6 +108,18 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
     starts = _start_times(files, headers, header) if spec.relative else [0.0] * len(files)
     clusters = _clusters([*(file.cluster for file in earlier), *[options.cluster] * len(fresh)])
     query = _prepare_tables(store, spec, header, options, clusters)
+    return Reading(checkpoint, earlier, fresh, header, starts, query)
+
+
+def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOptions) -> None:
+    """
+    Fill an empty *store* with the jobs of the files behind *heads*, and of files stored in the checkpoint.
+
+    Raise `StrictError` at the first bad row if *options* are strict, `TraceError` if there are no jobs.
+    """
+    reading = begin(store, heads, spec, options)
+    checkpoint, fresh, files = reading.checkpoint, reading.fresh, reading.files
+    query, starts, stored = reading.query, reading.starts, len(reading.earlier)
     needed, folded = READING_MEGABYTES[spec.scope], 0
     with limited_memory(store.connection, options.engine, needed, MEMORY_OF_READING):
         if checkpoint:
@@ -108,7 +138,7 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
         total = _count_files(store, read, refused)
         total.folded += folded
         finish_store(store, files, spec.title, total, spec.steps, spec.needs)
-        note_repeated_hours(store, _sql_of(spec))
+        note_repeated_hours(store, sql_of(spec))
 
 
 def _clusters(stated: Sequence[str | None]) -> dict[str | None, list[int]]:
@@ -119,7 +149,7 @@ def _clusters(stated: Sequence[str | None]) -> dict[str | None, list[int]]:
     return dict(numbers) if any(stated) else {}
 
 
-def _sql_of(spec: ConverterSpec) -> str:
+def sql_of(spec: ConverterSpec) -> str:
     """Return the SQL by which times of a format become seconds."""
     return f"{spec.sql}\n{spec.preparation.select}" if spec.preparation else spec.select
 
@@ -143,7 +173,7 @@ def _map_while_reading(
 
     with reading_progress(heads, [], options) as bar:
         for number, (head, start) in enumerate(zip(heads, starts, strict=True)):
-            _set_file_variables(store, number, start)
+            set_file_variables(store, number, start)
             table, table_spec = table_for(head, spec)
             pieces = TablePieces(store.connection, table_spec, f"{STAGING}{table}")
             read.append(read_file(store, head, spec, options, bar, pieces, map_pieces))
@@ -172,7 +202,7 @@ def _map_checkpoint(
             define_view(store, table, checkpoint.parquet_files(table))
         return refused
     for number, start in enumerate(starts):
-        _set_file_variables(store, number, start)
+        set_file_variables(store, number, start)
         for path in checkpoint.parquet_files("source", number):
             define_view(store, "source", [path])
             cluster = checkpoint.files[number].cluster
@@ -180,7 +210,8 @@ def _map_checkpoint(
     return refused
 
 
-def _set_file_variables(store: Store, number: int, start: float) -> None:
+def set_file_variables(store: Store, number: int, start: float) -> None:
+    """Let the SELECT know the number of the file whose rows it maps, and when its times count as 0."""
     store.connection.execute(f"set variable start = cast({start!r} as double)")
     store.connection.execute(f"set variable file_no = {number}")
 

@@ -70,6 +70,19 @@ class MadeTable:
 
 
 @dataclass(frozen=True)
+class LogFact:
+    """
+    What is true of a whole log by some of its rows, and tells of jobs that have no such rows.
+
+    It is so where any row meets the condition *rows*. Where that is not enough, the query *holds* yields
+    whether it is so, of such rows among others, after tables were made beforehand.
+    """
+
+    rows: str
+    holds: str = ""
+
+
+@dataclass(frozen=True)
 class ConverterSpec:
     """
     How a format becomes jobs: its *reader* fills the *source_table*, and *select* maps that to jobs.
@@ -78,8 +91,9 @@ class ConverterSpec:
     In the scope ``row`` each batch of rows is mapped on its own. In the scope ``trace`` the SELECT
     sees all rows of all files, with ``file_no`` and ``line``; it may fold several into one job
     (``rows`` counts them) and refuse some (``reject`` gives the reason). Rows for which the expression
-    *joined_by* differs are never of one job: where there is one, a long log is mapped in parts. Tables are
-    made *beforehand* of these rows, in their order, so that each may use those before it.
+    *joined_by* differs are never of one job: where there is one, a long log is mapped in parts, and a log is
+    appended without those of other jobs; *log_facts* say what they tell of these. Tables are made
+    *beforehand* of these rows, in their order, so that each may use those before it.
     *explaining_tables* hold the rows of files that only explain others. *header* states what is known of the
     system for every file. *needs* says how to get a log with times, where there may be logs without. With a
     *preparation* the rows of the source table are made of what the reader yields.
@@ -92,6 +106,7 @@ class ConverterSpec:
     reader: str = "columns"
     scope: str = "row"
     joined_by: str = ""
+    log_facts: tuple[LogFact, ...] = ()
     beforehand: Mapping[str, MadeTable] = field(default_factory=dict)
     explaining_tables: Mapping[str, TableSpec] = field(default_factory=dict)
     relative: bool = False

@@ -16,6 +16,7 @@ from gwa.ingest.batch import Records, find_reader
 from gwa.ingest.blame import FaultySelectError, is_fault, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile, head_digest, write_account
 from gwa.ingest.counting import RowCounts, count_batch
+from gwa.ingest.keys import write_index
 from gwa.ingest.pieces import ParquetPieces, Pieces, TablePieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead, entries
@@ -56,8 +57,18 @@ def _key(spec: ConverterSpec, options: ReadOptions) -> Mapping[str, object]:
         for name, table_spec in tables.items()
     }
     layouts = ((table_spec.delimiter, table_spec.options) for table_spec in tables.values())
+    joined = (spec.joined_by, spec.log_facts)
     definition = repr(
-        (spec.reader, spec.select, spec.functions, spec.beforehand, columns, spec.preparation, *layouts)
+        (
+            spec.reader,
+            spec.select,
+            spec.functions,
+            spec.beforehand,
+            columns,
+            spec.preparation,
+            joined,
+            *layouts,
+        )
     )
     # A store that is appended to may have logs of several clusters.
     cluster = {"cluster": options.cluster} if options.cluster and options.stored_hashes is None else {}
@@ -72,14 +83,19 @@ def _key(spec: ConverterSpec, options: ReadOptions) -> Mapping[str, object]:
 
 def define_view(store: Store, table: str, files: Sequence[Path] = (), condition: str = "true") -> None:
     """Define the view *table* of the rows in Parquet *files* and in the engine that meet a *condition*."""
+    store.connection.execute(
+        f"create or replace temp view {table} as select * from {rows_in(table, files)} where {condition}"
+    )
+
+
+def rows_in(table: str, files: Sequence[Path], options: str = "") -> str:
+    """Return the relation of the rows of *table* in the engine and in Parquet *files*, read so."""
     rows = f"from {STAGING}{table}"
     if files:
         paths = ", ".join(literal(escape(str(file))) for file in files)
         # Files may lack columns that only later ones have.
-        rows += f" union all by name from read_parquet([{paths}], union_by_name = true)"
-    store.connection.execute(
-        f"create or replace temp view {table} as select * from ({rows}) as rows where {condition}"
-    )
+        rows += f" union all by name from read_parquet([{paths}], union_by_name = true{options})"
+    return f"({rows}) as rows"
 
 
 def part_condition(joined_by: str, part: int, parts: int) -> str:
@@ -114,9 +130,20 @@ def read_into_checkpoint(
         for head in heads[len(done) :]:
             store.connection.execute(f"set variable file_no = {len(checkpoint.files)}")
             with checkpoint.adding_file() as folder:
-                write_account(folder, _read_to_parquet(store, head, folder, spec, options, bar))
+                file = _read_to_parquet(store, head, folder, spec, options, bar)
+                if spec.joined_by and options.stored_hashes is not None:
+                    file = replace(file, witnesses=_index(store, folder, spec))
+                write_account(folder, file)
     for table in ("sources", "rejects"):
         store.connection.execute(f"truncate {table}")
+
+
+def _index(store: Store, folder: Path, spec: ConverterSpec) -> list[list[int]]:
+    """Write the index of the rows in *folder*, and return the keys of those that tell of the whole log."""
+    pieces = sorted(folder.glob("*.parquet"))
+    rows = rows_in("source", pieces, ", filename = 'piece'")
+    number = "cast(parse_filename(piece, true) as integer)" if pieces else "0"
+    return write_index(store, rows, number, spec, folder)
 
 
 def _read_to_parquet(

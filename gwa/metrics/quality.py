@@ -136,12 +136,14 @@ TOLD_REPAIRS: Final = (
     message("file not read"), message("cut file"), message("gap in parts"), message("missing part"),
     message("no time"), message("columns not read"),
     message("columns read"), message("no time zone"), message("exit codes"), message("job numbers"),
+    message("settled jobs"),
 )  # fmt: skip
 """What a conversion says at once, the most severe first: what was not read, or was taken for granted."""
 
 SERIOUS_REPAIRS: Final = {*TOLD_REPAIRS, message("invalid value"), message("duplicate file")} - {
     message("exit codes"),
     message("columns read"),
+    message("settled jobs"),
 }
 """Repairs made by gwa itself; what converters remark on is information."""
 
@@ -149,6 +151,7 @@ MAXIMUM_TOLD: Final = 3
 """So many repairs are told at the end of a conversion; the others are counted."""
 
 REPAIR_EFFECTS: Final = {
+    message("settled jobs"): message("jobs that were requeued since, and steps that came later"),
     message("invalid value"): message("statistics of that field leave them out"),
     message("clock skew"): message("short waits and run times"),
     message("file not read"): message("everything, if it is a log of this trace"),

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import pdtrc
 
 from gwa.statistics.sample import Floats, Ints, Sample
 
@@ -158,6 +157,9 @@ def freed_together(waiting: int, freed: int) -> float:
     >>> freed_together(5, 1), round(freed_together(5, 3), 3)
     (1.0, 0.062)
     """
+    # What reads logs, and tests nothing, does not wait for it.
+    from scipy.special import pdtrc
+
     return float(pdtrc(freed - 2, _RELEASE * waiting)) if freed > 1 else 1.0
 
 

@@ -20,7 +20,8 @@ class ReadOptions:
     Format options are variables that a converter's SELECT may use. The store is created at *target*, or
     in scratch space if that is None. *rows_folder* is the folder of a checkpoint, for a conversion that can
     be resumed or appended to; *stored_hashes* are those of the logs in the store that is appended to, and
-    *stored_skips* its sources that were skipped. *unread* are files beside those that are
+    *stored_skips* its sources that were skipped. Of a conversion that *appends*, *target* is a copy of that
+    store, and of its first *settled_logs* the rows were not kept. *unread* are files beside those that are
     read. *cluster* is the one that the logs are of, where they do not say it. *join* is called with the store
     when it is filled, and may write to it, and then *inspect*.
     """
@@ -33,6 +34,8 @@ class ReadOptions:
     rows_folder: Path | None = None
     stored_hashes: tuple[str, ...] | None = None
     stored_skips: Sequence[Sequence[object]] = ()
+    appends: bool = False
+    settled_logs: int = 0
     unread: Sequence[Path] = ()
     join: "Callable[[Store], object] | None" = None
     cluster: str | None = None

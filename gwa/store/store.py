@@ -121,6 +121,25 @@ class Store(Queries):
         return store
 
     @classmethod
+    def adopt(cls, path: Path, engine: Engine | None = None) -> Self:
+        """Open a store to change it, such as a copy of one; it is one that `open` has opened before."""
+        folder = ScratchFolder()
+        try:
+            store = cls(connect(path, engine, str(folder.path)), folder)
+        except BaseException:
+            folder.remove()
+            raise
+        store.engine = engine or store.engine
+        # What is deleted leaves gaps, which would grow with each change.
+        store.connection.execute("set max_vacuum_tasks = 100")
+        for name in ADDED_TABLES:
+            store.connection.execute(f"create table if not exists {name} ({TABLES[name]})")
+        for table, column in ADDED_COLUMNS:
+            store.connection.execute(f"alter table {table} add column if not exists {column}")
+        store.show_all()
+        return store
+
+    @classmethod
     def open(cls, path: Path, engine: Engine | None = None) -> Self:
         """Open a store for reading; raise `TraceError` for a file that is none."""
         folder = ScratchFolder()

@@ -127,6 +127,11 @@ def unreadable(path: Path, error: OSError) -> TraceError:
     return TraceError(f"{path}: {(error.strerror or str(error)).lower()}")
 
 
+def is_compressed(head: bytes) -> bool:
+    """Whether the first bytes of a file are those of compressed data."""
+    return any(head.startswith(magic) for magic in MAGIC)
+
+
 def _decompress(raw: io.BufferedReader) -> Stream:
     head = raw.peek(8)[:8]
     kind = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
