@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from gwa.errors import DefinitionError, RebuildNeeded, TraceError
+from gwa.errors import DefinitionError, TraceError
 from gwa.formats.open import open_files
 from gwa.formats.registry import writer
 from gwa.ingest.jobstats import define_jobstats
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LOG: Final = "log"
+BOUND: Final = "bound of the log"
 """The source of a value that the log itself has, where something else measured it, too."""
 
 DISAGREEMENT: Final = "disagreeing measurements"
@@ -58,11 +59,13 @@ UNMATCHED: Final = "no job of the trace has this id"
 AMBIGUOUS: Final = "several jobs of the trace have this id"
 MAXIMUM_REJECTS: Final = 10_000
 
-OF_LOG: Final = f"""
-select job_id, 0 as rank, field, value from measured
+SAID_BY_LOG: Final = """
+select job_id, 0 as rank, field, value, source from measured
 inner join known_id on measured.source_id = known_id.id and measured.site is not distinct from known_id.site
-where source = '{LOG}'
+where source in {sources}
 """
+
+OF_LOG: Final = f"select * exclude (source) from ({SAID_BY_LOG.format(sources=(LOG, LOG))})"
 """What the log says of jobs of which something else measured the same."""
 
 SAID: Final = f"""
@@ -97,7 +100,7 @@ with found as (
     from measured
     left join of_id on measured.source_id = of_id.id
     left join of_site on measured.source_id = of_site.id and measured.site = of_site.site
-    where measured.source <> '{LOG}' and measured.field not in ('gpus', 'nodes')
+    where measured.source not in ('{LOG}', '{BOUND}') and measured.field not in ('gpus', 'nodes')
 ),
 counted as (
     select
@@ -246,7 +249,7 @@ def joined(store: Store) -> "pa.Table | None":
     """Return the measurements that were joined to *store*, None where there are none."""
     if not store.row("select count(*) from measured")[0]:
         return None
-    return store.connection.sql(f"from measured where source <> '{LOG}'").to_arrow_table()
+    return store.connection.sql(f"from measured where source not in ('{LOG}', '{BOUND}')").to_arrow_table()
 
 
 def join_again(store: Store, rows: "pa.Table | None") -> None:
@@ -256,17 +259,12 @@ def join_again(store: Store, rows: "pa.Table | None") -> None:
 
 
 def take_off(store: Store) -> None:
-    """
-    Make the fields of the jobs of *store* again what the log says, and forget what was joined to them.
-
-    Raise `RebuildNeeded` where the log knows bounds of some: measured values took their places.
-    """
+    """Make the fields of the jobs of *store* again what the log says, and forget what was joined to them."""
     database = store.connection
-    if "bounds" in {name for (name,) in store.rows("select column_name from (describe recorded)")}:
-        raise RebuildNeeded("measured values stand in the places of bounds that the logs know")
     _know_ids(store)
     _match(store, "matched")
-    database.execute(f"create temp table said as from ({OF_LOG})")
+    database.execute(f"create temp table said as from ({SAID_BY_LOG.format(sources=(LOG, BOUND))})")
+    _are_bounds_again(store)
     for (field,) in store.rows("select distinct field from matched where jobs = 1"):
         database.execute(
             f"update recorded set {field} ="
@@ -352,7 +350,7 @@ def _settle(store: Store) -> None:
     has_bounds = "bounds" in recorded
     for field in fields:
         if field in recorded:
-            _keep_of_log(store, field, but=IS_BOUND.format(field=field) if has_bounds else "false")
+            _keep_of_log(store, field, is_bound=IS_BOUND.format(field=field) if has_bounds else "false")
         else:
             database.execute(f"alter table recorded add column {field} {BY_NAME[field].sql}")
     if not fields:
@@ -386,21 +384,38 @@ def _is_bound_no_more(store: Store, field: str) -> None:
     )
 
 
-def _keep_of_log(store: Store, field: str, but: str) -> None:
+def _are_bounds_again(store: Store) -> None:
+    """Say again of which fields the log, in the table ``said``, knows a bound only, in their order."""
+    if not store.row(f"select count(*) from said where source = '{BOUND}'")[0]:
+        return
+    is_bound = f"{IS_BOUND} or list_contains(of_log.fields, '{{field}}')"
+    named = ", ".join(
+        f"case when {is_bound.format(field=name)} then '{name}' end" for name in BY_NAME if name in MEASURABLE
+    )
+    store.connection.execute(
+        f"update recorded set bounds = concat_ws(',', {named}) from ("
+        f"select job_id, list(field) as fields from said where source = '{BOUND}' group by job_id"
+        ") as of_log where recorded.job_id = of_log.job_id"
+    )
+
+
+def _keep_of_log(store: Store, field: str, is_bound: str) -> None:
     """
     Keep what the log says of a *field* that is measured, and take off what was joined to it before.
 
-    What the log says of the jobs for which *but* holds does not count.
+    What the log says of the jobs for which *is_bound* holds is kept as a bound, which does not count.
     """
     measured = "(select job_id from {} where field = '{}' and jobs = 1)"
     now, before = measured.format("matched", field), measured.format("was", field)
     # What is in the jobs is the log's unless something was joined before.
     store.connection.execute(
         f"""insert into measured
-        select min(id), any_value(site), '{LOG}', '{field}', any_value(recorded.{field})
+        select
+            min(id), any_value(site), if(any_value({is_bound}), '{BOUND}', '{LOG}'), '{field}',
+            any_value(recorded.{field})
         from recorded
         inner join known_id using (job_id)
-        where recorded.{field} is not null and job_id in {now} and job_id not in {before} and not {but}
+        where recorded.{field} is not null and job_id in {now} and job_id not in {before}
         group by job_id
         order by all"""
     )

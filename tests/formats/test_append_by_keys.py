@@ -232,15 +232,17 @@ def test_measurements_survive_and_are_of_the_right_jobs(tmp_path):
     """Those of a job that had not come yet, too, and of one whose number changes."""
     logs = in_nights(slurm_rows(5, 40, has_gpus=False), [6 * 86_400, 12 * 86_400], tmp_path)
     table = tmp_path / "used.csv"
-    table.write_text("id,energy\n" + "".join(f"{number},{1000 * number}\n" for number in range(1, 41)))
+    numbers = range(1, 41)
+    table.write_text("id,energy,memory\n" + "".join(f"{n},{1000 * n},{2 * n}\n" for n in numbers))
+    stated = "energy=energy:J, max_memory=memory:GiB"
     store, whole = tmp_path / "store.duckdb", tmp_path / "whole.duckdb"
     append(logs[:1], store)
-    measure(store, [table], on="id", stated="energy=energy:J")
+    measure(store, [table], on="id", stated=stated)
     reasons: list[str] = []
     for log in logs[1:]:
         append([log], store, tell=reasons.append)
     convert(logs, whole)
-    measure(whole, [table], on="id", stated="energy=energy:J")
+    measure(whole, [table], on="id", stated=stated)
     assert not differing(said(store), said(whole))
     assert not reasons
     with Store.open(store) as opened:

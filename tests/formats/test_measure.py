@@ -337,6 +337,36 @@ def test_a_bound_of_the_log_gives_way_to_what_is_measured(tmp_path, table):
     assert asked(store, "select count(*) from repairs where name like 'disagree%'") == [(0,)]
 
 
+def test_a_store_with_measured_values_in_place_of_bounds_is_appended_to(tmp_path, table):
+    """The bounds are the log's again meanwhile, and the store equals one that is made at once."""
+    head = HEADER.replace("\n", "|MaxRSS|NTasks\n")
+    jobs = [line(job).replace("node=1", "node=2").replace("\n", "||\n") for job in (1, 2, 3)]
+    steps = [row.replace("|", ".batch|", 1).replace("||\n", "|2048K|1\n") for row in jobs]
+    logs = [tmp_path / "a.sacct", tmp_path / "b.sacct"]
+    logs[0].write_text(head + "".join(jobs[:2] + steps[:2]))
+    logs[1].write_text(head + jobs[2] + steps[2] + steps[0].replace("2048K", "4096K").replace(".batch", ".0"))
+    given = table("id,peak\n1,5000\n3,7000\n")
+    stores = [tmp_path / name for name in ("grown.duckdb", "whole.duckdb")]
+    reasons = []
+    append(logs[:1], stores[0])
+    measure(stores[0], [given], on="id", stated="max_memory=peak:KB")
+    append(logs[1:], stores[0], tell=reasons.append)
+    convert(logs, stores[1])
+    measure(stores[1], [given], on="id", stated="max_memory=peak:KB")
+    told = [
+        "from jobs",
+        "from measured order by all",
+        "from repairs order by all",
+        "from rejects order by all",
+    ]
+    for query in told:
+        assert asked(stores[0], query) == asked(stores[1], query)
+    assert not reasons
+    assert values(stores[0], "max_memory", "bounds") == {
+        "1": [6144.0, None], "2": [2048.0, "max_memory"], "3": [7000.0, None],
+    }  # fmt: skip
+
+
 def test_an_id_of_no_job_is_rejected_whatever_was_measured_of_it(made, table):
     use = "timestamp,metric,gpu,hpc_job,value\n1,DCGM_FI_DEV_POWER_USAGE,0,8,40\n"
     store = made(line(1))
