@@ -46,6 +46,10 @@ MEDIA_TYPES: Final = {
 }
 
 
+CROISSANT_PARQUET: Final = "application/x-parquet"
+"""What programs that load Croissant call Parquet; they do not know its registered name."""
+
+
 def catalog(catalogue: Catalogue, published: Sequence[PublishedTrace]) -> str:
     """Return ``catalog.json``: every trace with its facts and downloads, by paths relative to the file."""
     records = []
@@ -86,7 +90,9 @@ def dataset(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
             "name": file["file"],
             "contentUrl": url + file["file"],
             "contentSize": f"{file['bytes']} B",
-            "encodingFormat": MEDIA_TYPES[file["format"]],
+            "encodingFormat": CROISSANT_PARQUET
+            if file["format"] == "Parquet"
+            else MEDIA_TYPES[file["format"]],
             "sha256": file["sha256"],
         }
         for file in trace.about["downloads"]
@@ -103,6 +109,8 @@ def dataset(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
         "description": description,
         "license": entry.licence,
         "citeAs": entry.citation,
+        # Each change of the trace makes another version of it.
+        "version": f"{max(len(entry.changes), 1)}.0.0",
         "creator": {"@type": "Organization", "name": entry.provider},
         **({"url": url} if url else {}),
         **({"datePublished": dates[-1], "dateModified": dates[0]} if dates else {}),

@@ -14,6 +14,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import duckdb
+import mlcroissant
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -219,13 +221,28 @@ def test_the_data_of_a_page_is_croissant(built):
     assert len(said["recordSet"][0]["field"]) == 29
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_data_of_a_page_is_valid_croissant(built):
     home, _ = built
-    validator = pytest.importorskip("mlcroissant", reason="needs mlcroissant, an independent validator")
-    found = validator.Dataset(str(home / "public/traces/made/croissant.json")).metadata
+    found = mlcroissant.Dataset(str(home / "public/traces/made/croissant.json")).metadata
 
     assert str(found.ctx.conforms_to.value).endswith("/croissant/1.1")
     assert not found.ctx.issues.errors
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_jobs_of_a_trace_are_loaded_by_its_croissant(built):
+    home, _ = built
+    folder = home / "public/traces/made"
+    here = {"made-synthetic.parquet": str(folder / "made-synthetic.parquet")}
+    data = mlcroissant.Dataset(str(folder / "croissant.json"), mapping=here)
+    records = list(data.records("jobs"))
+
+    frame = pd.read_parquet(folder / "made-synthetic.parquet")
+    assert len(records) == len(frame) > 0
+    for name in ("submit_time", "run_time", "n_procs"):
+        found = pd.Series([record[f"jobs/{name}"] for record in records], dtype=float)
+        pd.testing.assert_series_equal(found, frame[name].astype(float), check_names=False)
 
 
 def test_a_trace_is_described_for_repositories(built):
