@@ -53,43 +53,58 @@ def from_queue(
 ) -> Floats:
     """Return when each job starts; the job of lowest *rank* is at the head of the queue."""
     n = len(submit)
-    capacity = min(n, cpus) + 1
-    work = Work(submit, run, estimate, procs, rank)
-    queue = QueueState(
-        np.full(n, np.nan),
-        np.array([cpus, 0, n]),
-        np.full(n + 1, NONE),
-        np.empty(capacity),
-        np.empty(capacity, np.int64),
-    )
+    work, queue = Work(submit, run, estimate, procs, rank), empty(n, cpus)
     if n > FEW:
         compiled(_run_events)(work, queue, backfills)
         return queue.start
-    queue = _as_lists(queue)
-    _run_events(_as_lists(work), queue, backfills)
+    queue = as_lists(queue)
+    _run_events(as_lists(work), queue, backfills)
     return np.array(queue.start, np.float64)
 
 
-def _as_lists(columns: Columns) -> Columns:
+def empty(jobs: int, cpus: int) -> QueueState:
+    """Return the state before any of so many *jobs* is submitted to a cluster of *cpus*."""
+    capacity = min(jobs, cpus) + 1
+    return QueueState(
+        np.full(jobs, np.nan),
+        np.array([cpus, 0, jobs]),
+        np.full(jobs + 1, NONE),
+        np.empty(capacity),
+        np.empty(capacity, np.int64),
+    )
+
+
+def as_lists(columns: Columns) -> Columns:
     """Return *columns* as lists, of which Python reads single numbers sooner than of arrays."""
     return type(columns)(*(column.tolist() for column in columns))
 
 
 def _run_events(work: Work, queue: QueueState, backfills: bool) -> None:  # noqa: FBT001
     """Process all events: jobs end, are submitted, and start."""
-    n, submit, procs = len(work.submit), work.submit, work.procs
     running = [(np.inf, NONE)]
     arrived = 0
-    while arrived < n or len(running) > 1:
-        now = running[0][0] if arrived == n else min(submit[arrived], running[0][0])
-        while running[0][0] <= now:
-            job = heappop(running)[1]
-            queue.counters[FREE] += procs[job]
-            _remove_running(queue, job, queue.start[job] + work.estimate[job])
-        while arrived < n and submit[arrived] <= now:
-            _insert(queue, work.rank, arrived)
-            arrived += 1
+    while arrived < len(work.submit) or len(running) > 1:
+        now = next_event(work, running, arrived)
+        arrived = reach(work, queue, running, arrived, now)
         _schedule(work, queue, running, now, backfills)
+
+
+def next_event(work: Work, running: list[tuple[float, int]], arrived: int) -> float:
+    """Return when the next of the *running* jobs ends, or the next is submitted after so many *arrived*."""
+    ends = running[0][0]
+    return min(work.submit[arrived], ends) if arrived < len(work.submit) else ends
+
+
+def reach(work: Work, queue: QueueState, running: list[tuple[float, int]], arrived: int, now: float) -> int:
+    """End the jobs that end by *now*, then queue those submitted by then; return how many have *arrived*."""
+    while running[0][0] <= now:
+        job = heappop(running)[1]
+        queue.counters[FREE] += work.procs[job]
+        _remove_running(queue, job, queue.start[job] + work.estimate[job])
+    while arrived < len(work.submit) and work.submit[arrived] <= now:
+        _insert(queue, work.rank, arrived)
+        arrived += 1
+    return arrived
 
 
 def _schedule(
@@ -108,19 +123,27 @@ def _schedule(
         if need <= counters[FREE] and (before == front or end <= shadow or need <= spare):
             if before != front and end > shadow:
                 spare -= need
-            queue.start[job] = now
-            counters[FREE] -= need
-            heappush(running, (now + work.run[job], job))
-            _add_running(queue, job, end)
-            queue.behind[before] = queue.behind[job]
-            counters[LAST] = before if job == counters[LAST] else counters[LAST]
+            start_behind(work, queue, running, before, now)
         elif not backfills:
             break
         else:
             if before == front:
-                shadow, spare = _shadow_time(queue, work.procs, need)
+                shadow, spare = shadow_time(queue, work.procs, need)
             before = job
         job = queue.behind[before]
+
+
+def start_behind(
+    work: Work, queue: QueueState, running: list[tuple[float, int]], before: int, now: float
+) -> None:
+    """Start the job that stands behind *before* in the queue, for which enough processors are free."""
+    counters, job = queue.counters, queue.behind[before]
+    queue.start[job] = now
+    counters[FREE] -= work.procs[job]
+    heappush(running, (now + work.run[job], job))
+    _add_running(queue, job, now + work.estimate[job])
+    queue.behind[before] = queue.behind[job]
+    counters[LAST] = before if job == counters[LAST] else counters[LAST]
 
 
 def _insert(queue: QueueState, rank: Floats, job: int) -> None:
@@ -169,7 +192,7 @@ def _count_until(expected: Floats, count: int, end: float) -> int:
     return low
 
 
-def _shadow_time(queue: QueueState, procs: Integers, need: int) -> tuple[float, int]:
+def shadow_time(queue: QueueState, procs: Integers, need: int) -> tuple[float, int]:
     """Return when *need* processors will be free, by the estimates, and how many are left over then."""
     expected, free, count = queue.expected, queue.counters[FREE], queue.counters[RUNNING]
     place = 0
