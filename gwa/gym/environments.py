@@ -182,10 +182,12 @@ class Cluster(gymnasium.Env[Observation, Any]):
             rows, begun = zip(*self._started, strict=True)
             self._settled += self._cost_of(np.array(rows), np.array(begun))
             self._started = []
-        self._cost = self._settled
+        cost = self._settled
         if self._window is not None:
             waiting = self._window.waiting
-            self._cost += self._cost_of(waiting, np.full(len(waiting), self._cluster.now))
+            cost += self._cost_of(waiting, np.full(len(waiting), self._cluster.now))
+        # It never falls, but the same sum in another order may, by a rounding.
+        self._cost = max(cost, before)
         return (before - self._cost) / self._count
 
     def _cost_of(self, rows: Integers, begun: Floats) -> float:
