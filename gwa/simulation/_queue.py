@@ -81,30 +81,19 @@ def as_lists(columns: Columns) -> Columns:
 
 def _run_events(work: Work, queue: QueueState, backfills: bool) -> None:  # noqa: FBT001
     """Process all events: jobs end, are submitted, and start."""
+    n, submit, procs = len(work.submit), work.submit, work.procs
     running = [(np.inf, NONE)]
     arrived = 0
-    while arrived < len(work.submit) or len(running) > 1:
-        now = next_event(work, running, arrived)
-        arrived = reach(work, queue, running, arrived, now)
+    while arrived < n or len(running) > 1:
+        now = running[0][0] if arrived == n else min(submit[arrived], running[0][0])
+        while running[0][0] <= now:
+            job = heappop(running)[1]
+            queue.counters[FREE] += procs[job]
+            remove_running(queue, job, queue.start[job] + work.estimate[job])
+        while arrived < n and submit[arrived] <= now:
+            insert(queue, work.rank, arrived)
+            arrived += 1
         _schedule(work, queue, running, now, backfills)
-
-
-def next_event(work: Work, running: list[tuple[float, int]], arrived: int) -> float:
-    """Return when the next of the *running* jobs ends, or the next is submitted after so many *arrived*."""
-    ends = running[0][0]
-    return min(work.submit[arrived], ends) if arrived < len(work.submit) else ends
-
-
-def reach(work: Work, queue: QueueState, running: list[tuple[float, int]], arrived: int, now: float) -> int:
-    """End the jobs that end by *now*, then queue those submitted by then; return how many have *arrived*."""
-    while running[0][0] <= now:
-        job = heappop(running)[1]
-        queue.counters[FREE] += work.procs[job]
-        _remove_running(queue, job, queue.start[job] + work.estimate[job])
-    while arrived < len(work.submit) and work.submit[arrived] <= now:
-        _insert(queue, work.rank, arrived)
-        arrived += 1
-    return arrived
 
 
 def _schedule(
@@ -123,7 +112,12 @@ def _schedule(
         if need <= counters[FREE] and (before == front or end <= shadow or need <= spare):
             if before != front and end > shadow:
                 spare -= need
-            start_behind(work, queue, running, before, now)
+            queue.start[job] = now
+            counters[FREE] -= need
+            heappush(running, (now + work.run[job], job))
+            add_running(queue, job, end)
+            queue.behind[before] = queue.behind[job]
+            counters[LAST] = before if job == counters[LAST] else counters[LAST]
         elif not backfills:
             break
         else:
@@ -133,20 +127,7 @@ def _schedule(
         job = queue.behind[before]
 
 
-def start_behind(
-    work: Work, queue: QueueState, running: list[tuple[float, int]], before: int, now: float
-) -> None:
-    """Start the job that stands behind *before* in the queue, for which enough processors are free."""
-    counters, job = queue.counters, queue.behind[before]
-    queue.start[job] = now
-    counters[FREE] -= work.procs[job]
-    heappush(running, (now + work.run[job], job))
-    _add_running(queue, job, now + work.estimate[job])
-    queue.behind[before] = queue.behind[job]
-    counters[LAST] = before if job == counters[LAST] else counters[LAST]
-
-
-def _insert(queue: QueueState, rank: Floats, job: int) -> None:
+def insert(queue: QueueState, rank: Floats, job: int) -> None:
     """Put *job* behind all that have no higher rank."""
     behind, front, last = queue.behind, len(rank), queue.counters[LAST]
     before = last if last != front and rank[last] <= rank[job] else front
@@ -158,7 +139,7 @@ def _insert(queue: QueueState, rank: Floats, job: int) -> None:
         queue.counters[LAST] = job
 
 
-def _add_running(queue: QueueState, job: int, end: float) -> None:
+def add_running(queue: QueueState, job: int, end: float) -> None:
     """Add *job*, which is expected to end at *end*, to the running jobs."""
     expected, running_jobs, count = queue.expected, queue.running_jobs, queue.counters[RUNNING]
     place = _count_until(expected, count, end)
@@ -169,7 +150,7 @@ def _add_running(queue: QueueState, job: int, end: float) -> None:
     queue.counters[RUNNING] += 1
 
 
-def _remove_running(queue: QueueState, job: int, end: float) -> None:
+def remove_running(queue: QueueState, job: int, end: float) -> None:
     """Remove a running *job*, which was expected to end at *end*."""
     expected, running_jobs, count = queue.expected, queue.running_jobs, queue.counters[RUNNING]
     place = _count_until(expected, count, end) - 1
