@@ -11,11 +11,13 @@ the package gymnasium.
 50
 """
 
+from gwa.util.version import DISTRIBUTION
+
 try:
     import gymnasium
 except ImportError as error:
     # Who imports a module expects this error, and `pytest.importorskip` understands it.
-    MISSING = "gwa.gym needs the package gymnasium: pip install 'gridworkloads[gym]' installs it"
+    MISSING = f"gwa.gym needs the package gymnasium: `pip install '{DISTRIBUTION}[gym]'` installs it"
     raise ImportError(MISSING, name=error.name) from error
 
 from gwa.gym.environments import Backfill, Schedule

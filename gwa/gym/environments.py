@@ -264,7 +264,7 @@ class Schedule(Cluster):
 
     There is a choice whenever a job of the window fits. A row whose job fits starts it, though it may delay
     those before it; a row whose job does not fit means that all wait until a job ends or is submitted, after
-    which is chosen anew. No row with a job is masked.
+    which there is another choice. No row with a job is masked.
     """
 
     def _look(self) -> Window | None:

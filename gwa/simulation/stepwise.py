@@ -2,7 +2,7 @@
 One cluster whose scheduler stands outside: the loop of `gwa.simulation.backfilling`, job by job.
 
 At one instant ends come before submissions, as there. What then starts is chosen by who drives the loop:
-whoever chooses as EASY does gets the schedule of EASY, start by start. The steps of that loop stand here once
+a choice as by EASY gives the schedule of EASY, start by start. The steps of that loop stand here once
 more: as functions of both they would cost it a third more time once compiled.
 """
 

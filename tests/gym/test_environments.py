@@ -314,5 +314,5 @@ def test_the_cluster_refuses_what_cannot_start():
 def test_without_gymnasium_is_said_what_to_install():
     program = "import sys; sys.modules['gymnasium'] = None; import gwa.gym"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert "pip install 'gridworkloads[gym]' installs it" in done.stderr
+    assert "`pip install 'gridworkloads[gym]'` installs it" in done.stderr
     assert done.returncode == 1
