@@ -40,7 +40,7 @@ WHOLE_SCRIPTS = {"every-night.md", "monthly.md"}
 OF_A_CHECKOUT = {"synthetic.md", "simulate.md"}
 """Pages that use the experiments of a checkout."""
 
-LONG = {"README.md", "compare.md", "synthetic.md", "theming.md", "what-if.md"}
+LONG = {"README.md", "compare.md", "learn.md", "synthetic.md", "theming.md", "what-if.md"}
 """Pages whose blocks take a minute or more."""
 
 OF_PACKAGES = {"own-section.md", "own-command.md"}

@@ -53,24 +53,28 @@ def from_queue(
 ) -> Floats:
     """Return when each job starts; the job of lowest *rank* is at the head of the queue."""
     n = len(submit)
-    capacity = min(n, cpus) + 1
-    work = Work(submit, run, estimate, procs, rank)
-    queue = QueueState(
-        np.full(n, np.nan),
-        np.array([cpus, 0, n]),
-        np.full(n + 1, NONE),
-        np.empty(capacity),
-        np.empty(capacity, np.int64),
-    )
+    work, queue = Work(submit, run, estimate, procs, rank), empty(n, cpus)
     if n > FEW:
         compiled(_run_events)(work, queue, backfills)
         return queue.start
-    queue = _as_lists(queue)
-    _run_events(_as_lists(work), queue, backfills)
+    queue = as_lists(queue)
+    _run_events(as_lists(work), queue, backfills)
     return np.array(queue.start, np.float64)
 
 
-def _as_lists(columns: Columns) -> Columns:
+def empty(jobs: int, cpus: int) -> QueueState:
+    """Return the state before any of so many *jobs* is submitted to a cluster of *cpus*."""
+    capacity = min(jobs, cpus) + 1
+    return QueueState(
+        np.full(jobs, np.nan),
+        np.array([cpus, 0, jobs]),
+        np.full(jobs + 1, NONE),
+        np.empty(capacity),
+        np.empty(capacity, np.int64),
+    )
+
+
+def as_lists(columns: Columns) -> Columns:
     """Return *columns* as lists, of which Python reads single numbers sooner than of arrays."""
     return type(columns)(*(column.tolist() for column in columns))
 
@@ -85,9 +89,9 @@ def _run_events(work: Work, queue: QueueState, backfills: bool) -> None:  # noqa
         while running[0][0] <= now:
             job = heappop(running)[1]
             queue.counters[FREE] += procs[job]
-            _remove_running(queue, job, queue.start[job] + work.estimate[job])
+            remove_running(queue, job, queue.start[job] + work.estimate[job])
         while arrived < n and submit[arrived] <= now:
-            _insert(queue, work.rank, arrived)
+            insert(queue, work.rank, arrived)
             arrived += 1
         _schedule(work, queue, running, now, backfills)
 
@@ -111,19 +115,19 @@ def _schedule(
             queue.start[job] = now
             counters[FREE] -= need
             heappush(running, (now + work.run[job], job))
-            _add_running(queue, job, end)
+            add_running(queue, job, end)
             queue.behind[before] = queue.behind[job]
             counters[LAST] = before if job == counters[LAST] else counters[LAST]
         elif not backfills:
             break
         else:
             if before == front:
-                shadow, spare = _shadow_time(queue, work.procs, need)
+                shadow, spare = shadow_time(queue, work.procs, need)
             before = job
         job = queue.behind[before]
 
 
-def _insert(queue: QueueState, rank: Floats, job: int) -> None:
+def insert(queue: QueueState, rank: Floats, job: int) -> None:
     """Put *job* behind all that have no higher rank."""
     behind, front, last = queue.behind, len(rank), queue.counters[LAST]
     before = last if last != front and rank[last] <= rank[job] else front
@@ -135,7 +139,7 @@ def _insert(queue: QueueState, rank: Floats, job: int) -> None:
         queue.counters[LAST] = job
 
 
-def _add_running(queue: QueueState, job: int, end: float) -> None:
+def add_running(queue: QueueState, job: int, end: float) -> None:
     """Add *job*, which is expected to end at *end*, to the running jobs."""
     expected, running_jobs, count = queue.expected, queue.running_jobs, queue.counters[RUNNING]
     place = _count_until(expected, count, end)
@@ -146,7 +150,7 @@ def _add_running(queue: QueueState, job: int, end: float) -> None:
     queue.counters[RUNNING] += 1
 
 
-def _remove_running(queue: QueueState, job: int, end: float) -> None:
+def remove_running(queue: QueueState, job: int, end: float) -> None:
     """Remove a running *job*, which was expected to end at *end*."""
     expected, running_jobs, count = queue.expected, queue.running_jobs, queue.counters[RUNNING]
     place = _count_until(expected, count, end) - 1
@@ -169,7 +173,7 @@ def _count_until(expected: Floats, count: int, end: float) -> int:
     return low
 
 
-def _shadow_time(queue: QueueState, procs: Integers, need: int) -> tuple[float, int]:
+def shadow_time(queue: QueueState, procs: Integers, need: int) -> tuple[float, int]:
     """Return when *need* processors will be free, by the estimates, and how many are left over then."""
     expected, free, count = queue.expected, queue.counters[FREE], queue.counters[RUNNING]
     place = 0
