@@ -4,7 +4,7 @@ What the commands do, as functions.
 A trace is given as one that is open, or as what `gwa.open` takes. Errors are those of the command line.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -445,7 +445,7 @@ def check(trace: TraceOrSource) -> "pd.DataFrame":
 
 def whatif(
     trace: TraceOrSource, *changes: str, was: Policy = "easy", progress: Progress = SILENT
-) -> Mapping[str, object]:
+) -> dict[str, Any]:
     """
     Replay a trace on a changed machine, and say how waits would change.
 
@@ -507,7 +507,7 @@ def wait(
     user: str | None = None,
     waiting: int = 0,
     method: str = "bmbp-own",
-) -> Mapping[str, object]:
+) -> dict[str, Any]:
     """
     Bound the wait of a job that is submitted at the end of a trace.
 

@@ -492,7 +492,7 @@ class Trace:
         try:
             import polars as pl
         except ImportError as error:
-            raise ArgumentError("polars is not installed: pip install polars installs it") from error
+            raise ArgumentError("polars is not installed: `pip install polars` installs it") from error
         frame = pl.from_arrow(table)
         assert isinstance(frame, pl.DataFrame)  # noqa: S101 - of a table, never a series
         return frame

@@ -1,6 +1,7 @@
 """What the commands do, as functions: the same as the commands, and tables in memory as traces."""
 
 import json
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -104,7 +105,7 @@ def test_the_sample_is_that_of_the_command(tmp_path):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: gwa.sample("pbs"), "there is no sample 'pbs', expected one of slurm, swf"),
+        (lambda: gwa.sample("pbs"), "there is no sample 'pbs', expected one of slurm, swf"),  # type: ignore[arg-type]
         (lambda: gwa.fit(TINY, "lubin"), "there is no model 'lubin', expected one of"),
         (lambda: gwa.fit(TINY, "lublin", arrivals="often"), "there are no arrivals 'often'"),
         (lambda: gwa.generate("lublin"), "expected either jobs or days"),
@@ -197,14 +198,14 @@ def test_moments_are_those_of_the_seconds(submit, wait, run):
         }
     )
     with gwa.open(table, system={"zone": "Asia/Tokyo"}) as trace:
-        found = {kind: trace.jobs(kind) for kind in ("pandas", "arrow", "polars")}
-    (row,) = found["arrow"].to_pylist()
+        pandas, arrow, polars = trace.jobs("pandas"), trace.jobs("arrow"), trace.jobs("polars")
+    (row,) = arrow.to_pylist()
     assert row["submit_time"].timestamp() == submit
     assert row["start_time"].timestamp() == submit + wait
     assert (row["end_time"] and row["end_time"].timestamp()) == (None if run is None else submit + wait + run)
     assert str(row["submit_time"].tzinfo) == "Asia/Tokyo"
-    assert found["pandas"]["start_time"][0].timestamp() == submit + wait
-    assert found["polars"]["start_time"][0].timestamp() == submit + wait
+    assert pandas["start_time"][0].timestamp() == submit + wait
+    assert polars["start_time"][0].timestamp() == submit + wait
 
 
 def test_relative_times_stay_seconds():
@@ -213,13 +214,13 @@ def test_relative_times_stay_seconds():
         assert trace.system.relative
         assert trace.jobs()["start_time"].tolist() == [1.0, 6.0]
         with pytest.raises(gwa.ArgumentError, match="there is no kind 'rows'"):
-            trace.jobs("rows")
+            trace.jobs("rows")  # type: ignore[call-overload]
 
 
 def test_a_breakdown_is_the_fact_as_a_table():
     with gwa.open(TINY) as trace:
         for dimension in ("users", "sizes"):
-            rows = trace.facts(f"{dimension}.by_cpu")[f"{dimension}.by_cpu"]
+            rows: Any = trace.facts(f"{dimension}.by_cpu")[f"{dimension}.by_cpu"]
             frame = trace.breakdown(dimension)
             assert frame.to_dict("records") == pd.DataFrame(rows).to_dict("records")
         by_jobs = trace.breakdown("users", by="jobs")

@@ -95,7 +95,7 @@ class Desk:
         """
         Open the trace of each of *paths*, of a folder all that it holds.
 
-        With *is_anonymous*, names are pseudonyms of a key that nobody keeps.
+        With *is_anonymous*, names are pseudonyms of a key that is not kept.
         """
         stack, traces = ExitStack(), dict[str, Trace]()
         with ExitStack() as failing:

@@ -33,7 +33,7 @@ that the log knows, and caveats. Say the caveats that concern the question. None
 bound is not a value.
 """
 
-MISSING: Final = "the server needs the package mcp: pip install 'gridworkloads[mcp]' installs it"
+MISSING: Final = "the server needs the package mcp: `pip install 'gridworkloads[mcp]'` installs it"
 
 
 def server(desk: Desk) -> "MCPServer[Any]":
@@ -107,7 +107,7 @@ def serve_http(made: "MCPServer[Any]", port: int, token: str) -> None:
 
 
 def guarded(made: "MCPServer[Any]", token: str) -> "ASGIApp":
-    """Return the application that serves *made* and refuses whoever does not send the *token*."""
+    """Return the application that serves *made*, and refuses requests without the *token*."""
     from starlette.responses import PlainTextResponse
 
     application = made.streamable_http_app(streamable_http_path=PATH, host=HOST)

@@ -347,7 +347,7 @@ def test_a_store_with_measured_values_in_place_of_bounds_is_appended_to(tmp_path
     logs[1].write_text(head + jobs[2] + steps[2] + steps[0].replace("2048K", "4096K").replace(".batch", ".0"))
     given = table("id,peak\n1,5000\n3,7000\n")
     stores = [tmp_path / name for name in ("grown.duckdb", "whole.duckdb")]
-    reasons = []
+    reasons: list[str] = []
     append(logs[:1], stores[0])
     measure(stores[0], [given], on="id", stated="max_memory=peak:KB")
     append(logs[1:], stores[0], tell=reasons.append)
