@@ -669,7 +669,7 @@ class IdleNodes(Rule):
     id = "idle-nodes"
     title = message("Idle nodes")
     subject = message("jobs")
-    claim = message("{jobs} held nodes on which they used no CPU time, for {hours}.")
+    claim = message("{jobs} held nodes on which no CPU time was used, for {hours}.")
     because = claim
     do = message("Check that the program starts on all of its nodes, or ask for fewer.")
     action = message("Show these users on which nodes their jobs did nothing.")

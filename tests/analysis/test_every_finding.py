@@ -157,7 +157,7 @@ REMARKABLE = [
     ("spread-gpu", alert("spread-gpu"), "The GPUs of 40 jobs would have fit on fewer nodes, with 1,234 node"),
     ("low-cpu-use", alert("low-cpu-use"), "3 users used little of the CPU time of their cores; 1,234 core-h"),
     ("serial-on-many", alert("serial-on-many"), "3 users ran programs that use one core on several"),
-    ("idle-nodes", alert("idle-nodes"), "40 jobs held nodes on which they used no CPU time"),
+    ("idle-nodes", alert("idle-nodes"), "40 jobs held nodes on which no CPU time was used"),
     ("spread-cpu", alert("spread-cpu"), "40 jobs without GPUs would have fit on fewer nodes"),
     ("excess-memory", alert("excess-memory"), "3 users used little of the memory that they held"),
     (
