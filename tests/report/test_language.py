@@ -354,6 +354,7 @@ def test_nothing_is_written_for_a_language_that_is_not_there(tmp_path, sample):
 
 
 NAMES_ALIKE = {
+    "Cluster",
     *(
         "Name",
         "Partition",
