@@ -25,7 +25,7 @@ FLOORS = (
     "analysis",
     "archive trace",
     "functions",
-    "assistant",
+    "assistant tasks",
     "cli __init__",
     "__main__",
 )
