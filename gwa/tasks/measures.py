@@ -139,6 +139,7 @@ def _of_quantiles(test: HeldOut, forecast: Floats) -> dict[str, Any]:
     worst = [float(test.losses(forecast)[window].mean()) for window in windows]
     coverage = float(held.mean())
     mostly = bool(np.mean(np.array(shares) >= HELD_IN_WINDOW) >= MOST_WINDOWS) if shares else None
+    whole, told = test.labels + (test.task.offset or 0.0), forecast[:, 1] + (test.task.offset or 0.0)
     near = np.abs(test.labels - forecast[:, 1]) <= MINUTE
     return {
         "loss": float(test.losses(forecast).mean()),
@@ -152,7 +153,7 @@ def _of_quantiles(test: HeldOut, forecast: Floats) -> dict[str, Any]:
         "worst_4_weeks_coverage_q95": min(shares, default=None),
         "worst_4_weeks_loss": max(worst, default=None),
         "q95_holds": coverage >= HELD and mostly is not False,
-        "within_factor_2": float((error <= np.log(2)).mean()),
+        "within_factor_2": float(((whole <= 2 * told) & (told <= 2 * whole)).mean()),
         "within_1_min": float(near.mean()) if test.task.unit == "s" else None,
         "median_width": float(np.exp(np.median(high - low))),
     }
