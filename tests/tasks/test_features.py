@@ -1,4 +1,4 @@
-"""What rows of tasks know: compared, job by job, with a slow and obvious computation, and with other futures."""
+"""What rows of tasks know: compared with a slow and obvious computation of each job, and with other futures."""
 
 from dataclasses import replace
 
