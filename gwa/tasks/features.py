@@ -86,7 +86,7 @@ def _calendar(jobs: SubmittedJobs) -> dict[str, Floats]:
 
 
 def _state(jobs: SubmittedJobs) -> dict[str, Floats]:
-    """Return how queue and machine stood; a job that left the queue nobody knows when is in neither."""
+    """Return how queue and machine stood; a job that left the queue at an unknown time is not in it."""
     submit, cpus = jobs.submit, jobs.cpus or np.nan
     queued = ~np.isnan(jobs.left)
     work = jobs.asked["procs"] * jobs.asked["request"]

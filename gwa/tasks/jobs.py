@@ -44,9 +44,9 @@ class SubmittedJobs:
 
     Arrays of equal length: *job*, the number in the trace; *submit*, Unix time in s, or since the unknown
     zero of the trace; *clock*, the same by the clock of the site, nan where dates are not known; *start* and
-    *end*, `NEVER` where there is none; *left*, when the job left the queue, to start or not, and nan where
-    nobody knows. *asked* are the numbers requested (`ASKED`), nan where unknown; *names* the codes of `NAMES`
-    in the order of their first submission, `UNKNOWN` where there is none; *outcomes* what became of the job,
+    *end*, `NEVER` where there is none; *left*, when the job left the queue, to start or not, nan where it is
+    not known. *asked* are the numbers requested (`ASKED`), nan where unknown; *names* the codes of `NAMES` in
+    the order of their first submission, `UNKNOWN` where there is none; *outcomes* what became of the job,
     nan where it is not known: by the names of the tasks.
     """
 

@@ -85,7 +85,7 @@ def redrawn(jobs: SubmittedJobs, now: float, rng: np.random.Generator, place: in
     Return *jobs* with another future from *now* on, the submission of that at *place*.
 
     Jobs that had not started start at other times or never, those that had not ended end at others; what
-    becomes of both is drawn anew, and so is what is submitted later, and by whom.
+    becomes of both is drawn again, and so is what is submitted later.
     """
     size = len(jobs)
     later = jobs.submit >= now
@@ -100,7 +100,7 @@ def redrawn(jobs: SubmittedJobs, now: float, rng: np.random.Generator, place: in
     start = np.where(unstarted, np.maximum(submit, now) + drawn[0], jobs.start)
     start[unstarted & (rng.random(size) < NEVER_STARTS)] = NEVER
     end = np.where(unstarted | running, np.maximum(start, now) + drawn[1], jobs.end)
-    # Of a job in the queue nobody may know when it left; that is a fault of the log, which stays.
+    # When a job left the queue may be unknown; that is a fault of the log, which stays.
     left = np.where(unstarted & (jobs.left >= now), start, jobs.left)
     outcomes = {name: values.copy() for name, values in jobs.outcomes.items()}
     open_ended = unstarted | running

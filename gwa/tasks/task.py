@@ -99,7 +99,7 @@ def splits(submit: Floats, known: Floats) -> tuple[NDArray[np.str_], Sequence[fl
     Return the split of each row, by its submission, and the moments between them.
 
     Jobs that are submitted in one second are in one split. Those of an earlier part whose label is not
-    *known* before a border are the gap: nobody could have learnt from them.
+    *known* before a border are the gap: no one could have learnt from them.
 
     >>> submit = np.arange(10.0)
     >>> splits(submit, submit + 1.5)[0].tolist()

@@ -1,4 +1,4 @@
-"""What rows of tasks know: compared with a slow and obvious computation of each job, and with other futures."""
+"""What rows of tasks know: compared with a slow and obvious computation, and with other futures."""
 
 from dataclasses import replace
 
@@ -131,7 +131,7 @@ def test_rows_are_what_a_slow_computation_of_each_finds(rows):
     fast = features(jobs)
 
     assert list(fast) == list(MEANING)
-    for i in np.flatnonzero(jobs.left >= jobs.submit):  # of others nobody knows that they were in the queue
+    for i in np.flatnonzero(jobs.left >= jobs.submit):  # others may not have been in the queue
         slow = slow_row(jobs, i)
         for name in MEANING:
             assert fast[name][i] == pytest.approx(slow[name], nan_ok=True, rel=1e-5, abs=2e-3), name

@@ -25,7 +25,7 @@ def command(task: Path, predictions: Path, as_json: bool, **_: Any) -> None:
     Score a forecast of the test of a task.
 
     The forecast is a Parquet file with each row of the test once: row, and the quantiles q05, q50 and q95 in
-    the unit of the label, or the probability p of a failure. Nulls in a row are no answer. The loss is the
+    the unit of the label, or the probability p of a failure. A row of nulls is not answered. The loss is the
     mean pinball loss of the three quantiles of the logarithm, or the Brier score. Differences to the
     baselines are of the loss, with 95 % intervals by a bootstrap of weeks: below 0 the forecast is better.
     Prints a table, or CSV when piped.
