@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gwa.errors import TraceError
 from gwa.tasks import proof
 from gwa.tasks.features import MEANING, features
+from gwa.tasks.history import Ledger
 from gwa.tasks.jobs import NEVER, SubmittedJobs
 from gwa.tasks.proof import planted_gain, redrawn, unchanged_rows
 from gwa.tasks.task import BY_NAME, choose, splits
@@ -181,7 +182,7 @@ def test_a_maker_that_looks_ahead_is_found_out(monkeypatch):
     chosen = choose(task, jobs)
     columns = {key: values[chosen.rows] for key, values in features(jobs).items()}
 
-    class Leaky(proof.Ledger):
+    class Leaky(Ledger):
         def __init__(self, keys, known, asked):
             super().__init__(keys, np.minimum(known, asked - 1), asked)
 
