@@ -25,7 +25,7 @@ FLOORS = (
     "analysis",
     "archive trace",
     "functions",
-    "assistant gym",
+    "assistant gym tasks",
     "cli __init__",
     "__main__",
 )

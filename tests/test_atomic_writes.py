@@ -37,6 +37,7 @@ WRITERS = {
     "ingest/readers/columns.py": "in a scratch folder",
     "ingest/readers/named.py": "in a scratch folder",
     "ingest/readers/table.py": "in a scratch folder",
+    "tasks/make.py": "in a new folder, which takes its place when it is whole",
 }
 """The modules that write files otherwise, and why nobody sees half of those."""
 

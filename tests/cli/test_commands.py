@@ -44,7 +44,7 @@ def test_help_lists_every_command_once_below_what_it_is_for():
     assert {"convert", "formats", "fetch", "check", "sql", "sample"} <= set(found["Read"])
     assert {"report", "facts", "compare", "advise", "charge", "wait"} <= set(found["Report"])
     assert {"whatif", "simulate"} <= set(found["Plan"])
-    assert set(found["Model"]) == {"fit", "model"}
+    assert set(found["Model"]) == {"fit", "model", "tasks"}
     assert {"site", "export", "anonymize", "cube"} <= set(found["Publish"])
     assert set(found["Others"]) == {"completion", "report-problem"}
 
