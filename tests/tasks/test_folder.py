@@ -275,7 +275,7 @@ def test_what_is_not_installed_is_said_in_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(baseline, "find_spec", lambda _: None)
     done = run("tasks", "make", TINY, "-o", tmp_path / "tasks", "--task", "run_time")
     assert done.exit_code == 0
-    said = "boosting is left out: it needs sklearn, which pip install 'gridworkloads[ml]' installs"
+    said = "boosting is left out: it needs sklearn, which `pip install 'gridworkloads[ml]'` installs"
     assert said in done.stderr
     assert not (tmp_path / "tasks" / "run_time" / "baselines" / "boosting.parquet").exists()
     assert said in (tmp_path / "tasks" / "run_time" / "README.md").read_text()

@@ -8,7 +8,7 @@ from gwa.statistics.sample import Floats
 from gwa.tasks.baseline import LEVELS, SEED, Problem, baseline, conformal
 
 NEEDS: Final = "sklearn"
-EXTRA: Final = "pip install 'gridworkloads[ml]'"
+EXTRA: Final = "`pip install 'gridworkloads[ml]'`"
 
 OPTIONS: Final[dict[str, Any]] = {
     "max_iter": 100,
