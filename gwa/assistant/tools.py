@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
+from gwa.analysis.advice import letter, users
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings as findings_of
 from gwa.assistant.desk import Desk
@@ -18,6 +19,7 @@ from gwa.errors import ArgumentError
 from gwa.functions import compare as compare_traces
 from gwa.functions import wait as bound_of_wait
 from gwa.functions import whatif as replay
+from gwa.metrics.alerts import alerts
 
 Answer = dict[str, Any]
 
@@ -147,6 +149,34 @@ def compare(
     return {"answer": report.answer, "levels": rows, "about": [first.context, second.context]}
 
 
+def advise(
+    desk: Desk, user: str | None = None, trace: str | None = None, period: str | None = None
+) -> Answer:
+    """
+    Say who wastes GPUs, cores, memory, nodes or time: of one user what to change, of all who should.
+
+    Without a user, the alerts that hold are listed, with hours at stake and how many jobs are measured.
+    """
+    part = desk.part(trace, period)
+    store = part.trace.store
+    if user is None:
+        found = alerts(store)
+        rows = [
+            {"alert": one.rule.id, "user": holder.name, "jobs": holder.jobs, one.rule.stake: holder.hours}
+            for one in found
+            for holder in one.holders
+        ]
+        of = [{"alert": one.rule.id, "measured": one.known, "of_jobs": one.about} for one in found]
+        return part.answer({"alerts": rows, "measured": of})
+    known = users(store)
+    if user not in known:
+        nearest = get_close_matches(user, known, NEAREST, cutoff=0.3) or known[:NEAREST]
+        raise ArgumentError(f"there is no user '{user}', the nearest are: {', '.join(nearest)}")
+    told = letter(store, user)
+    advice = [{"do": one.do, "because": one.because, "measured": one.measured} for one in told.advice]
+    return part.answer({"user": user, "jobs": told.jobs, "cpu_hours": told.cpu_hours, "advice": advice})
+
+
 def sql(desk: Desk, query: str, trace: str | None = None) -> Answer:
     """
     Run one SELECT in DuckDB's SQL over the tables jobs, ran, header, sources, rejects, repairs, dependencies.
@@ -188,6 +218,18 @@ def whatif(desk: Desk, changes: list[str], trace: str | None = None) -> Answer:
 
 TOOLS: Final[Mapping[str, Callable[..., Answer]]] = {
     tool.__name__: tool
-    for tool in (traces, questions, facts, describe, breakdown, findings, compare, sql, wait_bound, whatif)
+    for tool in (
+        traces,
+        questions,
+        facts,
+        describe,
+        breakdown,
+        findings,
+        advise,
+        compare,
+        sql,
+        wait_bound,
+        whatif,
+    )
 }
 """All tools by name."""

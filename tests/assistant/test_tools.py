@@ -12,8 +12,10 @@ import pytest
 from mcp import Client
 
 import gwa
+from gwa.analysis.advice import letter
 from gwa.assistant.desk import Desk
 from gwa.assistant.server import server
+from gwa.metrics.alerts import alerts
 from tests.conftest import HOME, LOGS
 
 KTH = LOGS / "swf" / "KTH-SP2-1996-2.1-cln.swf.gz"
@@ -256,6 +258,25 @@ def test_what_is_asked_wrongly_is_told(sample):
         for said, call in wrong.items():
             with pytest.raises(gwa.GwaError, match=said):
                 call()
+
+
+def test_advice_is_that_of_the_command(sample):
+    from gwa.assistant.tools import advise
+
+    with Desk.open([sample]) as desk, gwa.open(sample) as trace:
+        listed = advise(desk)
+        assert {(one["alert"], one["user"]) for one in listed["alerts"]} == {
+            (alert.rule.id, holder.name) for alert in alerts(trace.store) for holder in alert.holders
+        }
+        assert all(one["measured"] <= one["of_jobs"] for one in listed["measured"])
+        (idle,) = [
+            one for one in listed["alerts"] if one["alert"] == "idle-gpu-hours" and one["user"] == "u12"
+        ]
+        assert idle["GPU-hours"] > 100
+        told = advise(desk, "u12")
+        assert [one["do"] for one in told["advice"]] == [one.do for one in letter(trace.store, "u12").advice]
+        with pytest.raises(gwa.ArgumentError, match="there is no user 'u99', the nearest are: u"):
+            advise(desk, "u99")
 
 
 def test_a_folder_is_all_its_traces(tmp_path, sample):
