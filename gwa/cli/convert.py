@@ -93,7 +93,6 @@ def command(
     Examples:
       gwa sample -o sample.sacct
       gwa convert sample.sacct -o sample.duckdb
-      gwa convert jobs.sacct -o jobs.duckdb --measurements dcgm.csv
     """
     words = ["gwa", "convert", *(as_text(source.name) for source in sources), "-o", as_text(out.name)]
     words += ["--map", params["map_"]] if params["map_"] else []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gwa.analysis.base import Analysis, Made, analyses
-from gwa.analysis.finding import FindingRule
+from gwa.analysis.finding import FindingRule, rules
 from gwa.report.document import Facts, FactTable
 from gwa.store.account import Account
 from gwa.store.store import Store
@@ -16,7 +16,10 @@ from tests.claims.worlds import World, random_calm
 
 FactsOf = Callable[[World, Iterable[FindingRule]], dict[str, Any]]
 
-SOMETIMES = {"wait.worst": "slowdown"}
+SOMETIMES = {
+    "wait.worst": "slowdown",
+    **{name: "alerts" for rule in rules() if rule.section == "alerts" for name in rule.needs},
+}
 """The sections of facts that a calm world need not have."""
 
 
@@ -37,7 +40,9 @@ def _store(world: World) -> Store:
     names = [row[0] for row in store.rows("describe recorded")]
     store.insert("recorded", list(zip(*(columns[name] for name in names), strict=True)))
     header = (("Times", "Unix seconds, UTC"), ("TimeZoneString", "UTC"))
-    store.set_header((*header, ("MaxProcs", str(world.cpus))) if world.cpus else header)
+    store.set_header(
+        (*header, *world.header.items(), *((("MaxProcs", str(world.cpus)),) if world.cpus else ()))
+    )
     rejected, comments = world.account
     store.set_account(Account(size + rejected + comments, size, 0, rejected, comments))
     return store

@@ -32,6 +32,8 @@ class World:
     known: dict[str, Any] = field(default_factory=dict)
     account: tuple[int, int] = (0, 0)
     """The rows that were rejected, and comments."""
+    header: dict[str, str] = field(default_factory=dict)
+    """What else is known of the system."""
 
 
 Maker = Callable[[np.random.Generator], World]

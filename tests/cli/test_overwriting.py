@@ -140,7 +140,7 @@ def test_a_folder_that_stays_empty_is_not_left(logs, monkeypatch):
     def failing(*_, **__):
         raise OutputError("no")
 
-    monkeypatch.setattr("gwa.report.output.write", failing)
+    monkeypatch.setattr("gwa.cli.report.write", failing)
     assert run("report", "a/log.swf", *FAST, "-o", "new/deep").exit_code == 1
     assert not (logs / "new").exists()
 
