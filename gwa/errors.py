@@ -50,10 +50,6 @@ class RowsLostError(TraceError):
     """The account of rows does not add up: a definition makes nothing of some, or several jobs of one."""
 
 
-class RebuildNeeded(TraceError):  # noqa: N818 - says what is to be done
-    """A store cannot be appended to but by mapping all rows of its logs again; the message says why."""
-
-
 class QueryError(TraceError):
     """A query of the user's own fails; the message has several lines, which point at the place."""
 

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gwa.errors import GwaError, OutputError, RebuildNeeded, TraceError
+from gwa.errors import GwaError, OutputError, TraceError
 from gwa.formats.continuing import Place, noted, place_at_end, places_of, rest_of
 from gwa.formats.convert import convert_in_place
 from gwa.formats.measure import joined
@@ -23,7 +23,7 @@ from gwa.ingest.checkpoint import owned_rows
 from gwa.ingest.inputs import expand
 from gwa.ingest.source.compressed import Source
 from gwa.store.account import Account
-from gwa.store.options import ReadOptions
+from gwa.store.options import ReadOptions, RebuildNeeded
 from gwa.store.privacy import ANONYMIZED_KEY
 from gwa.store.store import Store
 from gwa.util.atomic import writable

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gwa.errors import TraceError, UnknownFormat
 from gwa.ingest.source.head import FileHead
-from gwa.store.options import ReadOptions
+from gwa.store.options import ReadOptions, RebuildNeeded
 from gwa.store.store import Store
 from gwa.util import plugins
 
@@ -56,7 +56,13 @@ class Format:
 
 @contextmanager
 def new_store(options: ReadOptions) -> Iterator[Store]:
-    """Yield a new store to fill, which is closed if an error occurs."""
+    """
+    Yield a new store to fill, which is closed if an error occurs.
+
+    Raise `RebuildNeeded` for a copy of a store that is appended to: it is not empty.
+    """
+    if options.appends:
+        raise RebuildNeeded("all rows of this format are read together")
     store = Store.create(options.target, options.engine)
     try:
         yield store

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from gwa.errors import RebuildNeeded
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.cleaning import INVALID_VALUE, SETTLED, finish_jobs, merge_repairs, needs_numbers
 from gwa.ingest.clocks import note_repeated_hours
@@ -35,7 +34,7 @@ from gwa.ingest.staging import define_view, read_into_checkpoint, rows_in
 from gwa.store.account import Account
 from gwa.store.engines.config import MEMORY_OF_READING
 from gwa.store.engines.duckdb import limited_memory, literal
-from gwa.store.options import ReadOptions
+from gwa.store.options import ReadOptions, RebuildNeeded
 from gwa.store.store import Store
 
 LAST_WITNESSES: Final = 3

@@ -5,11 +5,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gwa.errors import TraceError
 from gwa.store.engines.config import Engine
 from gwa.util.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from gwa.store.store import Store
+
+
+class RebuildNeeded(TraceError):  # noqa: N818 - says what is to be done
+    """A store cannot be appended to but by mapping all rows of its logs again; the message says why."""
 
 
 @dataclass(frozen=True)
