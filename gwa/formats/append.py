@@ -173,14 +173,19 @@ def _by_keys_or_whole(
     """Append by the jobs that change, or else make the store again of all rows; *run* does either."""
     if options.stored_hashes or options.settled_logs:
         try:
-            return run(replace(options, appends=True))
+            account = run(replace(options, appends=True))
         except RebuildNeeded as reason:
             if options.settled_logs:
                 raise TraceError(
                     f"{out}: cannot be appended to, since {reason}, and the rows of its first logs were not"
                     " kept beside it: convert all logs to a new store, with --append"
                 ) from reason
-            tell(f"{out}: rebuilt whole: {reason}")
+            why = str(reason)
+        else:
+            return account
+        account = run(options)
+        tell(f"{out}: rebuilt whole: {why}")
+        return account
     return run(options)
 
 
