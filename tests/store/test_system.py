@@ -70,7 +70,7 @@ def test_a_system_file_replaces_what_the_header_says(tmp_path):
         ("cpus = 0", "cpus: is 0"),
         ("cpus = 1.5", "cpus: is 1.5"),
         ("name = 'x'\nzone = 'Mars'", ":2: zone: is 'Mars', expected a time zone such as"),
-        ("colour = 'red'", "colour: unknown key, expected one of name, site, cpus"),
+        ("colour = 'red'", "colour: unknown key, expected one of cpus, nodes, gpus"),
         ("start = 'noon'", "start: is 'noon', expected Unix seconds above 0"),
         ("start = true", "start: is True"),
         ("start = inf", "start: is inf"),
