@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gwa.errors import ArgumentError
-from gwa.models.arrival_process import find_process
+from gwa.models.arrival_process import Arrivals, find_process
 from gwa.models.base import Model, models
 from gwa.models.files import LOG, WARNINGS, write
 from gwa.models.load_check import LoadCheck
@@ -65,6 +65,13 @@ class FittedModel:
         write(self.model, Path(path), self.origin)
 
 
+def found(name: str, arrivals: str | None = None) -> tuple[type[Model], type[Arrivals] | None]:
+    """Return the model and the arrival process of these names; raise `ArgumentError` where there is none."""
+    if name not in models():
+        raise ArgumentError(f"there is no model '{name}', expected one of {', '.join(models())}")
+    return models()[name], find_process(arrivals) if arrivals else None
+
+
 def fitted_to(store: Store, trace: str, name: str, arrivals: str | None = None) -> FittedModel:
     """
     Fit the model called *name* to the jobs of a *trace* that ran and whose submission is known.
@@ -72,10 +79,8 @@ def fitted_to(store: Store, trace: str, name: str, arrivals: str | None = None) 
     Raise `ArgumentError` for a model or *arrivals* that there are not, `ModelError` where the jobs do not
     determine the parameters.
     """
-    process = find_process(arrivals) if arrivals else None
-    if name not in models():
-        raise ArgumentError(f"there is no model '{name}', expected one of {', '.join(models())}")
-    model = models()[name].fit(store)
+    kind, process = found(name, arrivals)
+    model = kind.fit(store)
     if process:
         model = model.with_arrivals(process, store)
     log = Submitted.of(store)

@@ -66,6 +66,10 @@ def command(model: str, out: Path, **params: Any) -> None:
     from gwa.models.request import Wanted
     from gwa.util.protection import protected
 
+    if (params["jobs"] is None) == (params["days"] is None):
+        raise click.UsageError("expected either --jobs or --days")
+    if params["utilization"] is not None and params["cpus"] is None:
+        raise click.UsageError("--utilization needs --cpus: of how many processors?")
     wanted = Wanted(**{name: params[name] for name in RECORDED_OPTIONS})
     source = files.load_model(model)
     for warning in () if params["quiet"] else (*source.warnings, *endless_gaps(source.model)):
