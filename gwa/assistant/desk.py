@@ -28,14 +28,14 @@ from gwa.trace import Trace, title
 from gwa.trace import open as open_trace
 from gwa.util.scratch import ScratchFolder
 
-ANSWERS: Final = 100
-"""So many answers are kept."""
+MAXIMUM_ANSWERS: Final = 100
+"""The number of answers that are kept."""
 
-PARTS: Final = 8
-"""So many parts of traces are kept, those that were asked last."""
+MAXIMUM_PARTS: Final = 8
+"""The number of parts of traces that are kept: the most recently used ones."""
 
-TOLD: Final = ("error", "warning")
-"""Problems that an answer names: they make conclusions unsafe."""
+UNSAFE: Final = ("error", "warning")
+"""The levels of problems that make conclusions unsafe: an answer names them."""
 
 WINDOW: Final = ("window.first", "window.last", "window.cut")
 
@@ -67,7 +67,7 @@ class Part:
                 " ".join((f"{one.level}:", *([] if one.count is None else [f"{one.count:,}"]), one.meaning))
                 + (f" (affects {one.affects})" if one.affects else "")
                 for one in problems(store, levels)
-                if one.level in TOLD
+                if one.level in UNSAFE
             ],
             "not_recorded": [name for name in BY_NAME if not store.has(name)],
         }
@@ -119,7 +119,7 @@ class Desk:
         if key not in self._parts:
             whole = self.traces[name]
             made = Part(whole.filter(period=key[1], where=key[2]) if any(key[1:]) else whole)
-            while len(self._parts) >= PARTS:
+            while len(self._parts) >= MAXIMUM_PARTS:
                 self._parts.popitem(last=False)
             self._parts[key] = made
         self._parts.move_to_end(key)
@@ -128,7 +128,7 @@ class Desk:
     def once(self, question: str, answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Return the *answer* to a *question*, which is found once: traces do not change."""
         if question not in self._answers:
-            while len(self._answers) >= ANSWERS:
+            while len(self._answers) >= MAXIMUM_ANSWERS:
                 self._answers.popitem(last=False)
             self._answers[question] = answer()
         self._answers.move_to_end(question)

@@ -28,8 +28,17 @@ MAXIMUM_SECONDS: Final = 20.0
 MAXIMUM_QUERY: Final = 20_000
 """A longer query, in characters, is refused."""
 
-TELLING: Final = ("current_setting", "getvariable", "getenv", "pragma_", "duckdb_", "read_", "write_", "glob")
-"""How functions begin that tell of the machine, or write."""
+REVEALING: Final = (
+    "current_setting",
+    "getvariable",
+    "getenv",
+    "pragma_",
+    "duckdb_",
+    "read_",
+    "write_",
+    "glob",
+)
+"""Prefixes of functions that reveal something about the machine, or write."""
 
 
 def ask(store: Store, query: str, seconds: float = MAXIMUM_SECONDS) -> Mapping[str, Any]:
@@ -70,8 +79,8 @@ def _check(query: str) -> None:
             raise QueryError(str(error)) from error
         ((text,),) = checking.execute("select json_serialize_sql($sql)", {"sql": query}).fetchall()
     for name in _functions(json.loads(text)):
-        if name.startswith(TELLING):
-            raise QueryError(f"the SQL uses {name}(), which tells of more than the trace")
+        if name.startswith(REVEALING):
+            raise QueryError(f"the SQL uses {name}(), which reveals more than the trace")
 
 
 def _functions(value: object) -> Sequence[str]:

@@ -24,11 +24,11 @@ from gwa.metrics.alerts import alerts
 Answer = dict[str, Any]
 
 MAXIMUM_FACTS: Final = 400
-"""So many facts are told at once; of more, how many there are at which beginnings."""
+"""The largest number of facts in one answer."""
 
 
 NEAREST: Final = 5
-"""So many beginnings are named that are like one that there is not."""
+"""The number of similar names that are suggested for an unknown one."""
 
 
 def traces(desk: Desk) -> Answer:
@@ -59,8 +59,8 @@ def facts(
     """
     Return the facts whose ids begin with a prefix, such as "utilization", "jobs.wait" or "users.by_cpu".
 
-    Values are in full precision and SI units: seconds, joules, kilobytes, shares of 1. None is unknown, never
-    zero. "describe" tells what a fact is. A period is "2025", "2025-10", "2025-10-03..2025-10-09" or
+    Values are in full precision and SI units: seconds, joules, kilobytes, shares of 1. None means unknown,
+    never zero. "describe" explains a fact. A period is "2025", "2025-10", "2025-10-03..2025-10-09" or
     "last-month"; where is an SQL condition on the fields of a job, such as "queue_id = 'gpu'".
     """
     part = desk.part(trace, period, where)
@@ -75,7 +75,7 @@ def facts(
 
 
 def describe(desk: Desk, fact_id: str, trace: str | None = None) -> Answer:
-    """Tell what a fact is: its label, unit, definition with its source, and its value in the whole trace."""
+    """Explain a fact: its label, unit, definition with its source, and its value in the whole trace."""
     part = desk.part(trace)
     wanted = part.facts.of(lambda analysis: analysis.has_facts(fact_id))
     if fact_id not in wanted:

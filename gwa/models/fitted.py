@@ -65,7 +65,7 @@ class FittedModel:
         write(self.model, Path(path), self.origin)
 
 
-def found(name: str, arrivals: str | None = None) -> tuple[type[Model], type[Arrivals] | None]:
+def model_and_arrivals(name: str, arrivals: str | None = None) -> tuple[type[Model], type[Arrivals] | None]:
     """Return the model and the arrival process of these names; raise `ArgumentError` where there is none."""
     if name not in models():
         raise ArgumentError(f"there is no model '{name}', expected one of {', '.join(models())}")
@@ -79,7 +79,7 @@ def fitted_to(store: Store, trace: str, name: str, arrivals: str | None = None) 
     Raise `ArgumentError` for a model or *arrivals* that there are not, `ModelError` where the jobs do not
     determine the parameters.
     """
-    kind, process = found(name, arrivals)
+    kind, process = model_and_arrivals(name, arrivals)
     model = kind.fit(store)
     if process:
         model = model.with_arrivals(process, store)

@@ -35,9 +35,9 @@ def command(
       gwa model fit sample.sacct lublin --arrivals spectral -o spectral.json
     """
     from gwa.models.files import text
-    from gwa.models.fitted import fitted_to, found
+    from gwa.models.fitted import fitted_to, model_and_arrivals
 
-    found(model, arrivals)  # said before a long log is read
+    model_and_arrivals(model, arrivals)  # an unknown name is told before a long log is read
     with opened(trace, params) as opened_trace:
         fitted = fitted_to(opened_trace.store, opened_trace.name, model, arrivals)
     for warning in () if params["quiet"] else fitted.warnings:
