@@ -53,8 +53,8 @@ const cells = (() => {
       lists: sizes.map(({ size }) => amounts(size * OUTCOMES)),
       waits: { jobs: new Float64Array(WAITS), cpu: new Float64Array(WAITS) },
       calendar: new Float64Array(columns * 24),
-      measured: new Float64Array(MEASURED.length), holders: holders >= 0 && new Float64Array(sizes[holders].size * MEASURED.length),
-      rows: rows >= 0 && { jobs: new Float64Array(sizes[rows].size * WAITS), cpu: new Float64Array(sizes[rows].size * WAITS) },
+      measured: new Float64Array(MEASURED.length), holders: sizes[holders] && new Float64Array(sizes[holders].size * MEASURED.length),
+      rows: sizes[rows] && { jobs: new Float64Array(sizes[rows].size * WAITS), cpu: new Float64Array(sizes[rows].size * WAITS) },
     };
     const { jobs, usage } = tables, measured = MEASURED.flatMap((name, n) => usage[name] ? [[n, usage[name]]] : []);
     pass(jobs, (row, day, outcome, missed, codes) => {

@@ -264,6 +264,18 @@ def test_the_block_of_gpus_keeps_nobody_out_and_fits(context, gpu_trace, tmp_pat
     assert [violation["id"] for violation in found] == []
 
 
+def test_jobs_that_nothing_tells_apart_are_shown_all_the_same(context, tmp_path):
+    """One user, one size, no queue and no waits: there is nothing to choose."""
+    log = tmp_path / "one.csv"
+    rows = (f"ada,2026-01-{day:02}T08:00:00Z,7200,2,1\n" for day in range(1, 21))
+    log.write_text("user,submit_time,run_seconds,cores,gpus\n" + "".join(rows))
+    with gwa.open(log) as trace:
+        page, errors = visit(context, page_of(trace, tmp_path))
+    assert not errors
+    assert page.locator('[data-fact="trace.jobs"]').first.get_attribute("data-value") == "20"
+    assert page.locator("#explorer-strip svg").count() >= 1
+
+
 def test_a_log_without_gpus_has_no_block_of_them(opened):
     expect(opened.locator("#explorer-gpus")).to_be_hidden()
 
