@@ -416,9 +416,6 @@ SIZES: Final = (0.01, 0.05, 0.25)
 REQUESTS: Final = (15.0 * MINUTE, 1.0 * HOUR, 4.0 * HOUR, 12.0 * HOUR)
 """The requested times between their classes."""
 
-MINIMUM_QUEUE: Final = 0.01
-"""A queue with a smaller share of the jobs is one of the others."""
-
 SHORT_RANGE: Final = 8
 """The maximum range of numbers, as a multiple of their count, for renumbering by a table."""
 
@@ -432,15 +429,6 @@ def requests(jobs: WaitingJobs) -> Ints:
     """Return the class of requested time of each job; the last one is of those without."""
     classes = np.searchsorted(REQUESTS, jobs.requested)
     return np.where(jobs.requested > 0, classes, len(REQUESTS) + 1).astype(np.int64)
-
-
-def queues(jobs: WaitingJobs) -> Ints:
-    """Return the queue of each job; those of few jobs are one."""
-    if not len(jobs):
-        return jobs.queue
-    counts = np.bincount(jobs.queue + 1)
-    small = counts < MINIMUM_QUEUE * len(jobs)
-    return np.where(small[jobs.queue + 1], UNKNOWN, jobs.queue)
 
 
 def crossed(*classes: Ints) -> Ints:

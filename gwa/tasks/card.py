@@ -15,7 +15,7 @@ from gwa.store.store import Store
 from gwa.tasks import baseline, measures, proof
 from gwa.tasks.features import CODES, MEANING
 from gwa.tasks.folder import FEATURES, LABELS
-from gwa.tasks.task import SPLITS, TRAIN, TRAIN_AND_VALID, Chosen, Task
+from gwa.tasks.task import SPLITS, Chosen, Task
 from gwa.util.version import __version__
 
 OWN: Final = {"gwa": {"@id": "urn:gwa:tasks", "@type": "@json"}}
@@ -47,8 +47,7 @@ class Facts:
     chosen: Chosen
     columns: Mapping[str, Floats]
     unchanged: int
-    gain: float
-    leak: float
+    planted: proof.Planted
     missing: tuple[str, ...]
     scores: Mapping[str, Mapping[str, Any]]
 
@@ -128,8 +127,8 @@ def _own(store: Store, facts: Facts) -> dict[str, Any]:
         "cpus_from": store.system.cpus_from,
         "time_zone": store.system.zone,
         "splits": {
-            "rule": f"{TRAIN:.0%}, {TRAIN_AND_VALID - TRAIN:.0%} and {1 - TRAIN_AND_VALID:.0%} of the jobs,"
-            " by submission; gap: jobs of an earlier part whose label was not known at the border",
+            "rule": f"{chosen.shares.rule}; gap: jobs of an earlier part whose label was not known at the"
+            " border",
             "borders": list(chosen.borders),
             "jobs": {split: chosen.count(split) for split in SPLITS},
         },
@@ -140,9 +139,11 @@ def _own(store: Store, facts: Facts) -> dict[str, Any]:
             "what": "features use only what is known at submission",
             "rows_with_another_future": facts.unchanged,
             "of_these_changed": 0,
-            "planted_gain": round(facts.gain, 6),
+            "planted_gain": round(facts.planted.gain, 6),
+            "standard_error_of_gain": round(facts.planted.error, 6),
             "planted_gain_must_be_below": proof.MAXIMUM_GAIN,
-            "gain_of_a_leak": round(facts.leak, 4),
+            "or_exceeds_it_by_fewer_standard_errors_than": proof.CHANCE,
+            "gain_of_a_leak": round(facts.planted.leak, 4),
             "seed": proof.SEED,
         },
         "baselines": {

@@ -1,6 +1,7 @@
 """Make the tasks of a trace: a folder with the rows, splits, labels, baselines and the card of each."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,7 @@ from gwa.tasks.folder import (
 from gwa.tasks.jobs import SubmittedJobs
 from gwa.tasks.measures import measures
 from gwa.tasks.proof import planted_gain, unchanged_rows
-from gwa.tasks.task import BY_NAME, MINIMUM_ROWS, SPLITS, TASKS, Chosen, Task, choose
+from gwa.tasks.task import BY_NAME, MINIMUM_ROWS, SPLITS, TASKS, Chosen, Task, choose, folds
 from gwa.util.atomic_swap import replacing
 from gwa.util.progress import SILENT, Progress
 
@@ -43,9 +44,16 @@ FILES: Final = {FEATURES, CARD, README, *LABELS.values()}
 """All files in the folder of a task but those of baselines."""
 
 
+FOLD: Final = re.compile(r"fold-[1-9][0-9]*")
+
+
 @dataclass(frozen=True)
 class Made:
-    """A task that was made: its name, the number of jobs of each split, and baselines that are *missing*."""
+    """
+    A task that was made: the *name* of its folder, *jobs* of each split, and baselines that are *missing*.
+
+    The folder of a fold is before the name, as in `fold-1/wait`.
+    """
 
     name: str
     jobs: dict[str, int]
@@ -61,36 +69,46 @@ class Outcome:
 
 
 def make(
-    store: Store, title: str, folder: Path, only: Sequence[str] = (), progress: Progress = SILENT
+    store: Store,
+    title: str,
+    folder: Path,
+    only: Sequence[str] = (),
+    progress: Progress = SILENT,
+    *,
+    parts: int = 1,
 ) -> Outcome:
     """
     Make the tasks of the trace called *title* in *store*, those called *only* if any, as a new *folder*.
 
-    The folder appears whole or not at all. Raise `TraceError` where no task can be made, or a check of what
-    rows know fails; `OutputError` for a folder with anything that gwa did not make; `ArgumentError` for a
-    task that there is not.
+    With several *parts*, the folder has one for each of as many folds of a rolling origin (`folds`). It
+    appears whole or not at all. Raise `TraceError` where no task can be made, or a check of what rows know
+    fails; `OutputError` for a folder with anything that gwa did not make; `ArgumentError` for a task that
+    there is not.
     """
     if unknown := set(only) - set(BY_NAME):
         raise ArgumentError(f"there is no task '{min(unknown)}', expected some of {', '.join(BY_NAME)}")
     jobs = SubmittedJobs.of(store)
     picked = [task for task in TASKS if not only or task.name in only]
-    chosen = {task.name: choose(task, jobs) for task in picked}
-    reasons = {task.name: _obstacle(task, jobs, chosen[task.name]) for task in picked}
-    possible = [task for task in picked if not reasons[task.name]]
+    chosen = {
+        _name(fold, task): (task, choose(task, jobs, shares))
+        for fold, shares in folds(parts).items()
+        for task in picked
+    }
+    reasons = {name: _obstacle(task, jobs, part) for name, (task, part) in chosen.items()}
+    possible = {name: one for name, one in chosen.items() if not reasons[name]}
     left_out = tuple(f"{name} is not made: {reason}" for name, reason in reasons.items() if reason)
     if not possible:
         raise TraceError(f"{title}: no task can be made of it: {'; '.join(left_out)}")
     columns = features(jobs)
-    unchanged = unchanged_rows(jobs, np.unique(np.concatenate([chosen[task.name].rows for task in possible])))
+    unchanged = unchanged_rows(jobs, np.unique(np.concatenate([one.rows for _, one in possible.values()])))
     with (
         replacing(folder, is_made) as (part, _),
         progress.step("tasks", len(possible)) as step,
     ):
         made = []
-        for task in possible:
-            made.append(
-                _make(task, store, title, jobs, chosen[task.name], columns, part / task.name, unchanged)
-            )
+        for name, (task, rows) in possible.items():
+            counts, missing = _make(task, store, title, jobs, rows, columns, part / name, unchanged)
+            made.append(Made(name, counts, missing))
             step.advance()
     return Outcome(tuple(made), left_out)
 
@@ -100,10 +118,15 @@ def is_made(folder: Path) -> bool:
 
     def is_own(path: Path) -> bool:
         parts = path.relative_to(folder).parts
-        task, name = parts[0], parts[1:]
-        return task in BY_NAME and (name[:1] == (BASELINES,) or "/".join(name) in FILES)
+        task, *name = parts[1:] if FOLD.fullmatch(parts[0]) and len(parts) > 1 else parts
+        return task in BY_NAME and (name[:1] == [BASELINES] or "/".join(name) in FILES)
 
     return all(is_own(path) for path in folder.rglob("*") if not path.is_dir())
+
+
+def _name(fold: str, task: Task) -> str:
+    """Return the folder of a *task* within that of all."""
+    return f"{fold}/{task.name}" if fold else task.name
 
 
 def _obstacle(task: Task, jobs: SubmittedJobs, chosen: Chosen) -> str:
@@ -129,11 +152,11 @@ def _make(  # noqa: PLR0913, PLR0917 - all that a task is made of
     columns: dict[str, Floats],
     folder: Path,
     unchanged: int,
-) -> Made:
-    """Write the files of one *task* into a *folder*, which is made."""
+) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Write the files of one *task* into a *folder*; return the jobs of each split, and what is missing."""
     rows = chosen.rows
     of_rows = _codes_of_training({name: values[rows] for name, values in columns.items()}, chosen)
-    gain, leak = planted_gain(task, jobs, chosen, of_rows)
+    planted = planted_gain(task, jobs, chosen, of_rows)
     (folder / BASELINES).mkdir(parents=True)
     key = np.arange(rows.size)
     write_table(
@@ -151,11 +174,11 @@ def _make(  # noqa: PLR0913, PLR0917 - all that a task is made of
         inside = chosen.split == split
         write_table({KEY: key[inside], "label": labels[inside]}, folder / name)
     missing = _write_baselines(_problem(task, store, jobs, chosen, of_rows), folder)
-    facts = Facts(task, title, chosen, of_rows, unchanged, gain, leak, missing, _scores(folder))
+    facts = Facts(task, title, chosen, of_rows, unchanged, planted, missing, _scores(folder))
     text = json.dumps(card(store, facts, folder), indent=1, ensure_ascii=False)
     (folder / CARD).write_text(text + "\n", encoding="utf-8")
     (folder / README).write_text(readme(facts), encoding="utf-8")
-    return Made(task.name, {split: chosen.count(split) for split in SPLITS}, missing)
+    return {split: chosen.count(split) for split in SPLITS}, missing
 
 
 def _codes_of_training(columns: dict[str, Floats], chosen: Chosen) -> dict[str, Floats]:

@@ -1,6 +1,7 @@
 """Two checks, made with each trace, that rows of a task hold what was known at the submission only."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 import numpy as np
@@ -28,6 +29,9 @@ NEIGHBOURS: Final = 1000
 MAXIMUM_GAIN: Final = 0.005
 """What a planted column may gain in the mean absolute error of the logarithm."""
 
+CHANCE: Final = 3.0
+"""Standard errors by which the gain may exceed that: tests of few jobs vary by more."""
+
 DRAWS: Final = 50_000
 """Rows of the test that the planted column is drawn for, in as many draws as that takes."""
 
@@ -38,6 +42,15 @@ NEVER_STARTS: Final = 0.1
 
 LARGE: Final = 100.0
 """Columns with larger values are learnt from as logarithms."""
+
+
+@dataclass(frozen=True)
+class Planted:
+    """The *gain* of a planted fact of the future by way of the maker, its standard *error*; that of a *leak*."""
+
+    gain: float
+    error: float
+    leak: float
 
 
 def unchanged_rows(jobs: SubmittedJobs, rows: Ints) -> int:
@@ -123,17 +136,16 @@ def _shuffled(values: Numbers, where: NDArray[np.bool_], rng: np.random.Generato
     return changed
 
 
-def planted_gain(
-    task: Task, jobs: SubmittedJobs, chosen: Chosen, columns: dict[str, Floats]
-) -> tuple[float, float]:
+def planted_gain(task: Task, jobs: SubmittedJobs, chosen: Chosen, columns: dict[str, Floats]) -> Planted:
     """
     Plant a fact of the future, and return what it gains by way of the maker, and what it would gain itself.
 
     Noise is added to the label of each job, and entered into its record as a fact known when the label is.
     From the facts of earlier jobs, which is all that a row may have, nothing can be learnt of it: the gain is
     0 but for chance. The second number is the gain of a column that leaks. Both are differences of the mean
-    absolute error of a ridge regression on the columns, with and without, so that no extra is needed. Raise
-    `TraceError` where the first exceeds `MAXIMUM_GAIN`, which is a defect of gwa.
+    absolute error of a ridge regression on the columns and on this fact, against the same with a fact that
+    has nothing to do with the label, so that more columns alone gain nothing; no extra is needed. Raise
+    `TraceError` where the first exceeds `MAXIMUM_GAIN` by more than chance, which is a defect of gwa.
     """
     rng = np.random.default_rng(SEED)
     rows = chosen.rows
@@ -141,27 +153,34 @@ def planted_gain(
     labels = task.log(jobs.outcomes[task.name][rows])
     plain = _design([columns[name] for name in columns], train)
     ledgers = [Ledger(keys, task.known(jobs), jobs.submit) for keys in (jobs.names["user"], alike(jobs))]
+    known = ~np.isnan(jobs.outcomes[task.name])
     through, leaking = [], []
     for _ in range(int(np.clip(DRAWS // max(test.size, 1), 3, MAXIMUM_DRAWS))):
-        fact = rng.standard_normal(len(jobs))
-        entered = np.where(np.isnan(jobs.outcomes[task.name]), np.nan, fact)
-        told = [column[rows] for one in ledgers for column in _told(one, entered)]
+        fact, other = rng.standard_normal((2, len(jobs)))
         noisy = labels + fact[rows]
-        without = _error(plain, noisy, train, test)
-        through.append(without - _error(np.hstack([plain, _design(told, train)]), noisy, train, test))
-        leaking.append(without - _error(np.hstack([plain, fact[rows][:, None]]), noisy, train, test))
-    gain, leak = float(np.mean(through)), float(np.mean(leaking))
-    if gain >= MAXIMUM_GAIN:
-        raise TraceError(
-            f"{task.name}: a planted fact of the future gains {gain:.4f}, expected less than {MAXIMUM_GAIN}:"
-            " report this"
+        told, idle = (
+            _design(_told(ledgers, np.where(known, one, np.nan), rows), train) for one in (fact, other)
         )
-    return gain, leak
+        with_told, with_idle, with_fact, with_other = (
+            _error(np.hstack([plain, more]), noisy, train, test)
+            for more in (told, idle, fact[rows][:, None], other[rows][:, None])
+        )
+        through.append(with_idle - with_told)
+        leaking.append(with_other - with_fact)
+    error = float(np.std(through, ddof=1) / np.sqrt(len(through)))
+    found = Planted(float(np.mean(through)), error, float(np.mean(leaking)))
+    if found.gain - CHANCE * found.error >= MAXIMUM_GAIN:
+        raise TraceError(
+            f"{task.name}: a planted fact of the future gains {found.gain:.4f} ± {found.error:.4f},"
+            f" expected less than {MAXIMUM_GAIN}: report this"
+        )
+    return found
 
 
-def _told(ledger: Ledger, facts: Floats) -> tuple[Floats, Floats]:
-    recent = ledger.recent(facts, logarithmic=False)
-    return recent.last, recent.two
+def _told(ledgers: Sequence[Ledger], facts: Floats, rows: Ints) -> list[Floats]:
+    """Return what *rows* are told of the *facts* of earlier jobs."""
+    recent = [ledger.recent(facts, logarithmic=False) for ledger in ledgers]
+    return [column[rows] for one in recent for column in (one.last, one.two)]
 
 
 def _design(columns: list[Floats], train: Ints) -> Floats:

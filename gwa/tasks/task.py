@@ -11,16 +11,54 @@ from gwa.statistics.sample import Floats
 from gwa.tasks.jobs import NEVER, SubmittedJobs
 from gwa.util.units import MINUTE
 
-TRAIN: Final = 0.7
-"""The share of the jobs, in the order of submission, before the first border."""
-
-TRAIN_AND_VALID: Final = 0.8
-"""The share before the second border, after which the test begins."""
+TRAIN_OF_LEARNT: Final = 7 / 8
+"""The share of the jobs before the test, in the order of submission, that are for training."""
 
 SPLITS: Final = ("train", "gap", "valid", "test")
 
 MINIMUM_ROWS: Final = 100
 """A task of fewer jobs would say nothing."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The shares of the jobs, by submission, at which *valid* and *test* begin and the test has its *end*."""
+
+    valid: float
+    test: float
+    end: float = 1.0
+
+    @property
+    def rule(self) -> str:
+        """What the splits are, in words."""
+        last = "" if self.end == 1 else f"; the last {1 - self.end:.0%} are left for later folds"
+        parts = (self.valid, self.test - self.valid, self.end - self.test)
+        return "{:.0%}, {:.0%} and {:.0%} of the jobs, by submission".format(*parts) + last
+
+
+WHOLE: Final = Shares(0.7, 0.8)
+
+
+def folds(count: int) -> dict[str, Shares]:
+    """
+    Return *count* folds of a rolling origin by the names of their folders, or the whole log without a name.
+
+    The jobs are in *count* + 1 equal parts by submission; fold k has part k + 1 as its test and all earlier
+    parts to learn from, of which the last eighth is for validation (Tashman 2000: out-of-sample tests with
+    a rolling origin).
+
+    >>> [round(share.test, 2) for share in folds(4).values()]
+    [0.2, 0.4, 0.6, 0.8]
+    >>> folds(1) == {"": WHOLE}
+    True
+    """
+    if count == 1:
+        return {"": WHOLE}
+    borders = [part / (count + 1) for part in range(1, count + 1)]
+    return {
+        f"fold-{number}": Shares(TRAIN_OF_LEARNT * test, test, (number + 1) / (count + 1))
+        for number, test in enumerate(borders, start=1)
+    }
 
 
 @dataclass(frozen=True)
@@ -69,14 +107,15 @@ class Chosen:
     split: NDArray[np.str_]
     left_out: Mapping[str, int]
     borders: Sequence[float]
+    shares: Shares = WHOLE
 
     def count(self, split: str) -> int:
         """Return the number of rows of a *split*."""
         return int((self.split == split).sum())
 
 
-def choose(task: Task, jobs: SubmittedJobs) -> Chosen:
-    """Return the jobs of a *task*, and their splits."""
+def choose(task: Task, jobs: SubmittedJobs, shares: Shares = WHOLE) -> Chosen:
+    """Return the jobs of a *task*, and their splits by *shares*."""
     procs = jobs.asked["procs"]
     reasons = {
         "never started, as far as the log knows": jobs.start == NEVER,
@@ -90,13 +129,13 @@ def choose(task: Task, jobs: SubmittedJobs) -> Chosen:
         counts[reason] = int((left & holds).sum())
         left &= ~holds
     rows = np.flatnonzero(left)
-    split, borders = splits(jobs.submit[rows], task.known(jobs)[rows])
-    return Chosen(rows, split, counts, borders)
+    split, borders = splits(jobs.submit[rows], task.known(jobs)[rows], shares)
+    return Chosen(rows[: split.size], split, counts, borders, shares)
 
 
-def splits(submit: Floats, known: Floats) -> tuple[NDArray[np.str_], Sequence[float]]:
+def splits(submit: Floats, known: Floats, shares: Shares = WHOLE) -> tuple[NDArray[np.str_], Sequence[float]]:
     """
-    Return the split of each row, by its submission, and the moments between them.
+    Return the split of each row before the end of *shares*, by its submission, and the moments between them.
 
     Jobs that are submitted in one second are in one split. Those of an earlier part whose label is not
     *known* before a border are the gap: no one could have learnt from them.
@@ -107,7 +146,10 @@ def splits(submit: Floats, known: Floats) -> tuple[NDArray[np.str_], Sequence[fl
     """
     if not submit.size:
         return np.zeros(0, np.str_), ()
-    valid, test = (float(submit[int(share * submit.size)]) for share in (TRAIN, TRAIN_AND_VALID))
+    valid, test = (float(submit[int(share * submit.size)]) for share in (shares.valid, shares.test))
+    if shares.end < 1:
+        end = int(np.searchsorted(submit, submit[int(shares.end * submit.size)]))
+        submit, known = submit[:end], known[:end]
     split = np.select([submit < valid, submit < test], ["train", "valid"], "test")
     late = ((split == "train") & (known >= valid)) | ((split == "valid") & (known >= test))
     return np.where(late, "gap", split), (valid, test)

@@ -3,6 +3,7 @@
 import json
 import shutil
 from hashlib import sha256
+from itertools import pairwise
 from types import ModuleType
 
 import numpy as np
@@ -10,6 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gwa.cli import gwa
 from gwa.errors import ArgumentError, OutputError, TraceError
@@ -18,7 +21,7 @@ from gwa.tasks.baseline import Baseline, Problem, baselines, conformal
 from gwa.tasks.folder import TaskFolder
 from gwa.tasks.measures import HeldOut, area, average_precision, by_class, difference, measures
 from gwa.tasks.score import leaderboard, score
-from gwa.tasks.task import BY_NAME
+from gwa.tasks.task import BY_NAME, folds, splits
 from gwa.util import plugins
 from tests.conftest import HOME
 
@@ -309,3 +312,83 @@ def test_a_conformal_shift_covers_what_it_says():
     rng = np.random.default_rng(0)
     held = [rng.standard_normal() <= conformal(np.sort(rng.standard_normal(40)), 0.95) for _ in range(4000)]
     assert 0.94 <= np.mean(held) <= 0.97
+
+
+# Folds of a rolling origin.
+
+
+@pytest.fixture(scope="module")
+def steady(tmp_path_factory):
+    """Return a log of 1,200 short jobs of 5 users: each part of it has jobs that are known in time."""
+    rng = np.random.default_rng(45)
+    submit = np.cumsum(rng.integers(60, 600, 1200))
+    wait, run = rng.integers(0, 300, 1200), rng.integers(10, 900, 1200)
+    path = tmp_path_factory.mktemp("steady") / "steady.swf"
+    path.write_text(
+        "; UnixStartTime: 1000000000\n; MaxProcs: 64\n"
+        + "".join(
+            f"{n + 1} {submit[n]} {wait[n]} {run[n]} {n % 8 + 1} -1 -1 {n % 8 + 1} 900 -1 1 {n % 5 + 1}"
+            " 1 1 1 1 -1 -1\n"
+            for n in range(1200)
+        )
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def folded(steady, tmp_path_factory):
+    """Return the folder of three folds of a task, and that of the whole log."""
+    folder = tmp_path_factory.mktemp("folds")
+    for name, count in (("folds", 3), ("whole", 1)):
+        words = ("tasks", "make", steady, "-o", folder / name, "--folds", count, "--task", "run_time")
+        done = run(*words)
+        assert done.exit_code == 0, done.output
+    return folder
+
+
+def test_each_fold_is_a_folder_that_learns_from_all_before_its_test(folded):
+    folds_of = folded / "folds"
+    assert sorted(path.name for path in folds_of.iterdir()) == ["fold-1", "fold-2", "fold-3"]
+    whole = pq.read_table(folded / "whole" / "run_time" / "features.parquet").to_pandas()
+    tests = []
+    for number in (1, 2, 3):
+        rows = pq.read_table(folds_of / f"fold-{number}" / "run_time" / "features.parquet").to_pandas()
+        test = rows[rows.split == "test"]
+        assert rows.submit[rows.split != "test"].max() < test.submit.min()
+        same = whole.iloc[: len(rows)]
+        assert rows.job_id.tolist() == same.job_id.tolist()
+        assert rows.run_last.equals(same.run_last)
+        tests.append(test)
+    ends = [(test.submit.min(), test.submit.max()) for test in tests]
+    assert all(before[1] < after[0] for before, after in pairwise(ends))
+    assert ends[-1][1] == whole.submit.max()
+    assert sum(map(len, tests)) == pytest.approx(0.75 * len(whole), abs=3)
+    card = json.loads((folds_of / "fold-1" / "run_time" / "card.json").read_text())
+    assert card["gwa"]["splits"]["rule"].startswith(
+        "22%, 3% and 25% of the jobs, by submission; the last 50%"
+    )
+
+
+def test_folds_are_ranked_together_and_made_again_in_place(steady, folded):
+    folds_of = folded / "folds"
+    done = run("tasks", "leaderboard", *(folds_of / f"fold-{number}" / "run_time" for number in (1, 2, 3)))
+    assert done.exit_code == 0
+    assert "train-median" in done.output
+    before = hashes(folds_of)
+    words = ("tasks", "make", steady, "-o", folds_of, "--folds", 3, "--task", "run_time", "-q", "--force")
+    again = run(*words)
+    assert again.exit_code == 0, again.output
+    assert hashes(folds_of) == before
+
+
+@given(st.integers(2, 20), st.lists(st.integers(0, 50), min_size=100, max_size=300), st.integers(0, 60))
+def test_no_fold_learns_what_was_not_known_when_its_test_begins(count, submits, length):
+    submit = np.sort(np.array(submits, float))
+    known = submit + length
+    for shares in folds(count).values():
+        split, (valid, test) = splits(submit, known, shares)
+        part = submit[: split.size]
+        assert (known[: split.size][split == "train"] < valid).all()
+        assert (known[: split.size][split == "valid"] < test).all()
+        assert (part[split == "test"] >= test).all()
+        assert (submit[split.size :] > part.max(initial=-1)).all()

@@ -16,29 +16,39 @@ from gwa.cli._terminal import echo
     "-o", "--output", "folder", type=OUTPUT_PATH, required=True, metavar="DIR", help="Output folder."
 )
 @click.option("--task", "names", multiple=True, metavar="NAME", help="Make this task only (repeatable).")
+@click.option(
+    "--folds",
+    type=click.IntRange(1, 20),
+    default=1,
+    metavar="K",
+    help="Make K folds with a rolling origin, each in DIR/fold-k.",
+)
 @FORCE
 @options
-def command(trace: Path, folder: Path, names: Sequence[str], force: bool, **params: Any) -> None:
+def command(trace: Path, folder: Path, names: Sequence[str], folds: int, force: bool, **params: Any) -> None:
     """
     Make tasks of a trace: wait, run_time, failure, and max_memory and energy where recorded.
 
     DIR gets a folder for each task: features.parquet with what was known at submission, labels by split,
     the forecasts of baselines, card.json and README.md. The first 70 % of the jobs are for training, 10 % for
     validation and the last 20 % the test; jobs whose label was not known at a border are in the gap. Two
-    checks that no row knows the future run each time.
+    checks that no row knows the future run each time. With --folds the jobs are in K + 1 equal parts: fold k
+    has part k + 1 as its test and all before it to learn from.
 
     \b
     Examples:
       gwa sample swf -o sample.swf
       gwa tasks make sample.swf -o tasks
       gwa tasks make sample.swf -o waits --task wait
+      gwa tasks make sample.swf -o folds --folds 3
     """
     from gwa.tasks.make import make
     from gwa.tasks.task import BY_NAME
 
     require_known(names, list(BY_NAME), "task", "--task")
     with claimed([folder], force=force), opened(trace, params) as opened_trace:
-        done = make(opened_trace.store, opened_trace.name, folder, names, reading(params).progress)
+        progress = reading(params).progress
+        done = make(opened_trace.store, opened_trace.name, folder, names, progress, parts=folds)
     for one in done.made:
         echo(folder / one.name)
     if params["quiet"]:

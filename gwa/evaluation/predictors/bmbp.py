@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gwa.evaluation.prediction import WaitingJobs, crossed, predictor, queues, requests, sizes
+from gwa.evaluation.prediction import WaitingJobs, crossed, predictor, requests, sizes
 from gwa.statistics.sample import Ints
 
 
@@ -16,5 +16,4 @@ def bmbp(jobs: WaitingJobs) -> Sequence[Ints]:
     Sizes are shares of the machine up to 1, 5, 25 % or more, requests up to 15 min, 1, 4, 12 h or more.
     Source: Brevik, Nurmi and Wolski 2006, and by class Nurmi, Brevik and Wolski 2007.
     """
-    queue = queues(jobs)
-    return crossed(queue, sizes(jobs), requests(jobs)), queue, np.zeros_like(queue)
+    return crossed(jobs.queue, sizes(jobs), requests(jobs)), jobs.queue, np.zeros_like(jobs.queue)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gwa.evaluation.prediction import WaitingJobs, crossed, predictor, queues, requests, sizes
+from gwa.evaluation.prediction import WaitingJobs, crossed, predictor, requests, sizes
 from gwa.evaluation.predictors._state import own_waiting
 from gwa.statistics.sample import Ints
 
@@ -17,6 +17,5 @@ def bmbp_own(jobs: WaitingJobs) -> Sequence[Ints]:
     Where these are too few, they are those of `bmbp`. The split by own jobs was chosen on KTH, SDSC-Par and
     HPC2N, and held on LANL, Curie and RICC: bounds are tighter at the same coverage, or hold more often.
     """
-    queue = queues(jobs)
-    base = crossed(queue, sizes(jobs), requests(jobs))
-    return crossed(base, own_waiting(jobs)), base, queue, np.zeros_like(queue)
+    base = crossed(jobs.queue, sizes(jobs), requests(jobs))
+    return crossed(base, own_waiting(jobs)), base, jobs.queue, np.zeros_like(jobs.queue)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gwa.evaluation.prediction import WaitingJobs, crossed, predictor, queues, requests, sizes
+from gwa.evaluation.prediction import WaitingJobs, crossed, predictor, requests, sizes
 from gwa.evaluation.predictors._state import backlogs, fits, own_waiting
 from gwa.statistics.sample import Ints
 
@@ -18,5 +18,4 @@ def bmbp_state(jobs: WaitingJobs) -> Sequence[Ints]:
     are crossed with size and requested time; where jobs are too few, they are those of `bmbp`.
     """
     state = crossed(backlogs(jobs), fits(jobs), own_waiting(jobs), sizes(jobs), requests(jobs))
-    queue = queues(jobs)
-    return state, crossed(queue, sizes(jobs), requests(jobs)), queue, np.zeros_like(queue)
+    return state, crossed(jobs.queue, sizes(jobs), requests(jobs)), jobs.queue, np.zeros_like(jobs.queue)
