@@ -46,7 +46,7 @@ LARGE: Final = 100.0
 
 @dataclass(frozen=True)
 class Planted:
-    """The *gain* of a planted fact of the future by way of the maker, its *error* (standard), and a *leak*'s."""
+    """The *gain* of a planted fact by way of the maker, its standard *error*, and that of a *leak*."""
 
     gain: float
     error: float
