@@ -309,7 +309,7 @@ class LowGpuUse(LowUse):
     subject = message("jobs with GPUs")
     claim = message("{who} used little of their GPUs; {hours} were not used.")
     because = message("{jobs} used {used} of the GPU time held; {hours} were not used.")
-    do = message("Use fewer GPUs, or give each more work, such as larger batches or several tasks.")
+    do = message("Give each GPU more work, such as larger batches or several tasks, or use fewer.")
     action = message("Help these users to find out what their GPUs wait for.")
     shown = message(
         "Shown if a user with 2 % or more of all GPU-hours used 25 % or less of those measured, 50 or more."
@@ -335,7 +335,7 @@ class LowCpuUse(LowUse):
     subject = message("jobs")
     claim = message("{who} used little of the CPU time of their cores; {hours} were not used.")
     because = message("{jobs} used {used} of the CPU time held; {hours} were not used.")
-    do = message("Use fewer cores, or find out what the program waits for.")
+    do = message("Find out what the program waits for; of several cores, use fewer.")
     action = message("Help these users to choose the number of cores.")
     shown = message(
         "Shown if a user with 2 % or more of all core-hours used 60 % or less of those measured, 50 or more."
