@@ -14,7 +14,7 @@ Source: the README of cluster-trace-gpu-v2020 in alibaba/clusterdata.
 Elsewhere: gwa convert pai_job_table.csv pai_task_table.csv -o pai.parquet
 
 Each job becomes a job: submitted at its own start_time, started with its first task, ended with its last. Without
-the task table, waits, run times, processors and GPUs are missing. A task has so many instances, each with
+the task table, waits, run times, processors and GPUs are missing. A task has a number of instances, each with
 plan_cpu (600 is 6 cores), plan_gpu (50 is half a GPU) and plan_mem (GB); the job has their sums, processors
 rounded up. What was planned is taken as allocated. GPU types of several tasks are joined with +.
 

@@ -13,7 +13,7 @@ notes = """
 Source: the README of cluster-trace-v2026-spot-gpu in alibaba/clusterdata.
 
 Each job becomes a job. Times are seconds from the beginning of the trace, and stay relative. The trace does not say when jobs started:
-waits are missing, and with them when a job ran. A job has so many workers, each with cpu_request and gpu_request, taken as allocated;
+waits are missing, and with them when a job ran. A job has a number of workers, each with cpu_request and gpu_request, taken as allocated;
 processors are rounded up. The longest jobs are services that ran through the whole trace. The QOS is HP (high priority) or Spot,
 the group the organization. How jobs ended is not recorded. The list of nodes (node_info_df.csv) is not read.
 """

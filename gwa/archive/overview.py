@@ -114,7 +114,7 @@ class Line:
         ]
 
     def count(self, name: str) -> str:
-        """Return a figure as it is written: with its thousands set apart, as about so many, or unknown."""
+        """Return a figure as it is written: with its thousands set apart, approximate, or unknown."""
         value: float | None = getattr(self, name)
         if value is None:
             return "unknown"

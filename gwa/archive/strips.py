@@ -41,7 +41,7 @@ def strip(cube: Cube, cpus: float | None) -> str:
 
 
 def _parts(values: NDArray[np.float64], parts: int) -> list[float]:
-    """Return the sums of *values* in so many equal *parts*; what lies across an edge is shared."""
+    """Return the sums of *values* in a number of equal *parts*; what lies across an edge is shared."""
     edges = np.linspace(0, len(values), parts + 1)
     sums = np.interp(edges, np.arange(len(values) + 1), np.concatenate([[0.0], np.cumsum(values)]))
     return list(np.diff(sums).tolist())

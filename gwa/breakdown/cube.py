@@ -290,7 +290,7 @@ def _finest_usage(store: Store, keys: Mapping[str, str]) -> str:
 
 
 def _days(store: Store, grain: Grain) -> pa.Table:
-    """Return the days, or the first of each so many, with their seconds, and those whose load is known."""
+    """Return the days, or the first day of each interval, their seconds, and those whose load is known."""
     span = recorded_time(store.whole)
     seconds: dict[int, list[float]] = {}
     for one in _bins(store, span) if span else ():

@@ -32,7 +32,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of so many *rows*, and its *columns* in the order of their planes."""
+    """A table: the number of its *rows*, and its *columns* in the order of their planes."""
 
     rows: int
     columns: tuple[Column, ...]

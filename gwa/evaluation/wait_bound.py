@@ -28,7 +28,7 @@ class Asked:
 @dataclass(frozen=True)
 class WaitBound:
     """
-    A *bound* on a wait in s, which rests on so many *jobs* *since* a moment.
+    A *bound* on a wait in s, which rests on the waits of a number of *jobs* *since* a moment.
 
     It is None of too few jobs, and that of a wider class where its own has too few. *held* is how such bounds
     did in the log, for *classes* of jobs, too; *beyond* says what is asked for that no job of the log had.

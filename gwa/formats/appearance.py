@@ -23,7 +23,7 @@ SIGNATURES: Final = {
 DELIMITERS: Final = {",": "commas", "\t": "tabs", "|": "bars", ";": "semicolons", ":": "colons"}
 
 MINIMUM_ROWS: Final = 3
-"""So many rows without a delimiter may be blank-separated cells by chance; text of fewer is called text."""
+"""The number of rows without a delimiter below which blank-separated cells may be chance: that is text."""
 
 MAXIMUM_NAMES: Final = 6
 """The number of names of columns that are shown."""

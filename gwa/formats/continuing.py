@@ -25,7 +25,7 @@ PLACES: Final = "read"
 """The entry of the provenance on the places up to which logs were read."""
 
 MAXIMUM_PLACES: Final = 100
-"""So many logs are known, those that were read last."""
+"""The maximum number of logs that are known: those that were read last."""
 
 FINGERPRINT: Final = 4096
 """How many bytes before a place, and at the start of a log, it is known by."""
@@ -36,7 +36,7 @@ BLOCK: Final = 1 << 20
 
 @dataclass(frozen=True)
 class Place:
-    """A place in a log called *name*, behind so many *bytes*: hashes of their *begin* and their *end*."""
+    """A place in a log called *name*, after a number of *bytes*: hashes of their *begin* and their *end*."""
 
     name: str
     bytes: int

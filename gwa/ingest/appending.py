@@ -38,7 +38,7 @@ from gwa.store.options import ReadOptions, RebuildNeeded
 from gwa.store.store import Store
 
 LAST_WITNESSES: Final = 3
-"""So many of the last files show what is true of a whole log."""
+"""The number of last files that show what is true of a whole log."""
 
 IDS: Final = ("source_id", "raw_id")
 """What stands of a job beside its fields."""

@@ -19,7 +19,7 @@ INDEX: Final = "keys"
 """The name of the file with the keys of the rows beside it; it is of Parquet, but holds no rows."""
 
 WITNESSES: Final = 3
-"""So many keys of each file are kept of which the rows show what is true of a whole log."""
+"""The number of keys kept of each file whose rows show what is true of a whole log."""
 
 KEYS: Final = "wanted_keys"
 """The table of the keys whose rows are wanted."""

@@ -48,7 +48,7 @@ CLUSTER: Final = "last_run_site_id"
 
 ROWS_KEPT: Final = 2_000
 """
-So many rows of a source are copied into the engine before tables are made of them.
+The number of rows of a source that are copied into the engine before tables are made of them.
 
 Else each of these opens the files again, which takes longer than to read so few rows.
 """
@@ -127,7 +127,7 @@ def _blaming(store: Store, query: JobQuery, heads: Sequence[FileHead]) -> Iterat
 
 def grouping_megabytes(rows: int) -> int:
     """
-    Return the engine's memory in which so many *rows* of a source are grouped as a whole.
+    Return the engine's memory in which that number of *rows* of a source are grouped as a whole.
 
     With less, a join writes the rows themselves to disk, which takes longer than all of the rest.
     """
@@ -188,7 +188,7 @@ def _fill(store: Store, tables: Mapping[str, MadeTable]) -> None:
 
 
 def _part_count(store: Store, query: JobQuery, rows: int) -> int:
-    """Return in how many parts so many *rows* are mapped."""
+    """Return the number of parts in which a number of *rows* is mapped."""
     (limit,) = store.row("select current_setting('memory_limit')")
     memory = max(parse_size(limit) - BYTES_BESIDE_ROWS, BYTES_BESIDE_ROWS // 10)
     return ceil(rows * BYTES_OF_ROW / memory) if query.joined_by else 1

@@ -99,7 +99,7 @@ def rows_in(table: str, files: Sequence[Path], options: str = "") -> str:
 
 
 def part_condition(joined_by: str, part: int, parts: int) -> str:
-    """Return the condition for the rows of one of so many *parts*, no two of which share a job."""
+    """Return the condition for the rows of one of the *parts*, no two of which share a job."""
     return f"hash({joined_by}) % {parts} = {part}"
 
 

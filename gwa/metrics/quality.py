@@ -148,7 +148,7 @@ SERIOUS_REPAIRS: Final = {*TOLD_REPAIRS, message("invalid value"), message("dupl
 """Repairs made by gwa itself; what converters remark on is information."""
 
 MAXIMUM_TOLD: Final = 3
-"""So many repairs are told at the end of a conversion; the others are counted."""
+"""The number of repairs that are named at the end of a conversion; the others are counted."""
 
 REPAIR_EFFECTS: Final = {
     message("settled jobs"): message("jobs that were requeued since, and steps that came later"),

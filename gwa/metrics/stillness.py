@@ -448,7 +448,7 @@ def _levels(store: Store) -> tuple[float, dict[float, float], Sample]:
 
 def _stride(jobs: int) -> int:
     """
-    Return of how many hours one is looked at, of a log of so many *jobs*: it meets every hour of the week.
+    Return one hour in how many is looked at, of a log of *jobs* jobs: all hours of the week are met.
 
     >>> _stride(200_000), _stride(1_000_000), _stride(1_600_000)
     (1, 5, 11)

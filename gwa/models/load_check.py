@@ -30,7 +30,7 @@ MAXIMUM_ERROR: Final = 0.1
 """How far one workload may typically be from the log: the root of the mean square of its distance."""
 
 MAXIMUM_JOBS: Final = 100_000
-"""A workload ends with so many jobs, even if the days of the log are not over."""
+"""The maximum number of jobs of a workload, even if the days of the log are not over."""
 
 FIRST_SEED: Final = 1_000_000
 """The seeds are far from those that people use."""

@@ -13,7 +13,7 @@ from gwa.models.streams import Extent
 @dataclass(frozen=True)
 class Wanted:
     """
-    What is wanted of a model: so many *jobs* or *days*, of a *seed*.
+    What is wanted of a model: a number of *jobs* or *days*, with a *seed*.
 
     With *cpus*, no job is larger than that; with a *utilization* of them, arrivals are rescaled to it.
     *arrivals* names another arrival process.

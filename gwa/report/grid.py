@@ -42,7 +42,7 @@ AMOUNTS: Final = {
 """Units whose numbers may have bars: a bar begins at nothing."""
 
 FEWEST_BARS: Final = 3
-"""Below so many rows there is nothing to compare."""
+"""The minimum number of rows: with fewer there is nothing to compare."""
 
 DIGITS: Final = 6
 """How many digits the greatest number of a column has at most, decimals included."""
@@ -222,7 +222,7 @@ def _shaded(cells: Sequence[Cell], *, is_least: bool) -> list[Cell]:
 
 
 def _text(fact: Fact, decimals: int | None, write: Writer, numeral: Callable[[str], str]) -> str:
-    """Return the text of a cell, with so many *decimals* unless it is written by itself."""
+    """Return the text of a cell, with that number of *decimals* unless it is written by itself."""
     if fact.text or decimals is None or not _is_finite(fact.value) or fact.value == 0:
         return fact.text or write(fact.value, fact.unit)
     scale, unit = SCALES[fact.unit]

@@ -16,7 +16,7 @@ WIDE_KINDS: Final = {"series", "gantt", "groups", "heatmap", "strips"}
 """Kinds of figures that take the whole width; of others two may stand side by side."""
 
 MAX_BARS: Final = 12
-"""So many bars stand in half of the width."""
+"""The maximum number of bars in half of the width."""
 
 
 @dataclass(frozen=True)

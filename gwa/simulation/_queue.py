@@ -63,7 +63,7 @@ def from_queue(
 
 
 def empty(jobs: int, cpus: int) -> QueueState:
-    """Return the state before any of so many *jobs* is submitted to a cluster of *cpus*."""
+    """Return the state before any of a number of *jobs* is submitted to a cluster of *cpus*."""
     capacity = min(jobs, cpus) + 1
     return QueueState(
         np.full(jobs, np.nan),

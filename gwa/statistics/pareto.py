@@ -18,7 +18,7 @@ _MIN_SHAPE = -0.5
 _ON_BOUND = 1e-3
 _PENALTY = 1e3
 _BINS = 1500
-"""The grid is searched on a sample in so many bins."""
+"""The number of bins of the sample on which the grid is searched."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ _ROUNDED_FROM = 6
 """Where rounded values may begin, in steps of rounding: from here on the estimate is within a percent."""
 
 _ENOUGH = 20
-"""After so many replicates that are as far, p is known well enough (Besag & Clifford 1991)."""
+"""The number of replicates as far away after which p is known well enough (Besag & Clifford 1991)."""
 
 _STRETCH = 8
 """Tails are first compared at every eighth value, and only then at all of them."""

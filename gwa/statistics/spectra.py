@@ -154,7 +154,7 @@ def _agree(whole: Comparison, roots: Comparison, hours: int) -> bool:
     """
     Whether two comparisons have the same verdict and, where that is one memory time, about the same one.
 
-    Memory times of less than an hour are alike, and so are those too long for so many *hours*.
+    Memory times of less than an hour are alike, and so are those too long for the number of *hours*.
     """
     if whole.verdict != roots.verdict or whole.verdict != "one memory time":
         return whole.verdict == roots.verdict
@@ -251,8 +251,8 @@ def _independent(profile: Floats) -> float:
     Over the *profile* p of an hour, arrivals at random have a variance v of 1 / p, and none where there are
     none: noise that comes and goes with the hours of the week is alike at frequencies that are multiples
     of 1 / 168 apart. The squared coherences of an ordinate with the others add up to the mean of v**2 over
-    the square of the mean of v (Parseval), so that one of so many is independent. It is 1 without a cycle,
-    and the share of office hours in the week where there are arrivals in these only.
+    the square of the mean of v (Parseval), so that one value in that number is independent. It is 1
+    without a cycle, and the share of office hours in the week where there are arrivals in these only.
     """
     variance = profile / _divisor(profile) ** 2
     return float(variance.mean() ** 2 / (variance**2).mean())

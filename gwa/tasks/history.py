@@ -13,7 +13,7 @@ import numpy as np
 from gwa.statistics.sample import Floats, Ints
 
 REMEMBERED: Final = 50
-"""A mean is that of so many values at most, the last ones."""
+"""The maximum number of values that a mean is of: the last ones."""
 
 STEPS: Final = float(1 << 20)
 """Logarithms are added up in steps of 1 / STEPS."""

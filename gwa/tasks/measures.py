@@ -24,7 +24,7 @@ SEED: Final = 0
 INTERVAL: Final = (0.025, 0.975)
 
 HELD: Final = 0.94
-"""An upper quantile holds if it covers so many of all jobs, and `HELD_IN_WINDOW` in most windows."""
+"""The share of all jobs that an upper quantile has to cover, and `HELD_IN_WINDOW` in most windows."""
 
 HELD_IN_WINDOW: Final = 0.90
 MOST_WINDOWS: Final = 0.8

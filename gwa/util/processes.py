@@ -35,7 +35,7 @@ OBJECTS_PER_SEARCH: Final = 50_000
 """New objects after which a worker looks for cycles of them, as the command does."""
 
 LENGTH: Final = 8
-"""Each message begins with its length, in so many bytes."""
+"""The number of bytes at the start of a message that hold its length."""
 
 START: Final = """
 import sys

@@ -79,7 +79,7 @@ def _halves(known: Known) -> Message:
 
 
 def _waited(most: float) -> Message:
-    """Return that jobs waited for so many seconds at *most*."""
+    """Return the statement that jobs waited for *most* seconds at most."""
     return message("waited {wait} or less", wait=seconds(most)) if most else message("did not wait")
 
 

@@ -28,7 +28,7 @@ MAXIMUM_MONTHS: Final = 60
 """Of longer logs the last months are shown."""
 
 FAR_APART: Final = 2.0
-"""Traces stand on one calendar if all of it is at most so many times as long as the longest of them."""
+"""The maximum length of one calendar for all traces, as a multiple of the longest of them."""
 
 
 @dataclass(frozen=True)

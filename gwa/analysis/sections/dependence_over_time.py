@@ -160,7 +160,7 @@ def _verdict_blocks(hours: Floats, places: Ints) -> Iterator[Block]:
 
 
 def verdict_facts(found: Dependence, hours: int) -> tuple[Fact, ...]:
-    """Return the verdict on a series of so many *hours*, and what it says of time scales."""
+    """Return the verdict on a series by its length in *hours*, and what it says about time scales."""
     memory = found.counts.memory_time
     is_memory = found.verdict == "one memory time" and memory <= hours / SPAN_OVER_MEMORY
     is_law = found.verdict == "power law"

@@ -125,7 +125,7 @@ def _blocks(real: "JobArrays", scored: list[ScoredModel]) -> Iterator[Block]:
 
 
 def _how_near(nearest: ScoredModel, jobs: int) -> str:
-    """Return which model comes nearest to so many *jobs*, how near, and what makes jobs with it."""
+    """Return the model that comes nearest to a number of *jobs*, how near, and its command."""
     title, away = nearest.model.title, number(nearest.floors)
     if away is None:
         return message(

@@ -62,7 +62,7 @@ def exact(number: float) -> Decimal:
 
 
 def _has_decimals(number: float, most: int) -> bool:
-    """Whether a *number* has at most so many decimals."""
+    """Whether a *number* has no more decimals than allowed."""
     exponent = exact(number).normalize().as_tuple().exponent
     return isinstance(exponent, int) and -exponent <= most
 

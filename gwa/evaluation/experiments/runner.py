@@ -21,7 +21,7 @@ from gwa.util.processes import Pool, Worker, WorkerError
 from gwa.util.progress import SILENT, Progress
 
 PIECES: Final = 4
-"""So many pieces of work for each process, at least, so that none is idle for long at the end."""
+"""The minimum number of pieces of work for each process, so that none is idle for long at the end."""
 
 ENDED: Final = "a process that simulates has ended; with --jobs 1 there is none"
 
@@ -59,7 +59,7 @@ class Simulator:
 
 def run_all(plan: Plan, cache: RunCache, jobs: int, progress: Progress = SILENT) -> int:
     """
-    Do all runs of *plan* that *cache* lacks, in so many processes as *jobs*; return how many there were.
+    Do all runs of *plan* that *cache* lacks, in *jobs* processes; return the number of runs.
 
     Raise `SimulationError` for the first that cannot be done; what is done by then is kept.
     """

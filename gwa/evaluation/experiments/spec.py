@@ -78,7 +78,7 @@ class WorkloadSpec(Parameters):
     """
     Tasks that a *trace* recorded, or that *models* make: one stream for each cluster, in turns.
 
-    A workload of models is so many *days* long or has so many *tasks*. Of it there are variants: each of
+    A workload of models has a length in *days* or a number of *tasks*. Of it there are variants: each of
     *bag_sizes* (the median of bags of two or more, their coefficient of variation kept), of *run_times* (the
     mean, likewise), and of *arrivals*.
     """

@@ -32,7 +32,7 @@ FIRST_BLOCK_OFFSET: Final = 3 * 4096
 """The offset of the first block in a DuckDB file."""
 
 DENSE: Final = 64
-"""Where job numbers span no more than so many times their count, a bit for each takes little room."""
+"""The range of job numbers, as a multiple of their count, up to which a bit for each takes little room."""
 
 WHOLE_TABLES: Final = (
     "select count(*) from header where key is null or value is null",

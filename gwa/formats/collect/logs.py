@@ -136,7 +136,7 @@ def _known_piece(file: BinaryIO, begin: int, known: Known) -> int:
 
 
 def _blocks(file: BinaryIO, size: int) -> Iterator[bytes]:
-    """Yield so many bytes of a *file*, fewer at its end."""
+    """Yield the bytes of a *file* in pieces of one size; the last may be shorter."""
     while size > 0 and (block := file.read(min(BLOCK, size))):
         size -= len(block)
         yield block

@@ -20,7 +20,7 @@ from gwa.store.options import ReadOptions
 from gwa.util.atomic import whole
 
 FAILURES: Final = 2
-"""After so many days in a row that cannot be had, no other is asked for."""
+"""The number of consecutive days that cannot be had after which no other is asked for."""
 
 ARRAY_RANGE: Final = b"_["
 WAITING: Final = b"PENDING"

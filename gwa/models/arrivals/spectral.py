@@ -43,7 +43,7 @@ class Spectral(Arrivals):
     """
 
     arrivals: Annotated[tuple[int, ...], Quantity("in an hour, in rising order", "", 0.0, 1e9)]
-    often: Annotated[tuple[int, ...], Quantity("hours with so many arrivals", "h", 1.0, MAXIMUM_HOURS)]
+    often: Annotated[tuple[int, ...], Quantity("hours by their number of arrivals", "h", 1.0, MAXIMUM_HOURS)]
     cycle: Annotated[tuple[float, ...], Quantity("mean normal score of an hour of the cycle")]
     power: Annotated[tuple[float, ...], Quantity("variance of a frequency, band by band", "", 0.0)]
     shapes: Annotated[tuple[float, ...], positive("of the beta multipliers within an hour")]
@@ -65,7 +65,9 @@ class Spectral(Arrivals):
             raise ModelError("cycle is empty, expected an hour at least")
         if len(self.power) != frequency_bands(sum(self.often)).size:
             bands = frequency_bands(sum(self.often)).size
-            raise ModelError(f"power has {len(self.power)} numbers, expected {bands} for so many hours")
+            raise ModelError(
+                f"power has {len(self.power)} numbers, expected {bands} for this number of hours"
+            )
 
     @classmethod
     def fit(cls, store: Store, table: str = "jobs", column: str = "submit_time") -> Self:

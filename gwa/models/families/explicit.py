@@ -103,7 +103,7 @@ class Explicit(Model):
 
 def _fit_subset(kind: type[M], store: Store, condition: str, seconds: float) -> M:
     """
-    Fit a model of a *kind* to the jobs that meet an SQL *condition*, in a trace of so many *seconds*.
+    Fit a model of a *kind* to the jobs that meet an SQL *condition*, in a trace of a length in *seconds*.
 
     A user comes and goes, where a model goes on without end: its gaps are those of the whole trace.
     """

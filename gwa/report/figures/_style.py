@@ -44,7 +44,7 @@ WIDE: Final = 700
 SMALL: Final = 10.0
 
 FEW_DAYS: Final = 3
-"""Below so many days an axis shows hours, and the days stand in its words."""
+"""The number of days below which an axis shows hours, and its words the days."""
 
 SETTINGS: Final[dict[Any, Any]] = {
     "svg.fonttype": "none", "svg.hashsalt": "gwa", "svg.image_inline": True, "text.parse_math": False,

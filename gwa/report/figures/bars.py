@@ -19,7 +19,7 @@ MAX_LABEL = 22
 """Longer names are cut: the table beside a figure has them whole."""
 
 MAX_UPRIGHT = 26
-"""Up to so many short names stand side by side."""
+"""The maximum number of short names side by side."""
 
 TIME = re.compile(r"\d{4}(-\d{2}(-\d{2})?|-?W\d{2}|-?Q[1-4])?|\d{2}:\d{2}")
 """The name of a year, quarter, month, week or day, or of an hour of the day."""

@@ -22,7 +22,7 @@ CELLS_PER_DOUBLING = 1
 """Cells for each power of two of y."""
 
 MAX_DECADES = 40
-"""Values are taken to be at most so many powers of ten above 1."""
+"""The maximum powers of ten above 1 that values are taken to have."""
 
 ROW_HEIGHT, MAX_HEIGHT = 36, 182
 """How high a row of cells is, and all of them at most."""

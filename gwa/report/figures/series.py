@@ -35,7 +35,7 @@ NARROWEST = 1 / 300
 """The share of the drawing that a shaded interval takes at least."""
 
 MAX_REFERENCE = 4.0
-"""A level so many times as high as all that is drawn would leave nothing else to see: it is written only."""
+"""How many times as high as all that is drawn a level may be: a higher one is only written."""
 
 
 def series(  # noqa: PLR0913 - what a figure says

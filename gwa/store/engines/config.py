@@ -68,7 +68,7 @@ class Engine:
         return self.limit_beside(MEMORY_OUTSIDE_ENGINE)
 
     def limit_beside(self, other: int) -> str:
-        """Return DuckDB's memory limit where the process needs so many *other* bytes."""
+        """Return DuckDB's memory limit where the process needs *other* bytes for itself."""
         return f"{self._bytes_beside(other)}B" if self.memory else DEFAULT_MEMORY_LIMIT
 
     @property
@@ -77,7 +77,7 @@ class Engine:
         return max(1, self._bytes_beside(MEMORY_OF_READING) // MEMORY_OF_THREAD) if self.memory else None
 
     def lacks(self, megabytes: int) -> bool:
-        """Whether the memory of the process is limited to less than so many *megabytes*."""
+        """Whether the memory of the process is limited to less than this number of *megabytes*."""
         return self.memory is not None and parse_size(self.memory) < megabytes * 1_000_000
 
     @property

@@ -137,7 +137,7 @@ def limited_memory(
 
     More than *megabytes* would be used for blocks that are not read again. Each thread needs memory
     for a block of text in addition; the default limit is not exceeded. Where the user has set a limit for
-    the process, the database gets what is left *beside* so many bytes.
+    the process, the database gets what is left *beside* a number of bytes.
     """
     engine = engine or Engine()
     streaming = min((megabytes + 64 * _threads(database)) * 10**6, parse_size(DEFAULT_MEMORY_LIMIT))

@@ -3,8 +3,8 @@
 
 figures.kinds.series = (() => {
   const CLOSEST = 200; // a part is not less than a two hundredth of the whole
-  const FAR = 4; // a level so many times as high as all that is drawn is only written
-  const SPIKE = 5; // values so many times as high as nearly all others leave the drawing at its top
+  const FAR = 4; // a level that is this many times as high as all that is drawn is only written
+  const SPIKE = 5; // values this many times as high as nearly all others leave the drawing at its top
 
   const HALO = { fill: draw.colours.ink, stroke: draw.colours.paper, "stroke-width": 3, "paint-order": "stroke" }; // over lines
 
