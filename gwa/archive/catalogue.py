@@ -51,8 +51,8 @@ class CatalogueEntry:
 
     *source* is its file or folder; or a *preset* makes it: a number of *jobs* or *days*, from a *seed*, on
     *cpus* processors. With a *policy* its jobs are scheduled, on a machine that they keep busy to a *load*,
-    and a share of *failures* is marked as failed (`gwa.archive.scheduled`). *synthetic* traces are labelled so
-    everywhere, and their names are those of no person. *names* are those that may be published of a real
+    and a share of *failures* is marked as failed (`gwa.archive.scheduled`). *synthetic* traces are labelled
+    so everywhere, and their names are those of no person. *names* are those that may be published of a real
     trace, such as those of queues, and lines of its header.
     """
 
