@@ -34,7 +34,7 @@ MINIMUM_HOURS: Final = 1.0
 ENDED_SHARE: Final = 0.05
 """Jobs that were ended at a limit matter from this share on."""
 
-MOST: Final = 0.5
+COVERED_SHARE: Final = 0.5
 """An alert is left out if others, which say it more exactly, have this share of its hours."""
 
 SHOWN: Final = 10
@@ -88,7 +88,9 @@ def _due(store: Store, name: str, by: By) -> list[tuple[Alert, Holder]]:
     }
 
     def is_said(rule: Rule, holder: Holder) -> bool:
-        return sum(held[one][1].hours for one in rule.parts if one in held) >= MOST * holder.hours > 0
+        return (
+            sum(held[one][1].hours for one in rule.parts if one in held) >= COVERED_SHARE * holder.hours > 0
+        )
 
     return [(alert, holder) for alert, holder in held.values() if not is_said(alert.rule, holder)]
 

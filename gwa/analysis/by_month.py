@@ -30,7 +30,7 @@ SHOWN: Final[Mapping[str, tuple[Message, Unit]]] = {
 TINY: Final = 60.0
 """Of a shorter wait no change is given in percent, in seconds."""
 
-LARGE: Final = 4.0
+MAXIMUM_PERCENT_RATIO: Final = 4.0
 """A larger ratio is not given in percent."""
 
 
@@ -102,7 +102,7 @@ def _change(before: float, value: float, unit: Unit) -> tuple[float | None, str]
     if unit == "fraction":
         return value - before, message("{n} points", n=signed(100 * (value - before), 1))
     low, high = sorted((before, value))
-    if low <= 0 or (unit == "seconds" and low < TINY) or high > LARGE * low:
+    if low <= 0 or (unit == "seconds" and low < TINY) or high > MAXIMUM_PERCENT_RATIO * low:
         way = (value > before) - (value < before)
         return None, {1: message("up"), -1: message("down"), 0: message("none")}[way]
     return value / before - 1, message("{n} %", n=signed(100 * (value / before - 1)))

@@ -23,7 +23,7 @@ ENDINGS_OF_ONE: Final = {
 Shares = Mapping[str, float]
 """Shares by outcome, and of all that did not complete together, of the jobs whose outcome is known."""
 
-BAD: Final = "not completed"
+NOT_COMPLETED: Final = "not completed"
 """The name of all outcomes of `ENDINGS` together."""
 
 

@@ -23,7 +23,7 @@ from gwa.metrics.totals import Totals, totals
 from gwa.metrics.waits import HELD
 from gwa.report.facts import number
 from gwa.store.schema import RAN
-from gwa.store.store import SMALL, Store
+from gwa.store.store import SMALL_TRACE, Store
 from gwa.util import plugins
 from gwa.util.units import DAY
 from gwa.words.message import message
@@ -101,7 +101,7 @@ def measured_jobs(store: Store) -> str:
         f" {core_seconds(store)} as core_seconds, coalesce(energy, {estimate(store)}) as joules"
         f"{_cost(store)} from jobs"
     )
-    if totals(store).jobs <= SMALL:
+    if totals(store).jobs <= SMALL_TRACE:
         return f"{store.keep('measured_jobs', select)} as measured"
     return f"({select}) as measured"
 

@@ -68,7 +68,7 @@ where source in {sources}
 OF_LOG: Final = f"select * exclude (source) from ({SAID_BY_LOG.format(sources=(LOG, LOG))})"
 """What the log says of jobs of which something else measured the same."""
 
-SAID: Final = f"""
+STATED_VALUES: Final = f"""
 select job_id, rank, field, value from matched where jobs = 1 and is_possible
 union all
 {OF_LOG}
@@ -358,7 +358,9 @@ def _settle(store: Store) -> None:
     # The least is the first where there is one source.
     first = "arg_min(value, (rank, value))" if _has_several(store) else "min(value)"
     columns = ", ".join(f"{first} filter (where field = '{name}') as {name}" for name in fields)
-    database.execute(f"create temp table settled as select job_id, {columns} from ({SAID}) group by job_id")
+    database.execute(
+        f"create temp table settled as select job_id, {columns} from ({STATED_VALUES}) group by job_id"
+    )
     values = ", ".join(
         f"{name} = coalesce(cast(settled.{name} as {BY_NAME[name].sql}), recorded.{name})" for name in fields
     )
@@ -371,7 +373,7 @@ def _settle(store: Store) -> None:
 
 def _has_several(store: Store) -> bool:
     """Whether several sources measured jobs, of which the log may be one."""
-    return bool(store.row(f"select count(distinct rank) > 1 from ({SAID})")[0])
+    return bool(store.row(f"select count(distinct rank) > 1 from ({STATED_VALUES})")[0])
 
 
 def _is_bound_no_more(store: Store, field: str) -> None:
@@ -428,7 +430,7 @@ def _note(store: Store) -> None:
     order = ", ".join((LOG, *PRECEDENCE))
     database.execute(f"delete from repairs where name in ('{DISAGREEMENT}', '{IMPOSSIBLE}')")
     differing = f"""select field, count(*) from (
-        select job_id, field from ({SAID}) group by job_id, field
+        select job_id, field from ({STATED_VALUES}) group by job_id, field
         having count(distinct rank) > 1 and max(value) - min(value) > 0.1 * max(value)
     ) group by field order by field"""
     for field, jobs in store.rows(differing) if _has_several(store) else ():

@@ -13,7 +13,7 @@ from gwa.util.units import DAY
 Flags = NDArray[np.bool_]
 Observation = NDArray[np.float32]
 
-LONG: Final = 30 * DAY
+MAXIMUM_SECONDS: Final = 30 * DAY
 """Seconds that are seen as 1, as are longer times."""
 
 FEATURES: Final = {
@@ -82,7 +82,7 @@ class Window(NamedTuple):
         rows[:, 5] = self.may_start
         rows[:, 6:] = (
             self.free / cpus,
-            min(log1p(self.reservation) / log1p(LONG), 1.0),
+            min(log1p(self.reservation) / log1p(MAXIMUM_SECONDS), 1.0),
             self.spare / cpus,
             len(self.waiting) / (len(self.waiting) + size),
         )
@@ -91,5 +91,5 @@ class Window(NamedTuple):
 
 def as_time(seconds: Floats) -> Floats:
     """Return times as they are seen: from 0 to 1, by their logarithm."""
-    seen: Floats = np.minimum(np.log1p(seconds) / log1p(LONG), 1.0)
+    seen: Floats = np.minimum(np.log1p(seconds) / log1p(MAXIMUM_SECONDS), 1.0)
     return seen

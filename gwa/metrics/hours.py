@@ -15,7 +15,7 @@ from gwa.util.units import HOUR
 THURSDAY: Final = 3
 """1970 began on a Thursday; weeks begin on Mondays."""
 
-FEW: Final = 0.1
+STRAGGLING_SHARE: Final = 0.1
 """The log begins and ends with weeks of this share of the median jobs of weeks: the others are stragglers."""
 
 BEGUN: Final = 20
@@ -58,7 +58,7 @@ class Hours:
         without those before twenty jobs have come.
         """
         weeks = np.add.reduceat(self.counts, np.arange(0, len(self.counts), HOURS_OF_WEEK))
-        full = np.flatnonzero(weeks >= FEW * np.median(weeks[weeks > 0]))
+        full = np.flatnonzero(weeks >= STRAGGLING_SHARE * np.median(weeks[weeks > 0]))
         begun = int(np.searchsorted(np.cumsum(self.counts), min(BEGUN, self.counts.sum())))
         first, after = int(full[0]) * HOURS_OF_WEEK, (int(full[-1]) + 1) * HOURS_OF_WEEK
         return slice(max(first, begun), min(after, len(self.counts)))

@@ -12,7 +12,7 @@ from gwa.metrics.steps import step
 from gwa.store.store import Period, Store
 from gwa.util.units import DAY
 
-LONG: Final = float(MAXIMUM_DAYS * DAY)
+MAXIMUM_SPAN: Final = float(MAXIMUM_DAYS * DAY)
 """Longer traces have no dates: some of their times are wrong."""
 
 
@@ -24,7 +24,7 @@ def submissions(store: Store, condition: str = "true") -> Period | None:
     more than a century apart.
     """
     first, last = store.row(f"select min(submit_time), max(submit_time) from jobs where {condition}")
-    if store.system.relative or first is None or last - first > LONG:
+    if store.system.relative or first is None or last - first > MAXIMUM_SPAN:
         return None
     return first, last
 

@@ -188,21 +188,21 @@ Where job numbers follow submissions, a clock that is set back shows as a step o
 MAXIMUM_STEPS: Final = 0.001
 """Where a larger share of jobs lies before the previous one, job numbers do not follow submissions."""
 
-LONG: Final = "run_time >= 600 and wait_time >= 60 and submit_time is not null"
+LONG_RUNNING: Final = "run_time >= 600 and wait_time >= 60 and submit_time is not null"
 """Tasks of a bag may be alike to the second, but seldom after ten minutes of running."""
 
 AT_ONCE: Final = f"""
 select count(*) filter (where at_once) as jobs from (
     select submit_time = lag(submit_time) over w and wait_time = lag(wait_time) over w
         and run_time = lag(run_time) over w as at_once
-    from jobs where {LONG} window w as (order by submit_time, wait_time, run_time)
+    from jobs where {LONG_RUNNING} window w as (order by submit_time, wait_time, run_time)
 ) as ordered
 """
 """Jobs whose times are those of another one: no fewer than are alike in all, in a third of the time."""
 
 ALIKE: Final = f"""
 select cast(sum(n - 1) as bigint) as jobs, min(case when n > 1 then job end) as first from (
-    select count(*) as n, min(job_id) as job from jobs where {LONG}
+    select count(*) as n, min(job_id) as job from jobs where {LONG_RUNNING}
     group by submit_time, wait_time, run_time, n_procs, average_cpu_time, used_memory, req_time, user_id,
         executable_id, queue_id, status
 ) as groups having sum(n - 1) > 0

@@ -19,7 +19,7 @@ from gwa.metrics.timeline import decimal_sum
 from gwa.metrics.totals import totals
 from gwa.statistics.sample import Sample
 from gwa.store.engines.duckdb import literal
-from gwa.store.store import SMALL, Store
+from gwa.store.store import SMALL_TRACE, Store
 
 BIN: Final = "cast(floor(ln({value} + 1.0) * 16) as bigint)"
 """Bins are 6 % wide."""
@@ -100,7 +100,7 @@ def ranked(store: Store, rows: str, shares: Sequence[float], weight: str = "") -
 
     """
     sums = decimal_sum(weight) if weight else "cast(0 as decimal(38, 6))"
-    if totals(store).jobs <= SMALL:
+    if totals(store).jobs <= SMALL_TRACE:
         counted = COUNTED.format(rows=ALL.format(rows=rows), weight=sums)
         return {key: _ranked(parts, _Bins.none()) for key, parts in _by_key(store, counted)}
     of_value = BIN.format(value="value")

@@ -141,7 +141,7 @@ top of those of earlier hours: no sort is larger than an hour of jobs. Of a larg
 looked at.
 """
 
-ENOUGH: Final = 250_000
+SAMPLED_JOBS: Final = 250_000
 """The levels of a log with many more jobs are those of some of its hours, of about as many jobs in all."""
 
 
@@ -453,7 +453,7 @@ def _stride(jobs: int) -> int:
     >>> _stride(200_000), _stride(1_000_000), _stride(1_600_000)
     (1, 5, 11)
     """
-    stride = max(1, round(jobs / ENOUGH))
+    stride = max(1, round(jobs / SAMPLED_JOBS))
     while gcd(stride, HOURS_OF_WEEK) > 1:
         stride += 1
     return stride

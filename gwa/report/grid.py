@@ -56,7 +56,7 @@ SPREAD: Final = 1e4
 SMALLEST: Final = 0.001
 """A fraction that is nearer to none or all than this is never rounded to it."""
 
-MOST: Final = 1e9
+MAXIMUM_PLAIN: Final = 1e9
 """Numbers from here on are written with a power of ten, or in greater units."""
 
 MOST_PERCENT: Final = 1000
@@ -247,7 +247,7 @@ def _decimals(values: Sequence[Value], unit: Unit) -> int | None:
     if unit not in SCALES:
         return None
     scaled = [abs(value * SCALES[unit][0]) for value in values if _is_finite(value) and value != 0]
-    if not scaled or max(scaled) >= MOST or (unit == "fraction" and max(scaled) >= MOST_PERCENT):
+    if not scaled or max(scaled) >= MAXIMUM_PLAIN or (unit == "fraction" and max(scaled) >= MOST_PERCENT):
         return None
     if unit == "" and max(scaled) > SPREAD * min(scaled):
         return None

@@ -63,7 +63,7 @@ Period = tuple[float, float]
 COUNT: Final = re.compile(r"[0-9]{1,18}")
 """A number of rows in the account."""
 
-SMALL: Final = 10_000
+SMALL_TRACE: Final = 10_000
 """A trace of no more jobs is kept in tables while it is analysed, in a few megabytes."""
 
 MAGIC: Final = b"DUCK"
@@ -239,7 +239,11 @@ class Store(Queries):
         A query of few jobs takes a third of the time then: views of 41 columns take longer to expand.
         """
         self.localize()
-        if self._is_settled or self._parquet or self.row("select count(*) as n from all_jobs")[0] > SMALL:
+        if (
+            self._is_settled
+            or self._parquet
+            or self.row("select count(*) as n from all_jobs")[0] > SMALL_TRACE
+        ):
             return
         self.connection.begin()
         try:

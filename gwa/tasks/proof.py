@@ -40,7 +40,7 @@ MAXIMUM_DRAWS: Final = 40
 NEVER_STARTS: Final = 0.1
 """The share of the jobs of another future that never start."""
 
-LARGE: Final = 100.0
+LOGARITHMIC_FROM: Final = 100.0
 """Columns with larger values are learnt from as logarithms."""
 
 
@@ -187,7 +187,11 @@ def _design(columns: list[Floats], train: Ints) -> Floats:
     """Return *columns* for a regression: large ones as logarithms, standardized, nulls marked."""
     made: list[Floats] = []
     for column in columns:
-        values = np.log1p(np.maximum(column, 0.0)) if np.nanmax(np.append(column, 0.0)) > LARGE else column
+        values = (
+            np.log1p(np.maximum(column, 0.0))
+            if np.nanmax(np.append(column, 0.0)) > LOGARITHMIC_FROM
+            else column
+        )
         known = ~np.isnan(values)
         if not known[train].any():
             continue

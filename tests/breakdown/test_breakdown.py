@@ -67,7 +67,7 @@ def jobs(seed: int, size: int = 400) -> pd.DataFrame:
 def logged(request, make_store, monkeypatch):
     """Return a store and its jobs; those of a large log are looked for by bins."""
     seed, small = request.param
-    monkeypatch.setattr(ranked_values, "SMALL", small)
+    monkeypatch.setattr(ranked_values, "SMALL_TRACE", small)
     frame = jobs(seed)
     columns = {str(name): [None if pd.isna(x) else x for x in frame[name]] for name in frame}
     store = make_store(ZONE, **columns)

@@ -158,7 +158,7 @@ def test_rows_sorted_in_a_subquery_stay_so_for_windows(make_store):
 
 
 def test_many_jobs_are_not_settled(make_store, monkeypatch):
-    monkeypatch.setattr("gwa.store.store.SMALL", 2)
+    monkeypatch.setattr("gwa.store.store.SMALL_TRACE", 2)
     store = make_store(**JOBS)
 
     store.settle()

@@ -5,7 +5,7 @@ from typing import Final
 
 from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
 from gwa.analysis.answers.stretches import outages
-from gwa.analysis.endings import BAD, ENDINGS, ENDINGS_OF_ONE, Shares, shares, went_into
+from gwa.analysis.endings import ENDINGS, ENDINGS_OF_ONE, NOT_COMPLETED, Shares, shares, went_into
 from gwa.report.document import Figure
 from gwa.report.figures.spark import spark
 from gwa.words.formatting import cpu_seconds, fraction
@@ -26,7 +26,7 @@ def wrong(known: Known) -> Statement:
         return Statement("unknown", "", text, "outcomes")
     text = joined("", (*_endings(known, jobs, hours), outage))
     picture = _picture(hours or jobs, is_by_hour=bool(hours))
-    worth = fraction((hours or jobs)[BAD])
+    worth = fraction((hours or jobs)[NOT_COMPLETED])
     return Statement("known", worth, text, "outcomes", picture, _caption(jobs, hours))
 
 
@@ -52,7 +52,7 @@ def _caption(jobs: Shares, hours: Shares) -> Message:
     """Return what the number is of: the share that did not complete, by core-hour and by job."""
     if not hours:
         return message("of the jobs did not complete")
-    return message("of core-hours not completed; of jobs {jobs}", jobs=fraction(jobs[BAD]))
+    return message("of core-hours not completed; of jobs {jobs}", jobs=fraction(jobs[NOT_COMPLETED]))
 
 
 def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
@@ -62,7 +62,7 @@ def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
     whose = "" if is_whole else message(" whose outcome is known")
     if names:
         yield went_into(names, jobs, hours, is_whole=is_whole)
-    elif jobs[BAD]:
+    elif jobs[NOT_COMPLETED]:
         yield message("Nearly all jobs{whose} completed.", whose=whose)
     else:
         yield message("All jobs{whose} completed.", whose=whose)

@@ -13,7 +13,7 @@ from gwa.util.units import WEEK
 Stores: TypeAlias = Sequence[tuple[str, Store]]
 """Traces, each a name and a store."""
 
-NEAR: Final = 0.1
+LOAD_TOLERANCE: Final = 0.1
 """A week bears the common load if its own is so near to it, as a fraction of capacity."""
 
 WEEK_NUMBER: Final = f"cast(floor(submit_time / {WEEK}) as bigint)"
@@ -64,15 +64,16 @@ def same_load(stores: Stores) -> tuple[Stores, str]:
     common = median(median(weeks.values()) for weeks in loads.values())
     conditions = []
     for name, _ in stores:
-        near = [week for week, load in loads[name].items() if abs(load - common) <= NEAR]
+        near = [week for week, load in loads[name].items() if abs(load - common) <= LOAD_TOLERANCE]
         if len(near) < 2:  # noqa: PLR2004 - halves of it are compared
             raise TraceError(
                 f"{name}: fewer than two weeks bear a load of {common:.0%}, which is the common one"
             )
         conditions.append(f"{WEEK_NUMBER} in ({', '.join(map(str, near))})")
     return _select(stores, conditions), (
-        f"Only weeks in which jobs worth {common - NEAR:.0%} to {common + NEAR:.0%} of the capacity were"
-        " submitted are compared. Time series and utilization have gaps where other weeks were."
+        f"Only weeks in which jobs worth {common - LOAD_TOLERANCE:.0%} to {common + LOAD_TOLERANCE:.0%} of"
+        " the capacity were submitted are compared. Time series and utilization have gaps where other weeks"
+        " were."
     )
 
 

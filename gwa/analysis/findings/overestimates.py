@@ -6,7 +6,7 @@ from gwa.words.message import message
 
 MAXIMUM_SHARE = 0.25
 
-LEAST = 0.001
+MINIMUM_SHARE = 0.001
 """Smaller shares are written as this, a tenth of a percent."""
 
 
@@ -25,5 +25,5 @@ def overestimates(facts: Facts) -> tuple[float, str] | None:
     used = facts["estimates.time.median"]
     if used > MAXIMUM_SHARE or facts.get("estimates.limits_of_queues"):
         return None
-    share = fraction(max(used, LEAST))
+    share = fraction(max(used, MINIMUM_SHARE))
     return 0.6 - used, message("Half of the jobs that request a time use at most {share} of it.", share=share)

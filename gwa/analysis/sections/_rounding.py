@@ -27,7 +27,7 @@ CELL: Final = "(select value from {values} where value between {above} and {belo
 SCALE: Final = 1e9
 """Sums of ratios are made of billionths: an exact sum keeps six decimals."""
 
-NEAR: Final = 1e-9
+TOLERANCE: Final = 1e-9
 """Rounded values that differ by less, relatively, are the same one."""
 
 QUANTILES: Final = (0.5, 0.95)
@@ -122,7 +122,7 @@ def _exact_quantile(
     ranks = np.array([math.floor(place), math.ceil(place)])
     held = np.searchsorted(rounded.cumulative, ranks, side="right")
     cells = rounded.values[held].tolist()
-    lowest, highest = cells[0] * (1 - NEAR), cells[1] * (1 + NEAR)
+    lowest, highest = cells[0] * (1 - TOLERANCE), cells[1] * (1 + TOLERANCE)
     within = f"{three_digits('value', finest)} between {lowest!r} and {highest!r}"
     above, below = ends[[held[0], held[1] + 2]].tolist()
     cell = CELL.format(values=values, above=repr(above), below=repr(below), within=within)

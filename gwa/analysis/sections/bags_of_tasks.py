@@ -45,7 +45,7 @@ MAXIMUM_GAP = DAY
 
 CURVE_POINTS = 80
 
-NEAR = 1 / 120
+CHANCE_NEIGHBOUR = 1 / 120
 """The probability that a job is within 120 s of another one in eight hours: 240/28800."""
 
 
@@ -101,7 +101,7 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
 def _single_if_even(store: Store) -> Fact:
     """Return the share of jobs that would be in no bag if users spread each day's jobs evenly."""
     days = store.sample("jobs", user_days(store))
-    alone = float(days.counts @ (days.values * (1 - NEAR) ** (days.values - 1)))
+    alone = float(days.counts @ (days.values * (1 - CHANCE_NEIGHBOUR) ** (days.values - 1)))
     value = alone / days.total() if days.n else None
     label = message(
         "Share of jobs in no bag (text) if each user's jobs of a day were spread over eight hours"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.endings import BAD
+from gwa.analysis.endings import NOT_COMPLETED
 from gwa.analysis.sections._failures import failures
 from gwa.analysis.sections._requeues import requeued
 from gwa.analysis.sections.breakdowns import dimension_blocks
@@ -110,7 +110,7 @@ def _shares(known: Coding, of_outcome: Mapping[Outcome, Total]) -> list[dict[str
     bad = [row for row in rows if row["id"] in BAD_OUTCOMES]
     if rows:
         spent = math.fsum(row["core_hours"] for row in bad) if hours else None
-        rows.append({"id": BAD, "jobs": math.fsum(row["jobs"] for row in bad), "core_hours": spent})
+        rows.append({"id": NOT_COMPLETED, "jobs": math.fsum(row["jobs"] for row in bad), "core_hours": spent})
     return rows
 
 

@@ -10,7 +10,7 @@ from gwa.words.message import message
 
 MAXIMUM_ROWS: Final = 10
 
-SMALL: Final = 4
+SMALL_SIZE: Final = 4
 """Of the sizes above 1 up to this one, two of three are powers of two."""
 
 COMMON_SHARE: Final = 0.02
@@ -43,10 +43,10 @@ def powers_of_two(store: Store) -> Iterator[Block]:
         return
     powers = [row for row in parallel if is_power_of_two(row[0])]
     jobs, seconds = sum(row[1] for row in parallel), sum(row[2] for row in parallel)
-    large = sum(row[1] for row in parallel if row[0] > SMALL)
-    large_powers = sum(row[1] for row in powers if row[0] > SMALL)
+    large = sum(row[1] for row in parallel if row[0] > SMALL_SIZE)
+    large_powers = sum(row[1] for row in powers if row[0] > SMALL_SIZE)
     common = sum(row[1] >= COMMON_SHARE * jobs for row in powers)
-    large_label = message("Of those on more than {small} processors", small=SMALL)
+    large_label = message("Of those on more than {small} processors", small=SMALL_SIZE)
     yield Facts(
         (
             Fact(

@@ -129,7 +129,7 @@ USERS: Final = (
     User("u14", "climate", "analyse", 1),
 )
 
-SHORT: Final = 4
+SHORT_HOURS: Final = 4
 """Hours up to which a job has the QoS short, which is served first."""
 
 
@@ -160,7 +160,7 @@ class Job:
     @property
     def qos(self) -> str:
         """The quality of service, which follows from the time limit."""
-        return "short" if self.limit <= SHORT * HOUR else "long"
+        return "short" if self.limit <= SHORT_HOURS * HOUR else "long"
 
     @property
     def all_cores(self) -> int:

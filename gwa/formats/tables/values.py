@@ -31,7 +31,7 @@ TIGHT: Final = 0.3
 EXCEEDED: Final = 1.05
 """By this factor jobs may exceed their limit until they are ended."""
 
-SHORT, LONG = 600, 3000
+SHORT_LIMIT, LONG_LIMIT = 600, 3000
 """Limits are rarely shorter in seconds, or longer in minutes."""
 
 USED: Final = (0.05, 1.1)
@@ -208,9 +208,9 @@ def guessed_limit(raw: Numbers, run: Numbers) -> str:
     limits, runs = known(raw, run)
     if not len(limits):
         limits = known(raw)[0]
-        return "s" if len(limits) and np.median(limits) > LONG else "min"
+        return "s" if len(limits) and np.median(limits) > LONG_LIMIT else "min"
     fits = [unit for unit in ("s", "min", "h") if mostly(runs <= limits * SECONDS[unit] * EXCEEDED)]
-    if "s" in fits and np.median(limits) < SHORT:
+    if "s" in fits and np.median(limits) < SHORT_LIMIT:
         fits.remove("s")
     return fits[0] if fits else "min"
 

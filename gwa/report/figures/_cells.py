@@ -34,7 +34,7 @@ def scale(axes: "Axes", low: float, high: float, unit: str) -> None:
     for step in range(5):
         corner = (end - (70 - 14 * step) * across, top)
         cell(axes, corner, step / 4, width=13 * across, height=9 * up, transform=axes.transAxes)
-    look: dict[str, Any] = {"va": "bottom", "color": _style.MUTED, "fontsize": _style.SMALL}
+    look: dict[str, Any] = {"va": "bottom", "color": _style.MUTED, "fontsize": _style.SMALL_TEXT}
     look["transform"] = axes.transAxes
     axes.text(end - 75 * across, top - 2 * up, words[0], ha="right", **look)
     axes.text(end + 4 * across, top - 2 * up, words[1], ha="left", **look)

@@ -171,6 +171,6 @@ def above(axes: "Axes", lines: Sequence[LabelledLine]) -> None:
         name = line.name if len(line.name) <= length else f"{line.name[: length - 1]}…"
         axes.annotate(
             f"– {name}", (1, 1), (right, 8), xycoords="axes fraction", textcoords="offset points",
-            ha="right", va="baseline", color=line.colour, fontsize=_style.SMALL,
+            ha="right", va="baseline", color=line.colour, fontsize=_style.SMALL_TEXT,
         )  # fmt: skip
         right -= CHARACTER * (len(name) + 4)

@@ -38,10 +38,10 @@ VARIABLES: Final = {
 }  # fmt: skip
 """The CSS variable of each colour."""
 
-WIDE: Final = 700
+FIGURE_WIDTH: Final = 700
 """How wide a figure is, in units of the drawing; text is 11 of them high."""
 
-SMALL: Final = 10.0
+SMALL_TEXT: Final = 10.0
 
 FEW_DAYS: Final = 3
 """The number of days below which an axis shows hours, and its words the days."""
@@ -52,7 +52,7 @@ SETTINGS: Final[dict[Any, Any]] = {
     "axes.edgecolor": GRID, "axes.linewidth": 1.0, "axes.spines.top": False, "axes.spines.right": False,
     "axes.spines.left": False, "axes.axisbelow": True, "axes.grid": True, "axes.unicode_minus": True,
     "grid.color": GRID, "grid.linewidth": 0.8, "xtick.color": MUTED, "ytick.color": MUTED,
-    "xtick.labelsize": SMALL, "ytick.labelsize": SMALL, "xtick.minor.visible": False,
+    "xtick.labelsize": SMALL_TEXT, "ytick.labelsize": SMALL_TEXT, "xtick.minor.visible": False,
     "xtick.major.size": 0, "ytick.major.size": 0, "xtick.major.pad": 6, "ytick.major.pad": 5,
     "lines.solid_joinstyle": "round", "path.simplify": True, "path.simplify_threshold": 0.1,
 }  # fmt: skip
@@ -63,7 +63,7 @@ def axes(
     canvas: "Canvas",
     *,
     height: float,
-    width: float = WIDE,
+    width: float = FIGURE_WIDTH,
     left: float,
     bottom: float,
     top: float,
@@ -90,9 +90,11 @@ def line(place: int, width: float = 1.7, *, dashed: bool = True) -> dict[str, An
 def words(axes: "Axes", below: str, above: str, lift: float = 8) -> None:
     """Write what the x axis shows under it, and what the y axis shows over its upper end, upright."""
     look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "color": MUTED}
-    axes.annotate(below, (1, 0), (0, -34), ha="right", va="center_baseline", fontsize=SMALL + 0.5, **look)
     axes.annotate(
-        above, (0, 1), (-axes.bbox.x0, lift), ha="left", va="baseline", fontsize=SMALL + 0.5, **look
+        below, (1, 0), (0, -34), ha="right", va="center_baseline", fontsize=SMALL_TEXT + 0.5, **look
+    )
+    axes.annotate(
+        above, (0, 1), (-axes.bbox.x0, lift), ha="left", va="baseline", fontsize=SMALL_TEXT + 0.5, **look
     )
 
 

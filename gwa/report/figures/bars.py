@@ -110,7 +110,7 @@ def _upright(canvas: "Canvas", data: Mapping[str, Any], values: list[float]) -> 
     axes.set_ylim(low, high * 1.05)
     axes.set_xlim(-0.6, len(values) - 0.4)
     _style.linear_ticks(axes.yaxis, low, high, data["unit"])
-    room = (_style.WIDE - 74) / max(len(values), 1)
+    room = (_style.FIGURE_WIDTH - 74) / max(len(values), 1)
     stride = max(1, -(-(max([1, *map(len, data["labels"])]) * 6 + 4) // max(int(room), 1)))
     _style.set_ticks(axes.xaxis, [(place, data["labels"][place]) for place in range(0, len(values), stride)])
     _style.words(axes, data["xlabel"], data["ylabel"])

@@ -102,7 +102,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
     shown = data["strips"]
     height = EACH * len(shown) + 78
-    axes = _style.axes(canvas, width=_style.WIDE, height=height, left=14, right=14, bottom=48, top=30)
+    axes = _style.axes(canvas, width=_style.FIGURE_WIDTH, height=height, left=14, right=14, bottom=48, top=30)
     for place, strip in enumerate(shown):
         base, edges = float(len(shown) - 1 - place), _thinning.array(strip["x"]) / DAY
         below = np.zeros(max(len(edges) - 1, 0))

@@ -23,7 +23,7 @@ OPTIONS: Final[dict[str, Any]] = {
 THREADS: Final = 1
 """Sums of one thread are the same each time; several would wait for each other on a busy machine."""
 
-LEAST: Final = 1e-4
+MINIMUM_PROBABILITY: Final = 1e-4
 """No probability is nearer to 0 or 1."""
 
 
@@ -66,7 +66,7 @@ def boosting_of_failures(problem: Problem) -> Floats | None:
         model = HistGradientBoostingClassifier(**OPTIONS).fit(x[train], labels[train])
     scale = LogisticRegression().fit(model.decision_function(x[valid])[:, None], labels[valid])
     p: Floats = scale.predict_proba(model.decision_function(x[test])[:, None])[:, 1]
-    found: Floats = np.clip(p, LEAST, 1 - LEAST)
+    found: Floats = np.clip(p, MINIMUM_PROBABILITY, 1 - MINIMUM_PROBABILITY)
     return found
 
 
