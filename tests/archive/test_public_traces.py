@@ -382,6 +382,12 @@ def test_json_has_every_field_of_every_trace():
         assert row["licence"] is None or row["read_at"]["licence"]
 
 
+def test_the_guide_says_how_many_there_are():
+    guide = (HOME / "docs" / "how-to" / "fetch.md").read_text()
+    assert f"shows {len(public_traces())} public traces" in guide
+    assert all(key in public_traces() for key in re.findall(r"gwa fetch (?:--list )?([a-z]\S+-\S+)", guide))
+
+
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_the_keys_of_all_traces_stand_on_one_screen(width):
     shown = overview(list(public_traces().values()), width).splitlines()
