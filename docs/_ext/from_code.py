@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -227,13 +227,77 @@ def policies() -> str:
     return "\n".join(parts)
 
 
+def public_traces() -> str:
+    """Return the traces that `gwa fetch` knows: by what they suit, and by collection, with their sources."""
+    from gwa.archive.overview import PURPOSES, lines
+    from gwa.archive.public_traces import public_traces as known
+
+    traces = list(known().values())
+    rows = lines((), traces)
+    parts = [
+        f"**{purpose.title}** ({purpose.about}): "
+        + ", ".join(code(line.id) for line in rows if name in line.purposes)
+        + "\n"
+        for name, purpose in PURPOSES.items()
+    ]
+    heads = ("Trace", "Years", "Jobs", "Processors", "Records", "Licence", "DOI of the data", "Get it")
+    for collection, members in groupby(sorted(traces, key=_collection), lambda trace: trace.collection):
+        parts += [f"## {collection}\n", table(heads, map(_public_row, members))]
+    return "\n".join(parts)
+
+
+def _collection(trace: object) -> int:
+    from gwa.archive.public_traces import Collection
+
+    return get_args(Collection).index(trace.collection)
+
+
+def _public_row(trace: object) -> Sequence[str]:
+    from gwa.archive.public_traces import PublicFacts
+
+    facts, read_at = trace.facts or PublicFacts(source=()), trace.read_at
+    links = _links(facts.source)
+    counted = f"{facts.requests:,} requests" if facts.requests else _known(trace.known_jobs)
+    return (
+        f"{code(trace.key)} [{escaped(trace.title)}]({trace.page})",
+        trace.years,
+        f"{counted}{links if facts.requests or trace.known_jobs else ''}",
+        f"{_known(facts.processors)}{links if facts.processors else ''}",
+        ", ".join(facts.records) or "unknown",
+        f"{escaped(trace.licence)}{_links(read_at.licence)}",
+        f"{escaped(trace.doi or 'unknown')}{_links(read_at.doi)}",
+        code(trace.command) or escaped(f"by hand: {trace.note}"),
+    )
+
+
+def _known(number: int | None) -> str:
+    return "unknown" if number is None else f"{number:,}"
+
+
+def _links(sources: Sequence[str]) -> str:
+    """Return a link to each source that has an address."""
+    found = [source.split(" ")[0] for source in sources if source.startswith("http")]
+    return "".join(f" [[{number}]]({url})" for number, url in enumerate(found, start=1))
+
+
 def _inline(text: str) -> str:
     return escaped(" ".join(text.split()))
 
 
 PAGES: Final[dict[str, Callable[[], str]]] = {
     one.__name__: one
-    for one in (formats, facts, fields, models, measures, findings, predictors, changes, policies)
+    for one in (
+        formats,
+        facts,
+        fields,
+        models,
+        measures,
+        findings,
+        predictors,
+        changes,
+        policies,
+        public_traces,
+    )
 }
 
 

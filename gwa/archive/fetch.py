@@ -43,9 +43,10 @@ def fetch(trace: PublicTrace, folder: Path, progress: Progress = SILENT) -> Sequ
     Raise `DownloadError` where the trace is only linked, a file cannot be had, or another one has its name.
     """
     if not trace.files:
+        then = f" Then: {trace.conversion}" if trace.conversion else ""
         note = f" {trace.note}" if trace.note else ""
         raise DownloadError(
-            f"{trace.key}: is only linked: get it from {trace.page} (licence: {trace.licence}).{note}"
+            f"{trace.key}: is only linked: get it from {trace.page} (licence: {trace.licence}).{note}{then}"
         )
     make_folder(folder)
     fetched = [_fetch(part, folder, progress) for file in trace.files for part in file.each()]

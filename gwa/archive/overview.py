@@ -181,7 +181,8 @@ def of_archive(trace: PublishedTrace) -> Line:
 def of_public(trace: PublicTrace) -> Line:
     """Return the line of a trace that others publish."""
     facts = trace.facts
-    begin = _months(facts.begin if facts and facts.begin else str(trace.year), at_end=False)
+    year = None if trace.year is None else str(trace.year)
+    begin = _months(facts.begin if facts and facts.begin else year, at_end=False)
     end = _months(facts.end if facts and facts.end else facts.begin if facts else None, at_end=True)
     return Line(
         id=trace.key,
@@ -199,9 +200,7 @@ def of_public(trace: PublicTrace) -> Line:
         strip=(facts.strip or "") if facts else "",
         rounded=tuple(FIGURES.get(name, name) for name in facts.rounded) if facts else (),
         records=tuple((name, None) for name in facts.records) if facts else (),
-        command=f"gwa fetch {trace.key} --to traces{' --convert' if trace.format else ''}"
-        if trace.files
-        else "",
+        command=trace.command,
         source=facts.source if facts else (),
         about=trace.note,
         label=trace.key,

@@ -44,7 +44,9 @@ def _pages(site: Site) -> Iterator[tuple[str, str, str]]:
         words = f"{entry.id} {entry.system} {entry.provider} {entry.notes}"
         yield f"traces/{entry.id}/index.html", _titled(entry.title, entry.synthetic), words
     for public in site.public:
-        words = f"{public.key} {public.year} {public.format} {public.licence} {public.note}"[:PUBLIC_LETTERS]
+        words = f"{public.key} {public.years} {public.holds} {public.format} {public.licence} {public.note}"[
+            :PUBLIC_LETTERS
+        ]
         yield f"{PUBLIC}/{public.key}.html", f"{public.title} (to fetch)", words
     for page in site.written:
         yield f"{page.name}.html", page.title, page.text

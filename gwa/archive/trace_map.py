@@ -26,8 +26,12 @@ STEPS: Final = (1, 2, 5, 10, 20, 50)
 MAXIMUM_YEARS: Final = 9
 """No more years than these are written along the axis."""
 
-LETTER, LINE = 6.4, 12.0
-"""About the width of a letter of a label, and the height of a line."""
+LINE = 12.0
+"""The height of a line of a label."""
+
+LETTERS: Final = {"ijlI|!'.,:;": 3.8, "frt-()[]/ ": 4.9, "mwMWOQ%&@—": 11.3, "ABCDEGHKNRUVXY": 8.9}
+LETTER: Final = 7.5
+"""The widths of letters of a label, in the widest of the fonts that a page may get; that of all others."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +226,7 @@ def _labelled(dots: Sequence[Dot], names: dict[str, str], width: int) -> Iterato
 
 def _options(dot: Dot, text: str) -> Iterator[tuple[Label, Box]]:
     """Yield where a name can stand: to the right, to the left, above, below."""
-    length, gap = len(text) * LETTER, dot.radius + 3
+    length, gap = _length(text), dot.radius + 3
     for x, y, anchor, left in (
         (dot.x + gap, dot.y + 4, "start", dot.x + gap),
         (dot.x - gap, dot.y + 4, "end", dot.x - gap - length),
@@ -231,6 +235,11 @@ def _options(dot: Dot, text: str) -> Iterator[tuple[Label, Box]]:
     ):
         label = Label(round(x, 1), round(y, 1), anchor, text)
         yield label, (left, y - LINE + 2, left + length, y + 2)
+
+
+def _length(text: str) -> float:
+    """Return the width that *text* takes at most."""
+    return sum(next((width for some, width in LETTERS.items() if one in some), LETTER) for one in text)
 
 
 def _overlap(one: Box, other: Box) -> bool:

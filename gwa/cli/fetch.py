@@ -1,8 +1,11 @@
 """Fetch public traces."""
 
 import shlex
+import sys
 from collections.abc import Sequence
+from json import dumps
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +24,7 @@ PURPOSE = Purpose.READ
 
 @click.command(name="fetch")
 @click.argument("keys", nargs=-1, metavar="KEY...")
-@click.option("--list", "listed", is_flag=True, help="List the traces, or those that match every KEY.")
+@click.option("--list", "listed", is_flag=True, help="List the traces, those with every KEY, or all of one.")
 @click.option("--to", "folder", type=OUTPUT_PATH, default=".", metavar="DIR", help="Output folder.")
 @click.option("--convert", "converted", is_flag=True, help="Also convert each trace to DIR/KEY.parquet.")
 @FORCE
@@ -39,14 +42,14 @@ def command(
     \b
     Examples:
       gwa fetch --list
-      gwa fetch --list gpu
+      gwa fetch --list gpus
+      gwa fetch --list kestrel
       gwa fetch kth-sp2 --to traces --convert
     """
-    from gwa.archive.public_traces import public_trace, public_traces
+    from gwa.archive.public_traces import public_trace
 
     if listed:
-        found = [trace for trace in public_traces().values() if all(map(trace.has, keys))]
-        _print_list(found, as_json=as_json)
+        _print_list(keys, as_json=as_json)
         return
     if not keys:
         raise click.UsageError("name the traces to fetch; gwa fetch --list names all")
@@ -54,24 +57,49 @@ def command(
         _fetch(trace, folder, params, converted=converted)
 
 
-def _print_list(found: "list[PublicTrace]", *, as_json: bool) -> None:
+def _print_list(words: Sequence[str], *, as_json: bool) -> None:
+    """Print the traces that match all *words*: each whole as JSON, else as much as a screen holds."""
+    from gwa.archive.public_listing import card, overview
+    from gwa.archive.public_traces import described, public_traces
+    from gwa.cli._terminal import echo_json
+    from gwa.errors import ArgumentError
+
+    known = public_traces()
+    is_key = len(words) == 1 and words[0] in known
+    found = [known[words[0]]] if is_key else [one for one in known.values() if all(map(one.has, words))]
+    width = get_terminal_size().columns
+    if as_json:
+        echo_json(dumps([described(trace) for trace in found], indent=1, ensure_ascii=False))
+    elif not found:
+        raise ArgumentError(f"no public trace has '{' '.join(words)}'; gwa fetch --list names all")
+    elif len(found) == 1:
+        echo(card(found[0], width))
+    elif words or not sys.stdout.isatty():
+        _print_table(found)
+    else:
+        echo(f"{len(found)} public traces\n{overview(found, width)}")
+
+
+def _print_table(found: "Sequence[PublicTrace]") -> None:
     from gwa.cli._terminal import table
 
-    names = ("key", "trace", "year", "jobs", "bytes", "format", "licence", "page")
+    names = ("key", "trace", "years", "jobs", "bytes", "format", "licence", "page", "holds", "doi")
     rows = [
         (
             trace.key,
             trace.title,
-            trace.year,
+            trace.years,
             trace.known_jobs,
             trace.size,
             trace.format if trace.files else f"{trace.format} (only linked)".strip(),
             trace.licence,
             trace.page,
+            trace.holds,
+            trace.doi,
         )
         for trace in found
     ]
-    table(names, rows, as_json=as_json, shown={"key", "trace", "year", "jobs", "format"}, is_list=True)
+    table(names, rows, as_json=False, shown={"key", "trace", "years", "jobs", "format"}, is_list=True)
 
 
 def _fetch(trace: "PublicTrace", folder: Path, params: dict[str, Any], *, converted: bool) -> None:
@@ -86,8 +114,8 @@ def _fetch(trace: "PublicTrace", folder: Path, params: dict[str, Any], *, conver
             size = file.path.stat().st_size
             echo(as_text(f"{file.path}: {size:,} bytes{there}; {file.verdict}"), err=True)
         echo(as_text(f"{folder / trace.key}.cite.txt: what to cite"), err=True)
-        if trace.note:
-            echo(f"{trace.key}: {trace.note}", err=True)
+        for hint in filter(None, (trace.note, trace.conversion)):
+            echo(f"{trace.key}: {hint}", err=True)
     if converted:
         _convert(trace, fetched, folder, params)
 
@@ -102,6 +130,8 @@ def _convert(
 
     if not trace.format:
         raise DownloadError(f"{trace.key}: no format of gwa reads its files")
+    if not any(file.converted for file in fetched):
+        raise DownloadError(f"{trace.key}: its files have to be unpacked first: {trace.note}")
     stated = tuple(f"{name}={value}" for name, value in trace.options.items())
     options, notes = noting(reading({**params, "system": None, "set_": stated}))
     out = folder / f"{trace.key}.parquet"

@@ -14,6 +14,7 @@ from gwa.breakdown.cube import Cube, Grain
 from gwa.util.units import DAY, HOUR
 from tests.conftest import HOME, LOGS
 
+ABOUT = {"key": "a", "title": "A", "collection": "Workflows", "year": 2009, "page": "https://a/b"}
 KNOWN = [trace for trace in public_traces().values() if trace.facts]
 COMPUTED = re.compile(r"computed by gwa from (\S+)")
 
@@ -52,7 +53,7 @@ def test_what_was_computed_is_what_gwa_computes(trace):
 
 
 def test_what_is_not_known_is_written_so_and_what_its_source_rounds_too():
-    line = of_public(PublicTrace(key="a", title="A", year=2009, page="https://a/b", licence="none"))
+    line = of_public(PublicTrace(**ABOUT))
     assert (line.count("jobs"), line.count("cpus"), line.busy_words, line.years) == ("unknown",) * 3 + (
         "2009",
     )
@@ -60,11 +61,16 @@ def test_what_is_not_known_is_written_so_and_what_its_source_rounds_too():
     facts = PublicFacts(
         source=("x",), processors=2000, busy=0.6, rounded=("processors", "busy"), records=("GPUs",)
     )
-    line = of_public(
-        PublicTrace(key="a", title="A", year=2009, page="https://a/b", licence="none", facts=facts)
-    )
+    line = of_public(PublicTrace(**ABOUT, facts=facts))
     assert (line.count("cpus"), line.busy_words) == ("≈ 2,000", "≈ 60 %")
     assert line.purposes == ["gpus", "compare"]
+
+
+def test_a_year_of_publication_is_no_period():
+    trace = PublicTrace(**{**ABOUT, "year": None}, published=2020)
+    assert trace.years == "published 2020"
+    assert of_public(trace).years == "unknown"
+    assert public_trace("kestrel").years == "2023-2025"
 
 
 def test_a_period_is_from_the_begin_of_its_first_month_to_the_end_of_its_last():

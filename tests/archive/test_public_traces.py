@@ -1,23 +1,30 @@
 # mypy: disable-error-code="arg-type"
 """The list of public traces, and how they are fetched."""
 
+import csv
 import hashlib
 import io
 import json
 import re
 import tarfile
 import tomllib
+from dataclasses import fields
 
 import pytest
 from click.testing import CliRunner
+from packaging.licenses import canonicalize_license_expression
 
 import gwa
 from gwa.archive import public_traces as module
 from gwa.archive.fetch import fetch, sources
+from gwa.archive.public_listing import card, overview
 from gwa.archive.public_traces import (
     LIST,
+    UNKNOWN,
+    PublicFacts,
     PublicFile,
     PublicTrace,
+    ReadAt,
     bibliography,
     citation,
     public_trace,
@@ -42,7 +49,7 @@ def test_a_trace_says_where_it_is_and_what_to_cite(trace):
     assert trace.page in citation(trace)
     assert trace.licence in citation(trace)
     assert all(reference.doi or reference.url for reference in references(trace).values())
-    assert trace.files or trace.note or "survey" in trace.note
+    assert trace.files or trace.note
 
 
 @EVERY
@@ -62,11 +69,41 @@ def test_the_files_of_a_trace_have_names_of_their_own(trace):
     assert all(re.fullmatch(r"https://[\w./%-]+", part.url) for file in trace.files for part in file.each())
 
 
-def test_no_two_traces_share_a_key_or_a_file():
+def test_no_two_traces_share_a_key_and_no_two_files_a_name():
     listed = tomllib.loads(LIST.read_text())["trace"]
     assert len({trace["key"] for trace in listed}) == len(listed)
-    names = [file.file_name for trace in public_traces().values() for file in trace.files]
-    assert len(set(names)) == len(names)
+    files = {file.url: file.file_name for trace in public_traces().values() for file in trace.files}
+    assert len(set(files.values())) == len(files)
+
+
+@EVERY
+def test_a_licence_is_an_identifier_or_the_words_of_its_owner(trace):
+    if trace.licence != UNKNOWN and not re.fullmatch("“[^“”]+”", trace.licence):
+        assert canonicalize_license_expression(trace.licence) == trace.licence
+
+
+@EVERY
+def test_a_sum_is_of_a_file_that_was_fetched_or_that_its_owner_publishes(trace):
+    for file in trace.files:
+        assert bool(file.sha256) == bool(file.size or file.sum_source)
+        assert not (file.sum_source and file.size)
+    if trace.jobs:
+        assert any(file.size for file in trace.files)
+
+
+@pytest.mark.logs
+def test_a_size_is_that_of_a_copy():
+    """No file has one that was not fetched: the copies lie beside the checkout."""
+    copies = {path.stat().st_size for path in LOGS.rglob("*") if path.is_file()}
+    sizes = {file.size for trace in public_traces().values() for file in trace.files if file.size}
+    if not copies:
+        pytest.skip("the real logs are not here")
+    assert sizes <= copies
+
+
+def test_every_reference_says_where_it_was_read():
+    for name, reference in tomllib.loads(LIST.read_text())["reference"].items():
+        assert reference["source"], name
 
 
 def test_every_reference_is_cited():
@@ -120,12 +157,32 @@ def test_a_bibliography_is_bibtex():
         ("url = 'https://a/b'\nmirror = 'x'", "unknown key"),
     ],
 )
-def test_a_wrong_list_is_refused(changed, match, tmp_path):
-    path = tmp_path / "list.toml"
-    path.write_text(
-        "[reference]\n[[trace]]\nkey='a'\ntitle='a'\nyear=1\npage='https://a/'\nlicence='x'\n"
-        f"[[trace.files]]\n{changed}\n"
-    )
+def test_a_wrong_file_is_refused(changed, match, tmp_path):
+    refused(f"[[trace.files]]\n{changed}\n", match, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("claim", "match"),
+    [
+        ("licence = 'MIT'", r"read_at.licence: is missing, expected the address where it was read"),
+        ("doi = '10.5281/zenodo.1'", "read_at.doi: is missing"),
+        ("acknowledge = 'Ada'", "read_at.acknowledge: is missing"),
+        ("doi = 'zenodo.1'", "expected a DOI"),
+        ("doi = 'https://doi.org/10.5281/zenodo.1'", "expected a DOI"),
+        ("licence = 'MIT'\nread_at = { licence = ['heard of'] }", "expected an address"),
+        ("facts = { jobs = 5 }", "source: is missing"),
+        ("collection = 'Mine'", "expected one of Parallel Workloads Archive"),
+    ],
+)
+def test_a_claim_without_an_address_is_refused(claim, match, tmp_path):
+    refused(claim, match, tmp_path)
+
+
+def refused(lines, match, folder):
+    """Expect a list with one trace, of which *lines* are a part, to be refused."""
+    own = "" if "collection" in lines else "collection='Workflows'\n"
+    path = folder / "list.toml"
+    path.write_text(f"[reference]\n[[trace]]\nkey='a'\ntitle='a'\npage='https://a/'\n{own}{lines}\n")
     with pytest.raises(DefinitionError, match=match):
         read_list(path)
 
@@ -133,13 +190,23 @@ def test_a_wrong_list_is_refused(changed, match, tmp_path):
 # Fetching, from a server on this computer.
 
 
+ABOUT = {
+    "key": "tiny",
+    "title": "Tiny",
+    "collection": "Workflows",
+    "year": 2000,
+    "page": "https://example.org/",
+    "licence": "“free”",
+    "read_at": ReadAt(licence=("https://example.org/",), acknowledge=("https://example.org/",)),
+}
+
+
 def made(server, name="tiny.swf", body=TINY, **more):  # noqa: F811
     """Return a trace of one file that the server has."""
     server.answers[f"/{name}"] = lambda handler: whole(handler, body)
     more = {"format": "swf", "cite": ("feitelson2014",), **more}
     file = PublicFile(url=f"{server.url}/{name}", **more.pop("file", {}))
-    about = {"key": "tiny", "title": "Tiny", "year": 2000, "page": "https://example.org/", "licence": "free"}
-    return PublicTrace(**about, **more, files=(file,))
+    return PublicTrace(**ABOUT, **more, files=(file,))
 
 
 def test_a_trace_is_fetched_with_its_citation(server, tmp_path):  # noqa: F811
@@ -182,6 +249,20 @@ def test_a_trace_without_files_is_only_linked(tmp_path):
     with pytest.raises(DownloadError, match="is only linked: get it from https://"):
         fetch(public_trace("alibaba2017"), tmp_path / "to")
     assert not (tmp_path / "to").exists()
+
+
+@EVERY
+def test_what_to_do_by_hand_is_told_in_a_line(trace, tmp_path):
+    assert len(trace.note) <= 180
+    assert "\n" not in trace.note
+    if trace.files:
+        return
+    with pytest.raises(DownloadError) as told:
+        fetch(trace, tmp_path)
+    text = str(told.value)
+    assert text.startswith(f"{trace.key}: is only linked: get it from {trace.page} (licence: ")
+    assert ("gwa convert FILES --format" in text) == bool(trace.format)
+    assert len(text) <= 450
 
 
 def test_parts_are_fetched_one_by_one(server, tmp_path):  # noqa: F811
@@ -264,12 +345,77 @@ def test_a_broken_archive_is_told(server, tmp_path):  # noqa: F811
 # The command.
 
 
+def listed(*words):
+    """Return what the list says of the traces that have all *words*."""
+    return json.loads(CliRunner().invoke(program, ["fetch", "--list", "--json", *words]).output)
+
+
 def test_the_list_is_filtered_by_words():
-    rows = json.loads(CliRunner().invoke(program, ["fetch", "--list", "--json", "sdsc", "2000"]).output)
+    rows = listed("sdsc", "2001")
     assert [row["key"] for row in rows] == ["sdsc-blue"]
     assert rows[0]["bytes"] is None
-    every = json.loads(CliRunner().invoke(program, ["fetch", "--list", "--json"]).output)
-    assert len(every) == len(public_traces())
+    assert {row["key"] for row in listed("sdsc", "1999")} == {"sdsc-sp2"}
+    assert [row["key"] for row in listed("kth-sp2")] == ["kth-sp2"]
+    assert {row["key"] for row in listed("requests", "azure")} == {
+        "azure-llm-2023",
+        "azure-llm-2024",
+        "azure-lmm-2024",
+    }
+    assert listed("no such") == []
+    done = CliRunner().invoke(program, ["fetch", "--list", "no", "such"], standalone_mode=False)
+    assert isinstance(done.exception, ArgumentError)
+    assert str(done.exception) == "no public trace has 'no such'; gwa fetch --list names all"
+
+
+def test_json_has_every_field_of_every_trace():
+    told = {row["key"]: row for row in listed()}
+    assert list(told) == list(public_traces())
+    names = {field.name for field in fields(PublicTrace)} - {"title"} | {"trace", "jobs_counted", "command"}
+    for key, trace in public_traces().items():
+        row = told[key]
+        assert names <= set(row)
+        assert {field.name for field in fields(PublicFacts)} == set(row["facts"])
+        assert (row["trace"], row["jobs"], row["doi"]) == (trace.title, trace.known_jobs, trace.doi)
+        assert [one["name"] for one in row["cite"]] == list(trace.cite)
+        assert [file["url"] for file in row["files"]] == [file.url for file in trace.files]
+        assert (row["licence"] is None) == (trace.licence == UNKNOWN)
+        assert row["licence"] is None or row["read_at"]["licence"]
+
+
+def test_the_guide_says_how_many_there_are():
+    guide = (HOME / "docs" / "how-to" / "fetch.md").read_text()
+    assert f"shows {len(public_traces())} public traces" in guide
+    assert all(key in public_traces() for key in re.findall(r"gwa fetch (?:--list )?([a-z]\S+-\S+)", guide))
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_the_keys_of_all_traces_stand_on_one_screen(width):
+    shown = overview(list(public_traces().values()), width).splitlines()
+    assert max(map(len, shown)) <= width
+    assert width < 80 or len(shown) < 24
+    keys = {word.rstrip("*") for line in shown for word in line.split()}
+    assert set(public_traces()) <= keys
+    assert "theta*" in " ".join(shown)
+    assert "kth-sp2*" not in " ".join(shown)
+
+
+def test_a_card_tells_all_of_a_trace_and_where_it_was_read():
+    text = card(public_trace("kestrel"), 80)
+    assert re.search(r"^jobs +about 11,000,000 \[\d\]", text, re.MULTILINE)
+    assert re.search(r"^processors +unknown$", text, re.MULTILINE)
+    assert re.search(r"^DOI +10.7799/3023270 \[1\]$", text, re.MULTILINE)
+    assert re.search(r"^\[1\] https://github.com/NatLabRockies/", text, re.MULTILINE)
+    assert "gwa convert FILES --format table" in text
+    assert "requests      about 5,290,000" in card(public_trace("burstgpt"), 80)
+    assert "by hand, from its page" in card(public_trace("frontier"), 80)
+
+
+def test_one_match_is_told_whole_and_several_are_a_table():
+    run = CliRunner()
+    assert run.invoke(program, ["fetch", "--list", "kth-sp2"]).output.startswith("Royal Institute of")
+    rows = list(csv.DictReader(io.StringIO(run.invoke(program, ["fetch", "--list", "das2"]).output)))
+    assert [row["key"] for row in rows] == [f"das2-fs{number}" for number in range(5)]
+    assert rows[0]["years"] == "2003"
 
 
 def test_the_command_fetches_and_converts(server, tmp_path, monkeypatch):  # noqa: F811
@@ -286,6 +432,17 @@ def test_the_command_fetches_and_converts(server, tmp_path, monkeypatch):  # noq
         gwa.open(HOME / "sample_traces/swf/tiny.swf") as sample,
     ):
         assert len(trace) == len(sample)
+
+
+def test_what_has_to_be_unpacked_by_hand_is_not_converted(server, tmp_path, monkeypatch):  # noqa: F811
+    trace = made(server, note="Unpack it.", file={"converted": False})
+    monkeypatch.setattr(module, "public_traces", lambda: {"tiny": trace})
+    done = CliRunner().invoke(
+        program, ["fetch", "tiny", "--to", str(tmp_path), "--convert"], standalone_mode=False
+    )
+    assert str(done.exception) == "tiny: its files have to be unpacked first: Unpack it."
+    assert "tiny: gwa convert FILES --format swf -o tiny.parquet" in done.stderr
+    assert (tmp_path / "tiny.swf").exists()
 
 
 def test_a_trace_to_fetch_must_be_named():

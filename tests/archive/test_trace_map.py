@@ -1,11 +1,14 @@
 """The map of an archive has each trace whose processors are known, at its place."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 from gwa.archive.overview import Line, lines
 from gwa.archive.public_traces import public_traces
-from gwa.archive.trace_map import HEIGHT, LARGEST, LEFT, RING, SHADES, SMALLEST, WIDTHS, trace_maps
+from gwa.archive.trace_map import HEIGHT, LARGEST, LEFT, RING, SHADES, SMALLEST, WIDTHS, _length, trace_maps
 
 
 def line(name, **known):
@@ -40,6 +43,14 @@ def test_every_trace_of_known_processors_is_within_the_drawing(worlds):
             assert 0 <= dot.y <= HEIGHT
             assert min(SMALLEST, RING) <= dot.radius <= LARGEST
             assert 0 <= dot.shade <= SHADES
+
+
+@pytest.mark.parametrize("text", [*public_traces(), "Argonne Intrepid Blue Gene/P", "KTH SP2", "wwww mmmm"])
+def test_a_label_is_not_wider_than_the_room_that_is_kept_for_it(text):
+    """By the metrics of DejaVu Sans, the widest of the fonts of a page, in the size of labels."""
+    font = FontProperties(family="DejaVu Sans")
+    width = TextPath((0, 0), text, size=11.5, prop=font).get_extents().width
+    assert width <= _length(text) <= 1.35 * width + 8
 
 
 def test_later_traces_are_to_the_right_those_of_more_processors_above_and_unknown_hours_a_ring():

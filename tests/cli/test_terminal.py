@@ -175,7 +175,7 @@ def test_a_report_says_what_was_read_and_the_five_answers(tmp_path):
     assert run("report", source, "-o", tmp_path, "--quiet").stderr == b""
 
 
-@pytest.mark.parametrize("words", [("formats",), ("fetch", "--list")])
+@pytest.mark.parametrize("words", [("formats",), ("fetch", "--list", "archive")])
 def test_a_list_has_a_line_for_each_entry_however_narrow_the_terminal(words, tmp_path):
     entries = len(json.loads(run(*words, "--json").stdout))
     shown = on_a_terminal(*words, cwd=tmp_path, columns="80").replace("\r", "").splitlines()
