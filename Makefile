@@ -27,10 +27,10 @@ demo-%: .venv/ready
 	$(BIN)/gwa report build/demo/$*/$*.gwf --html -o build/demo/$*
 
 test: lint types .venv/tests ## check style and types, then run all tests but the slow ones
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 slow: .venv/tests ## run the slow tests: long fuzzing, calibration, the largest logs
-	$(BIN)/python -m pytest -n 2 -m slow --hypothesis-profile search
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow --hypothesis-profile search
 
 campaign: .venv/tests ## attack gwa with N=20000 mutated logs, kills, failing disks, Ctrl-C; a table in build/campaign
 	$(BIN)/python -m tests.campaign $(or $(N),20000) -o build/campaign
@@ -39,7 +39,7 @@ browser: .venv/tests site/node_modules tests/browser/node_modules ## use all pag
 	$(BIN)/python -m pytest -n 1 tests/browser
 
 coverage: .venv/tests ## run the tests and measure which branches they take
-	$(BIN)/python -m pytest -n 2 -m "not slow" --cov
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" --cov
 
 lint: .venv/ready ## check format and style
 	$(BIN)/python -m ruff format --check .
