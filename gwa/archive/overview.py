@@ -26,7 +26,7 @@ RECORDED_FIELDS: Final = {
 }
 """The fields for which the front page has marks, where most jobs of a trace record them."""
 
-MOST_OF_JOBS: Final = 0.5
+MAXIMUM_OF_JOBS: Final = 0.5
 
 FIGURES: Final = {"processors": "cpus"}
 """The figures that the list of public traces calls by another name."""
@@ -210,7 +210,7 @@ def of_public(trace: PublicTrace) -> Line:
 def marks(trace: PublishedTrace) -> list[tuple[str, float | None]]:
     """Return what most jobs of a trace record, each with the share of jobs that do."""
     shares = ((name, trace.shares.get(name_of) or 0.0) for name_of, name in RECORDED_FIELDS.items())
-    return [(name, share) for name, share in shares if share >= MOST_OF_JOBS]
+    return [(name, share) for name, share in shares if share >= MAXIMUM_OF_JOBS]
 
 
 def _year(trace: PublishedTrace, name: str) -> float | None:

@@ -14,7 +14,7 @@ from gwa.report.document import Fact, FactTable, Table
 from gwa.util.units import HOUR, KILOWATT_HOUR
 from gwa.words.unit import Unit, Value
 
-MOST_COLUMNS: Final = 7
+MAXIMUM_COLUMNS: Final = 7
 """How many columns are in view; the others are in exports."""
 
 MAXIMUM_COLUMNS_SHADED: Final = 11
@@ -59,7 +59,7 @@ SMALLEST: Final = 0.001
 MAXIMUM_PLAIN: Final = 1e9
 """Numbers from here on are written with a power of ten, or in greater units."""
 
-MOST_PERCENT: Final = 1000
+MAXIMUM_PERCENT: Final = 1000
 """More percent than this are times."""
 
 Writer = Callable[[Value, Unit], str]
@@ -158,7 +158,9 @@ def _heads(block: Table | FactTable) -> tuple[Head, ...]:
         kinds = zip(block.columns, numeric(block), strict=True)
         named = [(column.key, column.label, is_number, column.minor) for column, is_number in kinds]
     most = (
-        MAXIMUM_COLUMNS_SHADED if isinstance(block, FactTable) and block.darkest != "none" else MOST_COLUMNS
+        MAXIMUM_COLUMNS_SHADED
+        if isinstance(block, FactTable) and block.darkest != "none"
+        else MAXIMUM_COLUMNS
     )
     in_view = [key for key, _, _, is_minor in named if not is_minor][:most]
     return tuple(Head(key, label, is_number, key not in in_view) for key, label, is_number, _ in named)
@@ -247,7 +249,7 @@ def _decimals(values: Sequence[Value], unit: Unit) -> int | None:
     if unit not in SCALES:
         return None
     scaled = [abs(value * SCALES[unit][0]) for value in values if _is_finite(value) and value != 0]
-    if not scaled or max(scaled) >= MAXIMUM_PLAIN or (unit == "fraction" and max(scaled) >= MOST_PERCENT):
+    if not scaled or max(scaled) >= MAXIMUM_PLAIN or (unit == "fraction" and max(scaled) >= MAXIMUM_PERCENT):
         return None
     if unit == "" and max(scaled) > SPREAD * min(scaled):
         return None

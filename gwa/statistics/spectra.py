@@ -29,7 +29,7 @@ WEEK_HOURS: Final = 168
 MINIMUM_HOURS: Final = 90 * 24
 """A shorter series has too few low frequencies: the error rates were measured for a year and more."""
 
-_LEAST_PROFILE: Final = 0.05
+_MINIMUM_PROFILE: Final = 0.05
 """Hours of the week with less than this part of the mean are divided by it, lest their noise prevail."""
 
 _SINGLE: Final = 7
@@ -240,7 +240,7 @@ def without_weekly_profile(series: Floats, profile: Floats, hour: Ints) -> Float
 
 
 def _divisor(profile: Floats) -> Floats:
-    divisor: Floats = np.maximum(profile, _LEAST_PROFILE * profile.mean())
+    divisor: Floats = np.maximum(profile, _MINIMUM_PROFILE * profile.mean())
     return divisor
 
 

@@ -27,9 +27,9 @@ HELD: Final = 0.94
 """The share of all jobs that an upper quantile has to cover, and `HELD_IN_WINDOW` in most windows."""
 
 HELD_IN_WINDOW: Final = 0.90
-MOST_WINDOWS: Final = 0.8
+MAXIMUM_WINDOWS: Final = 0.8
 
-LEAST_CHANCE: Final = 1e-6
+MINIMUM_CHANCE: Final = 1e-6
 """A probability nearer to 0 or 1 counts as this near in the log loss."""
 
 SIZES: Final = (1.0, 8.0, 64.0, 512.0)
@@ -138,7 +138,7 @@ def _of_quantiles(test: HeldOut, forecast: Floats) -> dict[str, Any]:
     shares = [float(held[window].mean()) for window in windows]
     worst = [float(test.losses(forecast)[window].mean()) for window in windows]
     coverage = float(held.mean())
-    mostly = bool(np.mean(np.array(shares) >= HELD_IN_WINDOW) >= MOST_WINDOWS) if shares else None
+    mostly = bool(np.mean(np.array(shares) >= HELD_IN_WINDOW) >= MAXIMUM_WINDOWS) if shares else None
     whole, told = test.labels + (test.task.offset or 0.0), forecast[:, 1] + (test.task.offset or 0.0)
     near = np.abs(test.labels - forecast[:, 1]) <= MINUTE
     return {
@@ -161,7 +161,7 @@ def _of_quantiles(test: HeldOut, forecast: Floats) -> dict[str, Any]:
 
 def _of_chances(test: HeldOut, chance: Floats) -> dict[str, Any]:
     y = test.labels
-    kept = np.clip(chance, LEAST_CHANCE, 1 - LEAST_CHANCE)
+    kept = np.clip(chance, MINIMUM_CHANCE, 1 - MINIMUM_CHANCE)
     windows = [float(((y - chance) ** 2)[window].mean()) for window in test.windows()]
     return {
         "loss": float(((y - chance) ** 2).mean()),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.report.document import Column, Fact, FactTable, Report, Section, Table
-from gwa.report.grid import MOST_COLUMNS, SCALES, grid, numeric
+from gwa.report.grid import MAXIMUM_COLUMNS, SCALES, grid, numeric
 from gwa.report.html import html
 from gwa.words.formatting import brief
 
@@ -98,7 +98,7 @@ def test_columns_beyond_the_seventh_are_in_exports_only_and_the_page_says_so():
     table = Table("t", "T", columns, (tuple(f"v{place}" for place in range(10)),))
     shown = grid(table, brief)
     assert [head.key for head in shown.heads if head.is_minor] == ["c1", "c8", "c9"]
-    assert sum(not head.is_minor for head in shown.heads) == MOST_COLUMNS
+    assert sum(not head.is_minor for head in shown.heads) == MAXIMUM_COLUMNS
     page = html(Report("r", "", (Section("s", "S", "", (table,)),)))
     assert 'data-key="c9" class="minor"' in page
     assert "More columns are in the CSV and JSON." in page
