@@ -463,8 +463,8 @@ def whatif(
     Returns
     -------
     dict
-        The answer as ``gwa whatif --json`` prints it: ``trust`` says how far it is to be trusted, and
-        ``sentences`` has it in words.
+        The answer as ``gwa whatif --json`` prints it: ``trust`` says whether the log bears it out, ``plan``
+        has what the log tells of more processors, and ``sentences`` has all in words.
 
     Raises
     ------
@@ -494,7 +494,7 @@ def whatif(
     stated = system.gpus if unit == GPUS else system.cpus and not system.cpus_inferred
     found = answer(world, asked, capacity_is_stated=bool(stated), progress=progress)
     effect = f"{words.question(found)} {words.answer_sentence(found)}"
-    sentences = [words.trust(found), effect, *words.remarks(found)]
+    sentences = [effect, words.trust(found), *words.remarks(found)]
     return {**found.plain(), "sentences": sentences}
 
 

@@ -1,4 +1,4 @@
-"""Say what waits would be with more processors, where the log can tell."""
+"""Say what waits would be with more processors, where the log bears it out."""
 
 import json
 from collections.abc import Sequence
@@ -87,12 +87,12 @@ def command(
     csv_file: Path | None, out: Path | None, force: bool, as_json: bool, **params: Any,
 ) -> None:  # fmt: skip
     """
-    Say what waits would be with more processors, where the log can tell.
+    Say what waits would be with more processors, where the log bears it out.
 
-    Told is the p95 wait: the time within which 95 % of the jobs start. The log can tell it, for a fifth more
-    processors at most, if it has two years of months, and if months that are held out can be told from their
-    load. Otherwise it is said why not, each reason with its number and what would be needed. What the log
-    records that needs no forecast is listed, too.
+    The answer is on the p95 wait: the time within which 95 % of the jobs start. A log has it for a fifth
+    more processors at most, if it has two years of months, and if the waits of months that are held out
+    follow from their load. Otherwise the reasons are listed, each with its number and with what would be
+    needed. What the log records that needs no forecast is listed, too.
 
     \b
     Examples:

@@ -32,8 +32,7 @@ def submitted(seed: int, jobs: int = 500) -> World:
     work = np.bincount(month, run * size)
     run = np.clip(run * (load * capacity * WINDOW / work)[month], 1, 4 * DAY).round()
     hour = (12 + 4 * rng.normal(size=month.size)) % 24
-    batch = rng.integers(0, 28 * 6, month.size) / 6
-    submit = np.round(month * WINDOW + np.floor(batch) * DAY + hour * HOUR)
+    submit = np.round(month * WINDOW + rng.integers(0, 28, month.size) * DAY + hour * HOUR)
     order = np.argsort(submit, kind="stable")
     requested = np.round(run * rng.uniform(1, 5, month.size)) + 60
     made = World(

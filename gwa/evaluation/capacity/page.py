@@ -59,7 +59,7 @@ def _answer(plan: Plan, price: Price | None) -> Iterator[Block]:
     """Yield the picture of waits before and after, the other sentences, and what is refused and why."""
     told = _forecasts(plan)
     if told:
-        yield _picture(told)
+        yield picture(told)
         yield FactTable(
             "effects", message("The p95 wait of the median month"),
             (
@@ -90,7 +90,8 @@ def _answer(plan: Plan, price: Price | None) -> Iterator[Block]:
     yield Facts(tuple(facts))
 
 
-def _picture(told: Sequence[Forecast]) -> Figure:
+def picture(told: Sequence[Forecast]) -> Figure:
+    """Return the picture of waits before and after, of each class that is told."""
     now: list[Point] = [(one.before, None) for one in told]
     then: list[Point] = [(one.after[1], (one.after[0], one.after[2])) for one in told]
     alt = message(
