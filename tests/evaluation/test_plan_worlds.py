@@ -8,7 +8,7 @@ import pytest
 from gwa.evaluation.capacity.rule import Forecast, plan
 from tests.evaluation.made_months import MACHINES, MONTHS, Made
 
-SEEDS = 16
+SEEDS = 24
 
 
 def answers(machine: str) -> list[tuple[float, Forecast]]:

@@ -173,10 +173,10 @@ def _beside(beside: Sequence[Recorded]) -> Iterator[Block]:
     if beside:
         columns = (
             Column("what", message("What"), minor=True),
-            Column("text", message("What the log records")),
+            Column("text", message("Recorded")),
         )
         yield Table(
-            "beside", message("What needs no forecast"), columns,
+            "beside", message("What the log records"), columns,
             tuple((Verbatim(one.id), one.text) for one in beside),
             message("What is recorded of jobs may free processors before any are bought."),
         )  # fmt: skip
