@@ -4,7 +4,8 @@ The toolbox and archive for workload traces of clusters, grids and clouds.
 `gwa.open` gives a `Trace`: its facts, its jobs as tables, a report, and traces filtered from it.
 
 - `open`, `Trace`: read a trace, ask it, filter it, save it.
-- `convert`, `fetch`, `sample`, `fit`, `generate`, `score`, `simulate`, `compare`, `check`, `whatif`, `wait`:
+- `convert`, `fetch`, `sample`, `fit`, `generate`, `score`, `simulate`, `compare`, `check`, `whatif`, `plan`,
+  `wait`:
   what the commands do. `FittedModel` is what `fit` returns.
 - `Subset`: what a trace is filtered by.
 - `Account`, `System`: what became of every row of a log, and what is known of the system.
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         fetch,
         fit,
         generate,
+        plan,
         sample,
         score,
         simulate,
@@ -115,6 +117,7 @@ __all__ = [
     "fit",
     "generate",
     "open",
+    "plan",
     "sample",
     "score",
     "simulate",
@@ -125,7 +128,7 @@ __all__ = [
 if not TYPE_CHECKING:
     # What needs an engine is imported when it is asked for, so that `gwa --help` answers at once.
     PLACES = {
-        "gwa.functions": "check compare convert fetch fit generate sample score simulate wait whatif",
+        "gwa.functions": "check compare convert fetch fit generate plan sample score simulate wait whatif",
         "gwa.models.fitted": "FittedModel",
         "gwa.report.document": "Column Fact Facts FactTable Figure Finding Note Report Section Table",
         "gwa.statistics.sample": "Sample",

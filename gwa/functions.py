@@ -463,8 +463,8 @@ def whatif(
     Returns
     -------
     dict
-        The answer as ``gwa whatif --json`` prints it: ``trust`` says how far it is to be trusted, and
-        ``sentences`` has it in words.
+        The answer as ``gwa whatif --json`` prints it: ``trust`` says whether the log bears it out, ``plan``
+        has what the log tells of more processors, and ``sentences`` has all in words.
 
     Raises
     ------
@@ -494,8 +494,56 @@ def whatif(
     stated = system.gpus if unit == GPUS else system.cpus and not system.cpus_inferred
     found = answer(world, asked, capacity_is_stated=bool(stated), progress=progress)
     effect = f"{words.question(found)} {words.answer_sentence(found)}"
-    sentences = [words.trust(found), effect, *words.remarks(found)]
+    sentences = [effect, words.trust(found), *words.remarks(found)]
     return {**found.plain(), "sentences": sentences}
+
+
+def plan(
+    trace: TraceOrSource, cpus: str = "+20%", *, size: str | None = None, progress: Progress = SILENT
+) -> dict[str, Any]:
+    """
+    Say what waits would be with more processors, where the trace can tell.
+
+    Parameters
+    ----------
+    trace
+        A trace, or what `gwa.open` takes.
+    cpus
+        Processors: a number, or a difference such as ``+10%``; a fifth more at most can be told.
+    size
+        The jobs whose waits are asked for: ``16`` for 16 processors or more, ``4..8``, ``all``. None is all,
+        and the large ones.
+    progress
+        What is told how far the work has come.
+
+    Returns
+    -------
+    dict
+        The answer as ``gwa plan --json`` prints it: ``answers`` has what is told of each class of jobs, or
+        the ``reasons`` why it cannot be told, and ``sentences`` has it in words.
+
+    Raises
+    ------
+    ArgumentError
+        If *cpus* or *size* say nothing possible; `TraceError` where no job can be replayed.
+
+    Examples
+    --------
+    >>> import gwa
+    >>> found = gwa.plan("sample_traces/swf/tiny.swf")
+    >>> [reason["id"] for reason in found["answers"][0]["reasons"]]
+    ['months']
+
+    """
+    from gwa.analysis.without_forecast import without_forecast
+    from gwa.evaluation.capacity import words
+    from gwa.evaluation.capacity.rule import planned
+    from gwa.evaluation.capacity.windows import SizeClass
+
+    classes = [SizeClass.parse(size)] if size else []
+    with _opened(trace) as opened:
+        found, beside = planned(opened.store, cpus, classes, progress), without_forecast(opened.store)
+    return words.plain(found, beside)
 
 
 def wait(

@@ -56,9 +56,9 @@ def command(trace: Path, was: str, folder: Path | None, force: bool, as_json: bo
     """
     Replay a log on a changed machine, and say how waits would change.
 
-    The log is simulated on the machine as it was and as it would be. The answer is the ratio of both, with
-    its interval, and it begins with how far it is to be trusted: how well the simulated waits follow those
-    recorded. Changes can be combined.
+    The log is simulated on the machine as it was and as it would be, which gives the ratio of both. For more
+    processors the answer is that of gwa plan, where months of the log bear it out. All other changes are
+    replays on an ideal machine, not validated against this log. Changes can be combined.
 
     \b
     Examples:
@@ -103,15 +103,15 @@ def _changes(params: dict[str, Any]) -> "list[Change]":
 
 
 def _print(found: "Answer", *, as_json: bool) -> None:
-    """Print the answer, how far it is to be trusted first; where tables are piped, sentences are not."""
+    """Print the answer, then what replays give; where tables are piped, sentences are not."""
     from gwa.evaluation.whatif import words
 
     if as_json:
         echo_json(json.dumps(found.plain(), indent=1, allow_nan=False))
         return
     is_piped = not sys.stdout.isatty()
-    echo(words.trust(found), err=is_piped)
     echo(f"{words.question(found)} {words.answer_sentence(found)}", err=is_piped)
+    echo(words.trust(found), err=is_piped)
     effects = (*found.effects, *found.sizes, *found.queues)
     table(COLUMNS, [_row(effect, as_number=is_piped) for effect in effects], as_json=False)
     for remark in words.remarks(found):

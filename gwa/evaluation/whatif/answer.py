@@ -1,4 +1,4 @@
-"""What a change does to waits, slowdowns, the queue and the machine, and how far that is to be trusted."""
+"""What a change does to waits, slowdowns, the queue and the machine, and if the log bears that out."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -8,8 +8,10 @@ from typing import Final
 import numpy as np
 
 from gwa.errors import ArgumentError
+from gwa.evaluation.capacity import rule
+from gwa.evaluation.capacity import words as plan_words
 from gwa.evaluation.whatif.change import Aspect, Change, changed
-from gwa.evaluation.whatif.effect import MEDIAN, SLOWDOWN, TAIL, WAIT, Effect, Pair, Rows, Simulated, effect
+from gwa.evaluation.whatif.effect import SLOWDOWN, TAIL, WAIT, Effect, Pair, Rows, Simulated, effect
 from gwa.evaluation.whatif.validation import (
     SIZE_NAMES,
     Validation,
@@ -19,7 +21,7 @@ from gwa.evaluation.whatif.validation import (
     size_class,
     validate,
 )
-from gwa.evaluation.whatif.world import World
+from gwa.evaluation.whatif.world import PROCESSORS, World
 from gwa.util.progress import SILENT, Progress
 from gwa.util.units import DAY
 
@@ -71,7 +73,7 @@ MEMBERS: Final = (
 @dataclass(frozen=True, eq=False)
 class Answer:
     """
-    What the *changes* do to a machine, and how far that is to be trusted.
+    What the *changes* do to a machine, and whether the log bears that out.
 
     Parameters
     ----------
@@ -82,7 +84,8 @@ class Answer:
     validation
         The replay of the machine as it was, against the log.
     effects
-        What happens to the mean wait, the 95 % quantile of waits, the mean bounded slowdown, the median wait.
+        What happens to the mean wait, the 95 % quantile of waits and the mean bounded slowdown. The quantile
+        is not there where a *plan* tells it, or says that it cannot be told; medians cannot be foretold.
     sizes, queues
         What happens to the mean wait of classes of size, and of queues.
     members
@@ -93,6 +96,9 @@ class Answer:
         Jobs of the log that are larger than the stated machine, and not replayed.
     not_submitted
         Jobs of the log that are not submitted after the change, or no longer fit.
+    plan
+        What the log tells of more processors by `gwa.evaluation.capacity.rule`; None of any other change, of
+        which nothing in a log tells whether a replay is right.
 
     """
 
@@ -107,6 +113,13 @@ class Answer:
     left_out: tuple[str, ...]
     too_large: int
     not_submitted: int
+    plan: rule.Plan | None = None
+
+    @property
+    def forecasts(self) -> tuple[rule.Forecast, ...]:
+        """What the log itself tells of the change, which may be nothing."""
+        outcomes = self.plan.outcomes if self.plan else ()
+        return tuple(one for one in outcomes if isinstance(one, rule.Forecast))
 
     @property
     def is_unchanged(self) -> bool:
@@ -127,7 +140,8 @@ class Answer:
         old, new = self.old.world, self.new.world
         return {
             "changes": [f"{one.kind.id} {one.text}" for one in self.changes],
-            "trust": as_plain(self.validation),
+            "trust": {"is_validated": bool(self.forecasts), **as_plain(self.validation)},
+            "plan": plan_words.plain(self.plan) if self.plan else None,
             "policy": {"old": old.policy, "new": new.policy},
             old.unit.lower(): {"old": old.capacity, "new": new.capacity},
             "jobs": {
@@ -179,7 +193,9 @@ def answer(
     old, new = first.old, first.new
     trust = validate(fitting, old.start, capacity_is_stated=capacity_is_stated)
     every = list(pairs.values())
-    effects = [effect(measure, every, trust.error) for measure in (WAIT, TAIL, SLOWDOWN, MEDIAN)]
+    told = _plan(world, changes, new.world.capacity, capacity_is_stated=capacity_is_stated)
+    measures = (WAIT, SLOWDOWN) if told else (WAIT, TAIL, SLOWDOWN)
+    effects = [effect(measure, every, trust.error) for measure in measures]
     if any(one is None for one in effects):
         raise ArgumentError("the change leaves no job of the log that could be compared")
     return Answer(
@@ -198,7 +214,18 @@ def answer(
         left_out,
         len(world) - len(fitting),
         int((~first.kept).sum()),
+        told,
     )
+
+
+def _plan(
+    world: World, changes: Sequence[Change], asked: int, *, capacity_is_stated: bool
+) -> rule.Plan | None:
+    """Return what the log tells of more processors, where nothing else changes."""
+    is_size = [one.kind.aspect for one in changes] == [Aspect.CAPACITY] and world.unit == PROCESSORS
+    if not is_size or asked <= world.capacity:
+        return None
+    return rule.plan(world, asked, capacity_is_stated=capacity_is_stated, has_curve=False)
 
 
 def _ensemble(

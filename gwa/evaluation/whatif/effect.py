@@ -116,7 +116,6 @@ class Measure:
 
 WAIT: Final = Measure("mean wait", lambda simulated: simulated.wait, OFFSET)
 TAIL: Final = Measure("95 % quantile of waits", lambda simulated: simulated.wait, OFFSET, 0.95)
-MEDIAN: Final = Measure("median wait", lambda simulated: simulated.wait, OFFSET, 0.5)
 SLOWDOWN: Final = Measure("mean bounded slowdown", lambda simulated: simulated.slowdown)
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from gwa.evaluation.capacity.page import picture
 from gwa.evaluation.whatif import words
 from gwa.evaluation.whatif.answer import Answer
-from gwa.evaluation.whatif.effect import Effect
+from gwa.evaluation.whatif.effect import SLOWDOWN, TAIL, WAIT, Effect
 from gwa.evaluation.whatif.validation import OFFSET, Level
 from gwa.report.document import (
     Block,
@@ -13,7 +14,6 @@ from gwa.report.document import (
     Facts,
     FactTable,
     Figure,
-    Finding,
     Note,
     Report,
     Section,
@@ -38,6 +38,9 @@ NO_RATIO_NOTE = (
     " of the log, so there is no ratio."
 )
 
+PLACES = {WAIT.name: "mean", TAIL.name: "95 % within"}
+"""The measures of the picture, as its axis names them."""
+
 HELP = {"backlog": "How long the whole machine would need for the work that waits on average."}
 
 COLUMNS = (
@@ -47,11 +50,8 @@ COLUMNS = (
     Column("range", "Within"),
 )
 
-KEYS = ("wait", "tail", "slowdown", "median")
-"""What the facts of the effects are called, in their order."""
-
-DOUBTS = "doubts"
-"""The finding that an answer is about an ideal machine: no conclusion about the real one is safe."""
+KEYS = {WAIT.name: "wait", TAIL.name: "tail", SLOWDOWN.name: "slowdown"}
+"""What the facts of the effects are called, by the name of the measure."""
 
 
 def report(answer: Answer, name: str) -> Report:
@@ -65,12 +65,10 @@ def report(answer: Answer, name: str) -> Report:
         Section("classes", "By size and queue", "", tuple(_by_class(answer)), "By size and queue"),
         Section("replays", "The replays", "", (_replays(answer),), "How far to trust it"),
     )
-    doubts = (Finding(DOUBTS, words.trust(answer), "trust", _trust_help(), 1.0),)
     return Report(
         Verbatim(words.question(answer)),
         Verbatim(name),
         tuple(one for one in sections if one.blocks),
-        findings=doubts if answer.validation.doubts else (),
         overline="What if",
         answer=words.answer_sentence(answer),
     )
@@ -78,20 +76,22 @@ def report(answer: Answer, name: str) -> Report:
 
 def _answer(answer: Answer) -> Iterator[Block]:
     """Yield the picture of waits before and after, and the numbers."""
-    wait, tail, _, median = answer.effects
-    shown = {"mean": wait, "median": median, "95 % within": tail}
+    if answer.forecasts:
+        yield picture(answer.forecasts)
+    wait = answer.effects[0]
+    shown = {PLACES[one.name]: one for one in answer.effects if one.name in PLACES}
     now: list[Point] = [(one.old, None) for one in shown.values()]
     changed: list[Point] = [(one.new, None if answer.falls_behind else _range(one)) for one in shown.values()]
     alt = f"The mean wait is {seconds(wait.old)} now and {seconds(wait.new)} changed."
     series = {"now": now, "changed": changed}
     yield groups(
-        "before-after", "Waits now and changed", list(shown), series, "", "Wait", alt,
+        "replayed", "Waits now and changed, on an ideal machine", list(shown), series, "", "Wait", alt,
         unit="seconds", note="" if answer.falls_behind else LINE_NOTE,
     )  # fmt: skip
     yield Facts(tuple(_facts(answer)), listed=False)
     rows = [
-        (one.name.capitalize(), tuple(_effect_facts(key, one, has_ratio=not answer.falls_behind)))
-        for key, one in zip(KEYS, answer.effects, strict=True)
+        (one.name.capitalize(), tuple(_effect_facts(KEYS[one.name], one, has_ratio=not answer.falls_behind)))
+        for one in answer.effects
     ]
     old, new = answer.old, answer.new
     rows += [
@@ -159,8 +159,7 @@ def _facts(answer: Answer) -> Iterator[Fact]:
 def _caveats(answer: Answer) -> Iterator[Block]:
     """Yield all that a reader has to know besides, in one table."""
     rows = [("Replayed", f"{number(len(answer.old.world))} jobs")]
-    if not answer.validation.doubts:  # else it stands above all
-        rows.append(("Replay against log", words.trust(answer)))
+    rows.append(("Replay against log", words.trust(answer)))
     rows += [("Assumed", text) for text in words.ASSUMPTIONS]
     rows += [("Note", text) for text in words.exceptions(answer)]
     columns = (Column("what", "What"), Column("text", "It rests on"))
@@ -176,9 +175,9 @@ def _replays(answer: Answer) -> Table:
 def _trust_help() -> str:
     return (
         "The jobs of the log, replayed on the machine as it was, should wait as they did. They do not wait"
-        " exactly as long, since a replay knows neither priorities nor limits nor outages. An answer is about"
-        " this machine only if the mean wait is 0.5 to 2 times that recorded, and if the rank correlation of"
-        " the weeks' mean waits is at least 0.5."
+        " exactly as long, since a replay knows neither priorities nor limits nor outages. How like both are"
+        " does not say whether a change is foretold well: only months that were held out do, and only of more"
+        " processors."
     )
 
 
@@ -213,8 +212,7 @@ def _trust(answer: Answer) -> Iterator[Block]:
             hours,
             "Week of the log",
             "Mean wait in hours",
-            f"The mean wait of each week as recorded and as replayed: rank correlation"
-            f" {validation.correlation:.2f}.",
+            "The mean wait of each week as recorded and as replayed.",
             log=(False, False),
         )
 

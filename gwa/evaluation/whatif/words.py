@@ -1,10 +1,10 @@
-"""An answer in sentences: first how far it is to be trusted, then what changes."""
+"""An answer in sentences: first what changes, and if the log bears it out."""
 
-from math import exp
 from typing import Final
 
+from gwa.evaluation.capacity import words as plan_words
 from gwa.evaluation.whatif.answer import Answer
-from gwa.evaluation.whatif.effect import Effect, Z
+from gwa.evaluation.whatif.effect import Effect
 from gwa.evaluation.whatif.world import World
 from gwa.words.formatting import fraction, number, seconds, significant
 
@@ -17,20 +17,18 @@ ASSUMPTIONS: Final = (
 )
 
 
+NOT_VALIDATED: Final = "Not validated against this log"
+
+
 def trust(answer: Answer) -> str:
-    """Return the first sentence: what the answer is about, and how far it is to be trusted."""
-    validation = answer.validation
-    if validation.doubts:
-        return (
-            f"This answer is about an ideal machine that schedules by {policy(answer.old.world)}, not about"
-            f" this one: {'; '.join(validation.doubts)}."
-        )
-    factor = exp(Z * validation.error)
-    level, correlation = times(validation.level.ratio), f"{validation.correlation:.2f}"
+    """Return what the replays are about, and what is known of how well they follow the log."""
+    of = f"Replays are of an ideal machine that schedules by {policy(answer.old.world)}"
+    level = answer.validation.level
+    if not level.recorded:
+        return f"{of}, and not validated against this log."
     return (
-        f"This answer can be trusted to a factor of {factor:.1f}: replayed on the machine as it was, jobs"
-        f" wait {level} times as long as recorded, and the rank correlation of the weeks' waits is"
-        f" {correlation}."
+        f"{of}, and not validated against this log: on the machine as it was, replayed jobs wait"
+        f" {times(level.ratio)} times as long as recorded."
     )
 
 
@@ -73,12 +71,16 @@ def _clause(answer: Answer, kind: str, text: str) -> str:
 
 def answer_sentence(answer: Answer) -> str:
     """
-    Return the answer to the question in a sentence that stands alone, with waits before and after.
+    Return the answer to the question in sentences that stand alone, with waits before and after.
 
-    Of an ideal machine it says so first.
+    Of more processors they are what the log tells, or why it cannot; what a replay says that nothing in the
+    log bears out is called so.
     """
+    told = plan_words.sentences(answer.plan)[:1] if answer.plan else []
+    if answer.forecasts:
+        return told[0]
     found = _found(answer)
-    return f"On an ideal machine, {found[:1].lower()}{found[1:]}" if answer.validation.doubts else found
+    return " ".join([*told, f"{NOT_VALIDATED}: on an ideal machine, {found[:1].lower()}{found[1:]}"])
 
 
 def _found(answer: Answer) -> str:
@@ -112,7 +114,7 @@ def remarks(answer: Answer) -> tuple[str, ...]:
     before, after = map(fraction, (answer.old.utilization, answer.new.utilization))
     said = [
         f"Utilization while jobs are submitted: {before} now, {after} changed.",
-        f"Both sides of each ratio are simulated, and {SHARE} lie between low and high.",
+        f"Both sides of each replayed ratio are simulated, and {SHARE} lie between low and high.",
         f"Assumed: {'; '.join(ASSUMPTIONS)}.",
     ]
     return (*said, *exceptions(answer))
@@ -120,7 +122,7 @@ def remarks(answer: Answer) -> tuple[str, ...]:
 
 def exceptions(answer: Answer) -> tuple[str, ...]:
     """Return what holds of this answer and not of all: what was left out, and what a ratio is not."""
-    said = []
+    said = list(answer.validation.gaps)
     if answer.falls_behind:
         said.append("Ratios of a machine that does not keep up hold for a log of this length only.")
     if answer.not_submitted:

@@ -113,15 +113,21 @@ def recorded(store: Store, policy: str, unit: str = PROCESSORS) -> World:
     )
     sizes = np.asarray(columns["size"], np.int64)
     if not sizes.size:
-        raise TraceError("no job has a known submission and run time, nothing can be replayed")
+        (jobs,) = store.row("select count(*) as jobs from jobs")
+        raise TraceError(
+            f"none of {jobs:,} jobs has a known submission, run time and size, nothing can be replayed"
+        )
     capacity = store.system.gpus if has_gpus else store.system.cpus
-    submit, wait, run, requested = (
-        np.asarray(columns[name], np.float64) for name in ("submit", "wait", "run", "requested")
-    )
+    submit, wait, run, requested = (_known(columns[name]) for name in ("submit", "wait", "run", "requested"))
     return World(
         submit, wait, run, requested, sizes, np.arange(sizes.size), _names(columns["queue"]),
         _names(columns["user_name"]), capacity or _most_busy(submit, wait, run, sizes), policy, unit,
     )  # fmt: skip
+
+
+def _known(values: object) -> Floats:
+    """Return *values* with nan where they are unknown: engines mask them, with any number below the mask."""
+    return np.ma.filled(np.ma.asarray(values, np.float64), np.nan)
 
 
 def _names(values: object) -> NDArray[np.str_]:

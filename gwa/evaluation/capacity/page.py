@@ -1,0 +1,209 @@
+"""The page of a plan: the answer, the waits before and after, the curve of sizes, and what it rests on."""
+
+from collections.abc import Iterator, Sequence
+
+from gwa.evaluation.capacity import words
+from gwa.evaluation.capacity.price import Price
+from gwa.evaluation.capacity.reasons import WAYS
+from gwa.evaluation.capacity.rule import Forecast, Plan, Recorded, Refusal
+from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Report, Section, Table
+from gwa.report.figures.groups import Point, groups
+from gwa.words.formatting import fraction, number, seconds
+from gwa.words.message import Verbatim, capitalized, message
+
+LINE_NOTE = message("About 4 in 5 such answers lie within the line through a point.")
+REST = message("How far to trust it")
+
+
+def report(plan: Plan, name: str, price: Price | None = None, beside: Sequence[Recorded] = ()) -> Report:
+    """
+    Return the report on a *plan* of the trace called *name*.
+
+    With it stands what added processors cost by a *price*, and what is recorded *beside*.
+    """
+    sections = (
+        Section("answer", message("The answer"), "", tuple(_answer(plan, price)), is_on_top=True),
+        Section("sizes", message("Other sizes"), "", tuple(_curves(plan)), message("Other sizes")),
+        Section(
+            "beside", message("What needs no forecast"), "", tuple(_beside(beside)),
+            message("What needs no forecast"),
+        ),
+        Section("record", message("What it rests on"), _help(), tuple(_rests(plan)), REST),
+    )  # fmt: skip
+    title = message(
+        "What if there were {new} processors instead of {old}?",
+        new=number(plan.asked), old=number(plan.processors),
+    )  # fmt: skip
+    return Report(
+        title,
+        Verbatim(name),
+        tuple(one for one in sections if one.blocks),
+        overline=message("Plan"),
+        answer=words.sentences(plan)[0],
+    )
+
+
+def _help() -> str:
+    return message(
+        "Months of the log are held out in blocks, and their p95 waits are told from the other months. A way"
+        " to tell them answers if its bands hold 80 % of the months, are a factor of 5 wide at most, and"
+        " score 0.75 of what the median month does, or less."
+    )
+
+
+def _forecasts(plan: Plan) -> list[Forecast]:
+    return [one for one in plan.outcomes if isinstance(one, Forecast)]
+
+
+def _answer(plan: Plan, price: Price | None) -> Iterator[Block]:
+    """Yield the picture of waits before and after, the other sentences, and what is refused and why."""
+    told = _forecasts(plan)
+    if told:
+        yield picture(told)
+        yield FactTable(
+            "effects", message("The p95 wait of the median month"),
+            (
+                message("Now"), message("Then, from"), message("Then"), message("Then, to"), message("Times"),
+                message("Held out"),
+            ),
+            tuple((capitalized(words.jobs_of(one.among)), tuple(_facts(place, one)))
+                  for place, one in enumerate(told)),
+            message("4 in 5 such answers lie within the two ends."),
+        )  # fmt: skip
+    refused = [one for one in plan.outcomes if isinstance(one, Refusal)]
+    if refused:
+        yield _reasons(refused)
+    facts = [
+        Fact("plan.processors", plan.processors, message("Processors now"), "count"),
+        Fact("plan.asked", plan.asked, message("Processors then"), "count"),
+        Fact("plan.jobs", plan.jobs, message("Jobs"), "count"),
+    ]
+    if price:
+        facts.append(
+            Fact(
+                "plan.price",
+                float(price.of(words.added(plan))),
+                message("Price of a year"),
+                text=words.cost(plan, price),
+            )
+        )
+    yield Facts(tuple(facts))
+
+
+def picture(told: Sequence[Forecast]) -> Figure:
+    """Return the picture of waits before and after, of each class that is told."""
+    now: list[Point] = [(one.before, None) for one in told]
+    then: list[Point] = [(one.after[1], (one.after[0], one.after[2])) for one in told]
+    alt = message(
+        "The p95 wait of {jobs} is {now} now and {then} then.",
+        jobs=words.jobs_of(told[0].among), now=seconds(told[0].before), then=seconds(told[0].after[1]),
+    )  # fmt: skip
+    places = [capitalized(words.jobs_of(one.among)) for one in told]
+    series: dict[str, list[Point]] = {message("now"): now, message("with more processors"): then}
+    return groups(
+        "before-after", message("The p95 wait of the median month, before and after"), places, series, "",
+        message("p95 wait"), alt, unit="seconds", note=LINE_NOTE,
+    )  # fmt: skip
+
+
+def _facts(place: int, one: Forecast) -> Iterator[Fact]:
+    low, middle, high = one.after
+    for key, label, value in (
+        ("now", message("p95 wait now"), one.before),
+        ("low", message("p95 wait then, low end"), low),
+        ("then", message("p95 wait then"), middle),
+        ("high", message("p95 wait then, high end"), high),
+    ):
+        yield Fact(f"plan.class{place}.{key}", value, label, "seconds", text=seconds(value))
+    yield Fact(
+        f"plan.class{place}.ratio", one.ratio, message("p95 wait, times"), text=f"× {words.times(one.ratio)}"
+    )
+    held = message(
+        "{held} of {months} months ({cover})",
+        held=number(one.record.held), months=number(one.record.windows), cover=fraction(one.record.cover),
+    )  # fmt: skip
+    yield Fact(
+        f"plan.class{place}.cover", one.record.cover, message("Held-out months held"), "fraction", text=held
+    )
+
+
+def _reasons(refused: Sequence[Refusal]) -> Table:
+    columns = (
+        Column("jobs", message("Jobs")), Column("reason", message("Why the log cannot tell")),
+        Column("found", message("Found"), minor=True), Column("needed", message("Needed"), minor=True),
+    )  # fmt: skip
+    rows = tuple(
+        (capitalized(words.jobs_of(one.among)), capitalized(reason.text), reason.found, reason.needed)
+        for one in refused
+        for reason in one.reasons
+    )
+    return Table("refused", message("What cannot be told, and why"), columns, rows)
+
+
+def _curves(plan: Plan) -> Iterator[Block]:
+    """Yield the waits of machines between both, where they can be told."""
+    for place, curve in enumerate(plan.curves):
+        told = [one for one in curve if isinstance(one, Forecast)]
+        if len(told) < 2:  # noqa: PLR2004 - one point is no curve
+            continue
+        jobs = words.jobs_of(told[0].among)
+        points: list[Point] = [(one.after[1], (one.after[0], one.after[2])) for one in told]
+        sizes = [one.processors for one in told]
+        yield groups(
+            f"curve-{place}", message("The p95 wait of {jobs} by the size of the machine", jobs=jobs),
+            [number(size) for size in sizes], {message("p95 wait"): points}, message("Processors"),
+            message("p95 wait"),
+            message(
+                "The p95 wait of the median month, for {least} to {most} processors.",
+                least=number(sizes[0]), most=number(sizes[-1]),
+            ),
+            x=[float(size) for size in sizes], unit="seconds", note=LINE_NOTE,
+        )  # fmt: skip
+        columns = (
+            Column("processors", message("Processors"), "count"), Column("ratio", message("Times")),
+            Column("low", message("Then, from"), "seconds"), Column("high", message("Then, to"), "seconds"),
+        )  # fmt: skip
+        rows = tuple(
+            (one.processors, f"× {words.times(one.ratio)}", one.after[0], one.after[2]) for one in told
+        )
+        yield Table(f"curve-{place}-table", message("The p95 wait of {jobs}", jobs=jobs), columns, rows)
+
+
+def _beside(beside: Sequence[Recorded]) -> Iterator[Block]:
+    if beside:
+        columns = (
+            Column("what", message("What"), minor=True),
+            Column("text", message("Recorded")),
+        )
+        yield Table(
+            "beside", message("What the log records"), columns,
+            tuple((Verbatim(one.id), one.text) for one in beside),
+            message("What is recorded of jobs may free processors before any are bought."),
+        )  # fmt: skip
+
+
+def _rests(plan: Plan) -> Iterator[Block]:
+    """Yield the record of each answer, and all that a reader has to know besides."""
+    told = _forecasts(plan)
+    if told:
+        columns = (
+            Column("jobs", message("Jobs")), Column("way", message("Told")),
+            Column("months", message("Months"), "count"), Column("held", message("Held"), "count"),
+            Column("width", message("Factor between the ends of bands")),
+            Column("score", message("Score, relative to 'no change'")),
+            Column("seen", message("Months as loaded as months seen"), "fraction"),
+        )  # fmt: skip
+        rows = tuple(
+            (
+                capitalized(words.jobs_of(one.among)), capitalized(WAYS[one.estimator]), one.record.windows,
+                one.record.held, f"× {words.times(one.record.width)}", words.times(one.record.score or 0.0),
+                one.seen,
+            )
+            for one in told
+        )  # fmt: skip
+        yield Table("records", message("How well held-out months were told"), columns, rows)
+    notes = tuple((note,) for note in words.remarks(plan))
+    if notes:
+        yield Table(
+            "caveats", message("What to know besides"), (Column("text", message("It rests on")),), notes
+        )

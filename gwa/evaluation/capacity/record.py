@@ -1,0 +1,117 @@
+"""
+How well an estimator tells the waits of months that were held out.
+
+Blocks of contiguous windows are held out in turn. The band of a held-out window is conformal: its ends are
+quantiles of the residuals of an inner validation, in which each block that is left is held out, too
+(Vovk et al. 2005). The score of a band is the interval score (Gneiting and Raftery 2007): its width, and ten
+times how far it misses for a band of 80 %; lower is better.
+"""
+
+from dataclasses import dataclass
+from math import floor
+from typing import Final
+
+import numpy as np
+
+from gwa.evaluation.capacity.estimators import Estimator, no_change
+from gwa.evaluation.capacity.windows import Windows
+from gwa.statistics.sample import Floats, Ints
+
+LEVEL: Final = 0.8
+"""The share of windows that a band is meant to hold."""
+
+BLOCKS: Final = (4, 8)
+"""The least and the most blocks of windows that are held out."""
+
+BLOCK: Final = 3
+"""Windows of a block, where there are not too many of them."""
+
+LEAST_COVER: Final = 0.8
+MOST_WIDTH: Final = 5.0
+MOST_SCORE: Final = 0.75
+"""What a record must have: the share held, the factor from end to end of a band, and the score."""
+
+MOST_LOG: Final = 700.0
+"""The largest logarithm of a width that is told apart: beyond it there is no floating-point number."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """
+    How an estimator did on held-out *windows*.
+
+    *held* of them lay in their bands, whose median *width* is the factor between both ends. The *score* is
+    relative to that of `no_change`; None where the waits of all windows are the same, so that no band can
+    score better.
+    """
+
+    windows: int
+    held: int
+    width: float
+    score: float | None
+
+    @property
+    def cover(self) -> float:
+        """The share of the windows that lay in their bands."""
+        return self.held / self.windows
+
+    @property
+    def passes(self) -> bool:
+        """Whether the estimator may answer."""
+        has_score = self.score is not None and self.score <= MOST_SCORE
+        return self.cover >= LEAST_COVER and self.width <= MOST_WIDTH and has_score
+
+
+def blocks(windows: int) -> Ints:
+    """
+    Return the number of the block of each window.
+
+    >>> blocks(9).tolist()
+    [0, 0, 0, 1, 1, 2, 2, 3, 3]
+    """
+    least, most = BLOCKS
+    count = min(most, max(least, windows // BLOCK))
+    return np.arange(windows) * count // windows
+
+
+def band(residuals: Floats) -> tuple[float, float]:
+    """Return how far below and above what is told the ends of a band lie, by residuals of the past."""
+    ordered = np.sort(residuals)
+    out = max(floor((ordered.size + 1) * (1 - LEVEL) / 2), 1)
+    return float(ordered[out - 1]), float(ordered[-out])
+
+
+def held_out(windows: Windows, estimator: Estimator) -> tuple[Floats, Floats]:
+    """Return the low and the high end of the band of each window, told by the blocks other than its own."""
+    block = blocks(len(windows))
+    low, high = np.empty(len(windows)), np.empty(len(windows))
+    for held in np.unique(block):
+        learnt = np.flatnonzero(block != held)
+        told = estimator(windows, learnt)(windows)[block == held]
+        below, above = band(_residuals(windows, estimator, block, int(held)))
+        low[block == held], high[block == held] = told + below, told + above
+    return low, high
+
+
+def _residuals(windows: Windows, estimator: Estimator, block: Ints, held: int) -> Floats:
+    """Return what all blocks but the *held* one err by, each told by those that are left."""
+    parts = []
+    for inner in np.unique(block[block != held]):
+        told = estimator(windows, np.flatnonzero((block != held) & (block != inner)))(windows)
+        parts.append((windows.wait - told)[block == inner])
+    return np.concatenate(parts)
+
+
+def record(windows: Windows, estimator: Estimator) -> Record:
+    """Return how an *estimator* does on held-out blocks of at least four *windows*."""
+    low, high = held_out(windows, estimator)
+    held = (windows.wait >= low) & (windows.wait <= high)
+    reference = _score(windows.wait, *held_out(windows, no_change))
+    score = _score(windows.wait, low, high) / reference if reference > 0 else None
+    return Record(len(windows), int(held.sum()), float(np.exp(min(np.median(high - low), MOST_LOG))), score)
+
+
+def _score(wait: Floats, low: Floats, high: Floats) -> float:
+    """Return the mean interval score of bands."""
+    missed = np.maximum(low - wait, 0.0) + np.maximum(wait - high, 0.0)
+    return float((high - low + 2 / (1 - LEVEL) * missed).mean())

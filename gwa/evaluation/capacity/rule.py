@@ -1,0 +1,383 @@
+"""
+The rule by which a log may tell what waits would be with more processors; else it cannot tell.
+
+All must hold: the change is at most a fifth more processors; the log states the size of its machine; it has
+`LEAST_WINDOWS` windows or more of enough jobs; on windows that were held out an estimator passes
+(`gwa.evaluation.capacity.record`); most windows would be as loaded as windows that were seen: beyond these a
+replay is no safer than a regression. The estimator of the lower score answers; where both may, but are far
+apart, the log cannot tell.
+
+The interval is a factor of exp(0.45) either way. In made worlds with hidden machines it holds about 4 in 5
+answers. Users who submit more when queues are short are in no estimator, and no real purchase lies within the
+rule's range.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import exp
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from gwa.evaluation.capacity.estimators import ESTIMATORS
+from gwa.evaluation.capacity.reasons import Reason, of_record
+from gwa.evaluation.capacity.record import Record, record
+from gwa.evaluation.capacity.windows import EVERY, WINDOW, SizeClass, Windows, large, places
+from gwa.evaluation.whatif.change import resized
+from gwa.evaluation.whatif.validation import OFFSET
+from gwa.evaluation.whatif.world import World, recorded
+from gwa.statistics.sample import Floats, Ints
+from gwa.store.store import Store
+from gwa.util.progress import SILENT, Progress
+from gwa.words.formatting import fraction, number, seconds, significant
+from gwa.words.message import Message, message
+
+MOST_CHANGE: Final = "+20%"
+"""The largest change that made worlds bear out; with half as many again, no interval held."""
+
+LEAST_WINDOWS: Final = 24
+"""Windows of a log that can tell: with fewer, bands are too wide to be of use."""
+
+LEAST_SEEN: Final = 0.6
+"""The share of windows that must be as loaded, after the change, as some window that was seen."""
+
+MOST_APART: Final = 1.5
+"""The factor between both estimators from which the log cannot tell."""
+
+HALF_WIDTH: Final = 0.45
+"""Half of the interval of the logarithm of a ratio."""
+
+STEPS: Final = 10
+"""Sizes of a curve."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """That a log cannot tell the waits of a class on a machine of so many *processors*, and why."""
+
+    among: SizeClass
+    processors: int
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """
+    What the 95 % quantile of the waits of a class would be on a machine of so many *processors*.
+
+    Parameters
+    ----------
+    among
+        The class.
+    processors
+        The machine.
+    ratio
+        The quantile plus a minute, relative to now: the geometric mean over the windows.
+    before
+        The quantile of the median window, in seconds, as recorded.
+    estimator
+        Which of `ESTIMATORS` tells it.
+    record
+        How that did on held-out windows.
+    seen
+        The share of windows that would be as loaded as windows that were seen.
+
+    """
+
+    among: SizeClass
+    processors: int
+    ratio: float
+    before: float
+    estimator: str
+    record: Record
+    seen: float
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval of the ratio, which holds about 4 in 5 answers."""
+        return self.ratio * exp(-HALF_WIDTH)
+
+    @property
+    def high(self) -> float:
+        """The upper end of it."""
+        return self.ratio * exp(HALF_WIDTH)
+
+    @property
+    def after(self) -> tuple[float, float, float]:
+        """The low end, the middle and the high end of the quantile in seconds, where it is *before* now."""
+        low, middle, high = (
+            max((self.before + OFFSET) * ratio - OFFSET, 0.0) for ratio in (self.low, self.ratio, self.high)
+        )
+        return low, middle, high
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A *value* that needs no forecast, None where the log does not record it, and what it means in words."""
+
+    id: str
+    value: float | None
+    text: Message
+
+
+Outcome: TypeAlias = Forecast | Refusal
+
+
+@dataclass(frozen=True)
+class Plan:
+    """
+    What a log tells of a machine of *asked* processors, which now has *processors*.
+
+    Parameters
+    ----------
+    processors, asked
+        The machine now, and as it would be.
+    outcomes
+        What is told of each class, or why it cannot be told.
+    curves
+        The same of sizes between both machines, for each class.
+    jobs
+        Jobs that were replayed, or would be.
+    too_large
+        Jobs of the log that are larger than the machine, which are left out.
+    without_wait
+        Jobs without a recorded wait: their work counts, their waits do not.
+
+    """
+
+    processors: int
+    asked: int
+    outcomes: tuple[Outcome, ...]
+    curves: tuple[tuple[Outcome, ...], ...]
+    jobs: int
+    too_large: int
+    without_wait: int
+
+
+def planned(store: Store, cpus: str, classes: Sequence[SizeClass] = (), progress: Progress = SILENT) -> Plan:
+    """
+    Return what the log of a *store* tells of waits with other *cpus*, such as ``+20%``.
+
+    Raise `TraceError` where no job can be replayed, `ArgumentError` where *cpus* is no size.
+    """
+    world, system = recorded(store, "easy"), store.system
+    return plan(
+        world,
+        resized(world.capacity, cpus, "--cpus"),
+        capacity_is_stated=bool(system.cpus and not system.cpus_inferred),
+        classes=classes,
+        progress=progress,
+    )
+
+
+def plan(
+    world: World,
+    asked: int,
+    *,
+    capacity_is_stated: bool,
+    classes: Sequence[SizeClass] = (),
+    has_curve: bool = True,
+    progress: Progress = SILENT,
+) -> Plan:
+    """
+    Return what a log tells of waits on a machine of *asked* processors.
+
+    Parameters
+    ----------
+    world
+        The machine and its jobs as they are recorded; it is replayed with EASY backfilling.
+    asked
+        The processors that it would have.
+    capacity_is_stated
+        Whether the log, or a description of the system, states the size of the machine.
+    classes
+        The jobs whose waits are asked for; by default all, and the large ones.
+    has_curve
+        Whether sizes between both machines are told, too.
+    progress
+        Is told how far the work has come.
+
+    """
+    fitting = replace(world.only(world.size <= world.capacity), policy="easy")
+    wanted = tuple(classes) or _classes(fitting)
+    sizes = _sizes(world.capacity, asked) if has_curve else []
+    with progress.step("learning from months", len(wanted) * (1 + len(sizes))) as step:
+        replays = _Replays(fitting)
+        outcomes, curves = [], []
+        for among in wanted:
+            lesson = _Lesson(fitting, among, replays, capacity_is_stated)
+            outcomes.append(lesson.outcome(asked))
+            step.advance()
+            curve = []
+            for size in sizes:
+                curve.append(outcomes[-1] if size == asked else lesson.outcome(size))
+                step.advance()
+            curves.append(tuple(curve))
+    return Plan(
+        world.capacity, asked, tuple(outcomes), tuple(curves), len(fitting), len(world) - len(fitting),
+        int((~np.isfinite(fitting.wait)).sum()),
+    )  # fmt: skip
+
+
+def _classes(world: World) -> tuple[SizeClass, ...]:
+    """Return all jobs, and the large ones if these are others."""
+    of_large = large(world)
+    is_all = not len(world) or bool(of_large.rows(world).all())
+    has_any = bool(of_large.rows(world).any())
+    return (EVERY,) if is_all or not has_any else (EVERY, of_large)
+
+
+def _sizes(capacity: int, asked: int) -> list[int]:
+    """Return the sizes of a curve from a machine, which is left out, to the one that is *asked* for."""
+    steps = np.linspace(capacity, asked, STEPS + 1)[1:]
+    return sorted({round(step) for step in steps} - {capacity})
+
+
+class _Replays:
+    """Replays of a world on machines of several sizes, each done once."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._starts: dict[int, Floats] = {}
+
+    def windows(self, capacity: int, jobs: Sequence[tuple[Ints, Ints]]) -> Windows:
+        """Return the windows of a machine of that *capacity*."""
+        world = replace(self._world, capacity=capacity)
+        if capacity not in self._starts:
+            self._starts[capacity] = world.starts()
+        return Windows.of(world, self._starts[capacity], jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lesson:
+    """What the windows of a class tell of any size of the machine."""
+
+    world: World
+    among: SizeClass
+    replays: _Replays
+    capacity_is_stated: bool
+
+    @cached_property
+    def jobs(self) -> list[tuple[Ints, Ints]]:
+        """The jobs of each window."""
+        return places(self.world, self.among)
+
+    @cached_property
+    def was(self) -> Windows:
+        """The windows of the machine as it is."""
+        return self.replays.windows(self.world.capacity, self.jobs)
+
+    @cached_property
+    def before(self) -> float:
+        """The 95 % quantile of the waits of the median window, in seconds, as recorded."""
+        return max(exp(float(np.median(self.was.wait))) - OFFSET, 0.0)
+
+    @cached_property
+    def records(self) -> Mapping[str, Record]:
+        """How each estimator does on held-out windows."""
+        return {name: record(self.was, estimator) for name, estimator in ESTIMATORS.items()}
+
+    @cached_property
+    def lacking(self) -> tuple[Reason, ...]:
+        """Why the log cannot tell anything of the class."""
+        return tuple(self._lacking())
+
+    def _lacking(self) -> Iterator[Reason]:
+        known = int((self.among.rows(self.world) & np.isfinite(self.world.wait)).sum())
+        if not self.capacity_is_stated:
+            busy = self.world.capacity
+            yield Reason(
+                "size", busy, None,
+                message(
+                    "the log does not state how many processors the machine has, of which {busy} were busy"
+                    " at most; expected 'cpus' in a file for --system",
+                    busy=number(busy),
+                ),
+            )  # fmt: skip
+        if not known:
+            of = int(self.among.rows(self.world).sum())
+            yield Reason(
+                "waits", known, 1,
+                message("none of {jobs} such jobs records its wait, expected some", jobs=number(of)),
+            )  # fmt: skip
+        elif len(self.jobs) < LEAST_WINDOWS:
+            yield Reason(
+                "months", len(self.jobs), LEAST_WINDOWS,
+                message(
+                    "{months} months of four weeks have enough such jobs with a known wait, expected at"
+                    " least {least}",
+                    months=number(len(self.jobs)), least=number(LEAST_WINDOWS),
+                ),
+            )  # fmt: skip
+        elif self.before >= WINDOW:
+            yield Reason(
+                "outlasting", self.before, WINDOW,
+                message(
+                    "the p95 wait of the median month is {wait}, expected less than a month: months that"
+                    " wait for each other cannot be held out",
+                    wait=seconds(self.before),
+                ),
+            )  # fmt: skip
+
+    def outcome(self, asked: int) -> Outcome:
+        """Return what is told of a machine of *asked* processors."""
+        reasons = [*_beyond(self.world.capacity, asked), *self.lacking]
+        if reasons:
+            return Refusal(self.among, asked, tuple(reasons))
+        passing = [name for name, found in self.records.items() if found.passes]
+        if not passing:
+            failing = [reason for name, found in self.records.items() for reason in of_record(name, found)]
+            return Refusal(self.among, asked, tuple(failing))
+        then = self.replays.windows(asked, self.jobs)
+        seen = float(np.mean((then.load >= self.was.load.min()) & (then.load <= self.was.load.max())))
+        if seen < LEAST_SEEN:
+            return Refusal(self.among, asked, (_unseen(seen),))
+        return self._told(asked, then, seen, passing)
+
+    def _told(self, asked: int, then: Windows, seen: float, passing: Sequence[str]) -> Outcome:
+        """Return what the estimators that are *passing* tell, unless they are far apart."""
+        shifts = {name: self._shift(name, then) for name in passing}
+        apart = exp(max(shifts.values()) - min(shifts.values()))
+        if apart > MOST_APART:
+            return Refusal(self.among, asked, (_apart(apart),))
+        best = min(shifts, key=lambda name: self.records[name].score or 0.0)
+        return Forecast(self.among, asked, exp(shifts[best]), self.before, best, self.records[best], seen)
+
+    def _shift(self, name: str, then: Windows) -> float:
+        """Return the mean change of the logarithm of the waits that an estimator tells."""
+        tell: Callable[[Windows], Floats] = ESTIMATORS[name](self.was, np.arange(len(self.was)))
+        return float((tell(then) - tell(self.was)).mean())
+
+
+def _beyond(capacity: int, asked: int) -> Iterator[Reason]:
+    """Yield that the change is none that could be told."""
+    most = max(resized(capacity, MOST_CHANGE, "--cpus"), capacity)
+    if capacity < asked <= most:
+        return
+    text = (
+        message("only more processors can be told, up to 20 %")
+        if asked <= capacity
+        else message("at most {most} processors, 20 % more, can be told", most=number(most))
+    )
+    yield Reason("change", asked / capacity - 1, most / capacity - 1, text)
+
+
+def _unseen(seen: float) -> Reason:
+    return Reason(
+        "seen", seen, LEAST_SEEN,
+        message(
+            "{seen} of the months would be as loaded as months seen, expected at least {least}",
+            seen=fraction(seen), least=fraction(LEAST_SEEN),
+        ),
+    )  # fmt: skip
+
+
+def _apart(apart: float) -> Reason:
+    return Reason(
+        "apart", apart, MOST_APART,
+        message(
+            "both ways to tell it are a factor of {apart} apart, expected at most {most}",
+            apart=significant(apart, 2), most=significant(MOST_APART, 2),
+        ),
+    )  # fmt: skip

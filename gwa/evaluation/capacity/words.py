@@ -1,0 +1,181 @@
+"""What a log tells of a larger machine in sentences: the answer with its record, or why there is none."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
+
+from gwa.evaluation.capacity.price import Price
+from gwa.evaluation.capacity.reasons import WAYS
+from gwa.evaluation.capacity.rule import Forecast, Outcome, Plan, Recorded, Refusal
+from gwa.evaluation.capacity.windows import SizeClass
+from gwa.words.formatting import decimal, fraction, number, seconds, significant
+from gwa.words.message import Message, Number, Verbatim, capitalized, joined, message
+
+
+def sentences(plan: Plan) -> list[Message]:
+    """Return what is told, what is answered first; classes that cannot be told for the same reasons once."""
+    told = [answer(plan, one) for one in plan.outcomes if isinstance(one, Forecast)]
+    refused = [one for one in plan.outcomes if isinstance(one, Refusal)]
+    alike = groupby(refused, lambda one: one.reasons)
+    return [*told, *(cannot_tell(plan, list(group)) for _, group in alike)]
+
+
+def answer(plan: Plan, found: Forecast) -> Message:
+    """Return the answer on a class with its record, as a text that stands alone."""
+    return joined(" ", (effect(plan, found), record(found)))
+
+
+def effect(plan: Plan, found: Forecast) -> Message:
+    """Return how waits of a class would change."""
+    low, _, high = found.after
+    return message(
+        "With {change} more processors ({new} instead of {old}) and the same jobs, the p95 wait of {jobs}"
+        " would {become} {ratio} of what it is, {low} to {high} (4 in 5): from {before} in a median month to"
+        " {after_low} to {after_high}.",
+        change=Number(f"{significant(100 * (found.processors / plan.processors - 1), 2)} %"),
+        new=number(found.processors),
+        old=number(plan.processors),
+        jobs=jobs_of(found.among),
+        become=_become(found),
+        ratio=times(found.ratio),
+        low=times(found.low),
+        high=times(found.high),
+        before=seconds(found.before),
+        after_low=seconds(low),
+        after_high=seconds(high),
+    )  # fmt: skip
+
+
+def _become(found: Forecast) -> Message:
+    """Return the verb: a direction only where the interval has no other."""
+    if found.high < 1:
+        return message("fall to")
+    return message("rise to") if found.low > 1 else message("be")
+
+
+def record(found: Forecast) -> Message:
+    """Return how well such waits were told on months that were held out, and what is not in the answer."""
+    return message(
+        "{way}, such waits held on {held} of {months} held-out months ({cover}); {seen} of the changed months"
+        " are as loaded as months seen. Users who submit more when queues are short are not in it.",
+        way=capitalized(WAYS[found.estimator]),
+        held=number(found.record.held),
+        months=number(found.record.windows),
+        cover=fraction(found.record.cover),
+        seen=fraction(found.seen),
+    )
+
+
+def cannot_tell(plan: Plan, refused: Sequence[Refusal]) -> Message:
+    """Return why the log cannot tell of classes that are *refused* for the same reasons."""
+    return message(
+        "Cannot tell what the p95 wait of {jobs} would be with {new} processors instead of {old}: {reasons}.",
+        jobs=joined(message(" and of "), [jobs_of(one.among) for one in refused]),
+        new=number(refused[0].processors),
+        old=number(plan.processors),
+        reasons=joined("; ", [reason.text for reason in refused[0].reasons]),
+    )
+
+
+def jobs_of(among: SizeClass) -> Message:
+    """
+    Return the jobs of a class in words.
+
+    >>> jobs_of(SizeClass()), jobs_of(SizeClass(16)), jobs_of(SizeClass(4, 8)), jobs_of(SizeClass(1, 8))
+    ('all jobs', 'jobs of 16 processors or more', 'jobs of 4 to 8 processors', 'jobs of 1 to 8 processors')
+    """
+    if among.most is not None:
+        return message(
+            "jobs of {least} to {most} processors", least=number(among.least), most=number(among.most)
+        )
+    if among.least <= 1:
+        return message("all jobs")
+    return message("jobs of {least} processors or more", least=number(among.least))
+
+
+def times(ratio: float) -> Number:
+    """Return a ratio to two digits, those behind the point written out."""
+    return Number(f"{ratio:.2f}") if 0.1 <= ratio < 10 else significant(ratio, 2)  # noqa: PLR2004
+
+
+def added(plan: Plan) -> int:
+    """Return how many processors are added, 0 where some are taken away."""
+    return max(plan.asked - plan.processors, 0)
+
+
+def cost(plan: Plan, price: Price) -> Message:
+    """Return what the added processors would cost; without a currency where none is known."""
+    amount = message(
+        "{added} more processors would cost {amount} {currency} a year"
+        if price.currency
+        else "{added} more processors would cost {amount} a year",
+        added=number(added(plan)),
+        amount=decimal(price.of(added(plan)), ",f"),  # type: ignore[arg-type]
+        currency=Verbatim(price.currency),
+    )
+    if not price.rate:
+        return joined("", (amount, "."))
+    return joined(
+        "", (amount, message(", charged for every hour at the rate {rate}.", rate=Verbatim(price.rate)))
+    )
+
+
+def remarks(plan: Plan) -> Iterator[Message]:
+    """Yield what a reader has to know besides: jobs that were left out, or whose waits are unknown."""
+    if plan.too_large:
+        yield message("{jobs} jobs larger than the machine were left out.", jobs=number(plan.too_large))
+    if plan.without_wait:
+        yield message(
+            "{jobs} of {all} jobs have no recorded wait: their work counts, their waits do not.",
+            jobs=number(plan.without_wait), all=number(plan.jobs),
+        )  # fmt: skip
+    if any(isinstance(one, Forecast) for one in plan.outcomes):
+        yield message("Such answers are tested on held-out months and made worlds, not on a purchase.")
+
+
+COLUMNS = ("jobs_of_at_least", "jobs_of_at_most", "processors", "ratio", "low", "high", "p95_low_s", "p95_s",
+           "p95_high_s", "refused_for")  # fmt: skip
+"""The columns of a curve: ratios of the p95 wait plus a minute, and that wait in the median month in s."""
+
+
+def rows(plan: Plan) -> list[tuple[object, ...]]:
+    """Return the curve of each class, smaller machines first; what cannot be told has no numbers."""
+    return [_row(one) for curve in plan.curves for one in curve]
+
+
+def _row(found: Outcome) -> tuple[object, ...]:
+    start = (found.among.least, found.among.most, found.processors)
+    if isinstance(found, Refusal):
+        return (*start, *(None,) * 6, " ".join(reason.id for reason in found.reasons))
+    ratios = (round(value, 4) for value in (found.ratio, found.low, found.high))
+    return (*start, *ratios, *(round(value, 1) for value in found.after), None)
+
+
+def plain(plan: Plan, beside: Sequence[Recorded] = (), price: Price | None = None) -> dict[str, object]:
+    """Return a plan as JSON holds it: times in seconds, None for what cannot be told."""
+    costs = [cost(plan, price)] if price else []
+    return {
+        "processors": {"old": plan.processors, "new": plan.asked},
+        "answers": [_plain(one) for one in plan.outcomes],
+        "curve": [dict(zip(COLUMNS, row, strict=True)) for row in rows(plan)],
+        "jobs": plan.jobs,
+        "too_large": plan.too_large,
+        "without_wait": plan.without_wait,
+        "price": str(price.of(added(plan))) if price else None,
+        "without_forecast": [asdict(one) for one in beside],
+        "sentences": [*sentences(plan), *costs],
+    }
+
+
+ANSWER = ("ratio", "low", "high", "now", "then_low", "then", "then_high", "told_by", "seen", "held_out")
+"""What an answer has, and a refusal has not."""
+
+
+def _plain(found: Outcome) -> dict[str, object]:
+    jobs = {"jobs": asdict(found.among), "is_told": isinstance(found, Forecast)}
+    if isinstance(found, Refusal):
+        return {**jobs, **dict.fromkeys(ANSWER), "reasons": [asdict(one) for one in found.reasons]}
+    held_out = {**asdict(found.record), "cover": found.record.cover}
+    told = (found.ratio, found.low, found.high, found.before, *found.after)
+    values = (*told, found.estimator, found.seen, held_out)
+    return {**jobs, **dict(zip(ANSWER, values, strict=True)), "reasons": []}
