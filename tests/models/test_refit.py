@@ -457,7 +457,9 @@ TABLE = {
     "copula-nasa": Refit(18_238, ROWS_OF_JOBS | {"correlations": (absolute, 0.05)}, quick=True),
     "boosted-nasa": Refit(
         18_238,
-        ROWS_OF_JOBS | {"marginals.gap marginals.pace": (curve_paced, 0.1)},
+        # Trees of four classes move distributions a little: the jobs of the preset are not quite those of its
+        # marginals, and a fit to them has theirs.
+        looser(ROWS_OF_JOBS, **{"marginals.gap": 0.1, "marginals.procs": 0.05, "marginals.user": 0.05}),
         alike={"run_time": 0.05, "n_procs": 0.05, "repetitions": 0.1, "neighbours": 0.05},
         instead=("columns",),
     ),
