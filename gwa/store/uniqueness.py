@@ -52,7 +52,7 @@ CLASSES: Final = """
 
 @dataclass(frozen=True)
 class Fineness:
-    """How fine classes are: times by *seconds*, sizes by *powers* of two or as they are, *programs* or none."""
+    """How fine classes are: times by *seconds*, sizes by *powers* of two if so, *programs* if so."""
 
     seconds: float
     powers: bool = False

@@ -1,4 +1,4 @@
-"""Users who stand alone are found, by what, and after coarsening nobody does, by pandas in what is written."""
+"""Users who stand alone are found, and by what; after coarsening nobody does, in what is written."""
 
 import csv
 import json
