@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.memory import Split, memory
 from gwa.evaluation.scorecard import CLOSE, NOISE, OFF
-from gwa.statistics.sample import Floats
 
 WEEK = 604_800.0
 
 
 def jobs(run, procs, requested=None):
     n = len(run)
-    asked: Floats = np.array([np.nan] * n if requested is None else requested, np.float64)
+    asked = np.full(n, np.nan)
+    asked[:] = np.nan if requested is None else requested
     return JobArrays(
-        np.arange(n) * 60.0,
+        np.arange(n, dtype=np.float64) * 60.0,
         np.asarray(run, np.float64),
         np.asarray(procs, np.int64),
         asked,

@@ -33,7 +33,8 @@ def test_says_what_it_is_and_has_a_preset(kind):
     assert kind.about().endswith(".")
     assert kind.source
     assert kind.title[0].isupper()
-    assert any(isinstance(preset.model, kind) for preset in presets().values())
+    # Of networks there is none: their weights are nothing to be read.
+    assert kind.extra == "deep" or any(isinstance(preset.model, kind) for preset in presets().values())
 
 
 @MODELS
