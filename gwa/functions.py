@@ -288,12 +288,14 @@ def score(real: TraceOrSource, synthetic: TraceOrSource) -> "pd.DataFrame":
     import pandas as pd
 
     from gwa.evaluation.job_arrays import workload
-    from gwa.evaluation.scorecard import COLUMNS, Reference, row
+    from gwa.evaluation.rivals import Contest
+    from gwa.evaluation.scorecard import COLUMNS
 
     with _opened(real) as first, _opened(synthetic) as second:
-        reference = Reference.of(workload(first.store, first.name))
-        card = reference.score(workload(second.store, second.name))
-    frame = pd.DataFrame([row(line) for line in card.lines], columns=[one.key for one in COLUMNS])
+        contest = Contest(workload(first.store, first.name))
+        made = workload(second.store, second.name)
+    card = contest.card(made)
+    frame = pd.DataFrame(contest.rows(card, made), columns=[one.key for one in COLUMNS])
     frame.attrs.update(summary=card.summary(), notes=list(card.notes))
     return frame
 

@@ -30,6 +30,7 @@ Id = Annotated[str, Check(ID.fullmatch, "up to 64 of a-z, 0-9 and -, such as das
 Text = Annotated[str, Check(str.strip, "a text")]
 Url = Annotated[str, Check(lambda url: not url or URL.fullmatch(url), "one such as https://host/folder/")]
 Count = Annotated[int, Check(lambda number: number >= 1, "a whole number of at least 1")]
+Users = Annotated[int, Check(lambda number: number > 1, "a whole number of at least 2")]
 Seed = Annotated[int, Check(lambda number: number >= 0, "a whole number of at least 0")]
 Share = Annotated[float, Check(lambda share: 0 <= share < 1, "a share of at least 0 and below 1")]
 Load = Annotated[float, Check(lambda load: 0 < load <= 1, "a share above 0, up to 1")]
@@ -53,7 +54,8 @@ class CatalogueEntry:
     *cpus* processors. With a *policy* its jobs are scheduled, on a machine that they keep busy to a *load*,
     and a share of *failures* is marked as failed (`gwa.archive.scheduled`). *synthetic* traces are labelled
     so everywhere, and their names are those of no person. *names* are those that may be published of a real
-    trace, such as those of queues, and lines of its header.
+    trace, such as those of queues, and lines of its header. With *k*, a real trace is published only where
+    at least that many users share each size, hour of submission and program.
     """
 
     id: Id
@@ -68,6 +70,7 @@ class CatalogueEntry:
     changes: tuple[CatalogueChange, ...] = ()
     synthetic: bool = False
     names: tuple[Text, ...] = ()
+    k: Users | None = None
     source: Path | None = None
     preset: str | None = None
     jobs: Count | None = None

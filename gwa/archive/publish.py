@@ -33,6 +33,7 @@ from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
 from gwa.store.privacy import find_leaks
 from gwa.store.store import Store
+from gwa.store.uniqueness import exposure
 from gwa.util import fingerprint
 from gwa.util.scratch import ScratchFolder
 from gwa.util.version import __version__
@@ -98,6 +99,7 @@ def publish(
     with ScratchFolder() as scratch, made(entry, scratch / "trace", engine) as store:
         if not publish_names:
             _refuse_names(store, entry)
+        _refuse_unique_users(store, entry)
         store.set_header((*_labels(catalogue, entry), *store.header))
         writer(base).save(store, base)
     with open_trace([base], options=ReadOptions(engine=engine)) as store:
@@ -136,6 +138,18 @@ def _refuse_names(store: Store, entry: CatalogueEntry) -> None:
     found = find_leaks(store, vocabulary(), entry.names)
     if found:
         raise Withheld(f"{'; '.join(map(str, found))}: {REMEDY}")
+
+
+def _refuse_unique_users(store: Store, entry: CatalogueEntry) -> None:
+    """Raise `Withheld` where the catalogue states a k that the trace does not have."""
+    if entry.k is None or entry.synthetic or not store.has("user_id"):
+        return
+    found = exposure(store, entry.k)
+    if found.smallest < entry.k:
+        raise Withheld(
+            f"{found.unique:,} of {found.users:,} users are unique, k is {found.smallest}, expected"
+            f" {entry.k}: nobody else has a job of the same {found}: gwa anonymize it with --k {entry.k}"
+        )
 
 
 def made(entry: CatalogueEntry, target: Path | None = None, engine: Engine | None = None) -> Store:

@@ -9,7 +9,7 @@ the same dimensions. Sums are exact for each selection; quantiles are those of t
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from itertools import chain, pairwise
 from pathlib import Path
@@ -17,13 +17,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import parquet
 
 from gwa.breakdown.breakdown import ranks
 from gwa.breakdown.dimensions import Classes, Dimension, recorded
 from gwa.breakdown.held import held_jobs, recorded_amounts
 from gwa.breakdown.measures import measured_jobs
-from gwa.errors import TraceError
+from gwa.errors import ArgumentError, TraceError
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.local_time import cyclic, local
 from gwa.metrics.stillness import stillness
@@ -85,6 +86,12 @@ WAIT: Final = (
 HALVES: Final = 2
 """Classes of waits to a doubling, of the finest grains."""
 
+LEAST_MINIMUM: Final = 3
+"""Where cells of one job alone are withheld, it is known how many jobs are in them."""
+
+HELD: Final = "held_by"
+"""How many jobs held something, for cells of few to be withheld; it is not published."""
+
 EPOCH: Final = date(1970, 1, 1)
 
 COUNT: Final = "select count(*) as n from ({query}) as cells"
@@ -112,6 +119,23 @@ NOTHING: Final = """
 
 
 @dataclass(frozen=True)
+class Withheld:
+    """
+    What cells are not in a cube, since fewer than a *minimum* of jobs are in them.
+
+    So many cells of *jobs* and of *usage* are withheld. The jobs of the log are *at_least* and *at_most* so
+    many, as far as the cube tells: their exact number would tell that of the last cell. Where one cell alone
+    is below the minimum, the smallest other goes with it, for the same reason.
+    """
+
+    minimum: int
+    jobs: int
+    usage: int
+    at_least: int
+    at_most: int
+
+
+@dataclass(frozen=True)
 class Cube:
     """
     The cells of a trace, and how fine they are.
@@ -131,6 +155,8 @@ class Cube:
         them the load is known (``known_seconds``), and accounted for as well (``accounted_seconds``).
     grain : Grain
         How fine the cells are.
+    withheld : Withheld, optional
+        What cells are left out, where a minimum is stated.
 
     """
 
@@ -138,6 +164,7 @@ class Cube:
     usage: pa.Table
     days: pa.Table
     grain: Grain
+    withheld: Withheld | None = None
 
     def write(self, folder: Path) -> tuple[Path, ...]:
         """Write the tables as Parquet, and the grain as JSON, into *folder*; return the files."""
@@ -145,7 +172,8 @@ class Cube:
         for file, table in zip(paths, (self.jobs, self.usage, self.days), strict=False):
             with whole(file) as path:
                 parquet.write_table(table, path, compression="zstd")
-        write_whole(paths[-1], json.dumps(asdict(self.grain), indent=1) + "\n")
+        said = asdict(self.grain) | ({"withheld": asdict(self.withheld)} if self.withheld else {})
+        write_whole(paths[-1], json.dumps(said, indent=1) + "\n")
         return paths
 
 
@@ -155,12 +183,15 @@ def lies_within_a_century(store: Store) -> bool:
     return span is None or span[1] - span[0] <= MAXIMUM_DAYS * DAY
 
 
-def cube(store: Store) -> Cube:
+def cube(store: Store, minimum: int | None = None) -> Cube:
     """
     Return the cube of the jobs of *store*: the finest of at most `MAXIMUM_CELLS`, or the coarsest.
 
-    Raise `TraceError` where jobs lie more than a century apart: there would be millions of days.
+    Cells of fewer jobs than a *minimum* are withheld. Raise `ArgumentError` for one below `LEAST_MINIMUM`,
+    `TraceError` where jobs lie more than a century apart: there would be millions of days.
     """
+    if minimum is not None and minimum < LEAST_MINIMUM:
+        raise ArgumentError(f"minimum is {minimum}, expected at least {LEAST_MINIMUM}: cells of 1 tell")
     if not lies_within_a_century(store):
         raise TraceError(
             "jobs lie more than a century apart, so some times are wrong: choose those that are right with"
@@ -173,7 +204,38 @@ def cube(store: Store) -> Cube:
         if number <= MAXIMUM_CELLS:
             break
     jobs, usage = map(store.arrow, queries)
-    return Cube(jobs, usage, _days(store, grain), grain)
+    days = _days(store, grain)
+    if minimum is not None:
+        return _withhold(Cube(jobs, usage.drop_columns([HELD]), days, grain), usage[HELD], minimum)
+    return Cube(jobs, usage.drop_columns([HELD]), days, grain)
+
+
+def _withhold(whole: Cube, held: pa.ChunkedArray, minimum: int) -> Cube:
+    """Return a cube without cells of fewer jobs than a *minimum*; cells of usage have those of *held*."""
+    jobs, shown = whole.jobs["jobs"].to_numpy(), {}
+    below = int((jobs < minimum).sum())
+    for name, count in (("jobs", jobs), ("usage", held.to_numpy())):
+        shown[name] = _shown(count, minimum)
+    published = jobs[shown["jobs"]]
+    number = {name: int((~kept).sum()) for name, kept in shown.items()}
+    # A cell that went with another was the smallest that would have been shown.
+    rest = (number["jobs"] - below) * int(published.min(initial=jobs.max(initial=0)))
+    told = Withheld(
+        minimum,
+        **number,
+        at_least=int(published.sum()) + number["jobs"],
+        at_most=int(published.sum()) + below * (minimum - 1) + rest,
+    )
+    tables = {name: getattr(whole, name).filter(pa.array(kept)) for name, kept in shown.items()}
+    return replace(whole, **tables, withheld=told)
+
+
+def _shown(count: NDArray[np.int64], minimum: int) -> NDArray[np.bool_]:
+    """Return which cells of so many jobs are shown: none alone is withheld."""
+    kept: NDArray[np.bool_] = count >= minimum
+    if int((~kept).sum()) == 1 and kept.any():
+        kept = kept & (np.arange(kept.size) != np.flatnonzero(kept)[np.argmin(count[kept])])
+    return kept
 
 
 class _Cells:
@@ -201,7 +263,9 @@ class _Cells:
     def usage(self, grain: Grain) -> str:
         """Return the query of the cells of usage of a *grain*."""
         columns = self._shared(grain) | {"known": "known", "accounted": "accounted"}
-        return f"{_cells(columns, self._sums(), self._usage)} order by {self._order(columns)}"
+        # A job that runs for days is in a cell of each: of several days, no more jobs are sure than of one.
+        held = {HELD: f"cast({'sum' if grain.days == 1 else 'max'}({HELD}) as bigint)"}
+        return f"{_cells(columns, self._sums() | held, self._usage)} order by {self._order(columns)}"
 
     def _order(self, columns: Mapping[str, str]) -> str:
         """Return the keys by which cells are sorted: where rows that follow each other differ least."""
@@ -277,7 +341,8 @@ def _finest_usage(store: Store, keys: Mapping[str, str]) -> str:
     amounts = recorded_amounts(store)
     columns = {"day": "day", **keys, "outcome": "outcome", "known": "known", "accounted": "accounted"}
     if span is None:
-        return _cells(columns, dict.fromkeys(amounts, "sum(cast(0 as decimal(38, 6)))"), NOTHING)
+        nothing = dict.fromkeys(amounts, "sum(cast(0 as decimal(38, 6)))") | {HELD: "count(*)"}
+        return _cells(columns, nothing, NOTHING)
     first, last = (_number(_clock(store, moment, span), DAY) for moment in ("start_time", "end_time"))
     days = f"(select *, unnest(generate_series({first}, {last})) as on_day from {held_jobs(store)} as held)"
     bins = ", ".join(
@@ -286,7 +351,7 @@ def _finest_usage(store: Store, keys: Mapping[str, str]) -> str:
     )
     table = HELD_IN_BINS.format(days=days, bins=bins)
     inside = "(least(end_time, until) - greatest(start_time, since))"
-    return _cells(columns, _decimals(amounts, inside), table)
+    return _cells(columns, _decimals(amounts, inside) | {HELD: "count(*)"}, table)
 
 
 def _days(store: Store, grain: Grain) -> pa.Table:

@@ -1,24 +1,63 @@
-"""Replace the names in a trace."""
+"""Replace the names in a trace, and say how many users it gives away."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import TRACE, claimed, options, output, pseudonyms, reading, tell, tell_replaced
+from gwa.cli._common import (
+    FORCE,
+    JSON,
+    OUTPUT_PATH,
+    TRACE,
+    claimed,
+    opened,
+    options,
+    pseudonyms,
+    reading,
+    tell,
+    tell_replaced,
+)
+from gwa.cli._terminal import echo
+
+if TYPE_CHECKING:
+    from gwa.store.store import Store
+    from gwa.store.uniqueness import Coarsening, Hiding
 
 PURPOSE = Purpose.PUBLISH
+
+COLUMNS: Final = ("known", "classes", "users", "unique", "unique by all", "k", "jobs below")
+SMALLEST_K: Final = 2
+PERCENT: Final = 100
 
 
 @click.command(name="anonymize")
 @TRACE
-@output
+@click.option("-o", "--output", "out", type=OUTPUT_PATH, metavar="OUT", help="Output file.")
+@FORCE
+@click.option("--report", is_flag=True, help="Print how many users are unique, and by what.")
+@click.option(
+    "--k",
+    type=click.IntRange(min=SMALLEST_K),
+    metavar="K",
+    help="Make the trace coarser until each class has so many users.",
+)
+@click.option(
+    "--leave-out",
+    type=click.FloatRange(0, PERCENT),
+    default=5.0,
+    show_default=True,
+    metavar="PERCENT",
+    help="Percentage of jobs that may be left out for --k.",
+)
 @pseudonyms
+@JSON
 @options
-def command(
-    trace: Path, out: Path, key: Path | None, keep: frozenset[str], force: bool, **params: Any
-) -> None:
+def command(  # noqa: PLR0917 - click passes every option by its name
+    trace: Path, out: Path | None, report: bool, k: int | None, leave_out: float, key: Path | None,
+    keep: frozenset[str], as_json: bool, force: bool, **params: Any,
+) -> None:  # fmt: skip
     """
     Replace names with pseudonyms.
 
@@ -30,15 +69,32 @@ def command(
     The same key gives the same pseudonyms, so traces of two years join. Without --key it is kept
     in your configuration. Keep it secret, and out of what you publish.
 
+    Pseudonyms do not hide how people work. A class is what somebody may know of a job: size, hour of
+    submission, program. --report prints how many users have a class of their own, by each attribute and all
+    together, and k, the users of the smallest class (Sweeney 2002). --k makes the trace coarser, step by
+    step: times to hours, days, weeks, sizes to powers of two, no programs; jobs of classes that are still too
+    small are left out and counted. Run times and other fields stay as they are.
+
     \b
     Examples:
       gwa sample -o sample.sacct
       gwa anonymize sample.sacct -o public.gwf --key my.key --keep queues
+      gwa anonymize sample.sacct --report
+      gwa anonymize sample.sacct -o coarse.gwf --key my.key --k 2 --leave-out 50
     """
     from gwa.formats.convert import convert_anonymized
     from gwa.store.anonymize import read_key
+    from gwa.store.uniqueness import Hiding
 
-    with claimed([out], force=force):
+    if out is None and not report:
+        raise click.UsageError("expected an output file (-o), or --report")
+    hiding = Hiding(k, leave_out / PERCENT, _tell_coarser if not params["quiet"] else id) if k else None
+    if report:
+        with opened(trace, params) as named:
+            _report(named.store, hiding, as_json=as_json, quiet=params["quiet"])
+    if out is None:
+        return
+    with claimed([out], force=force, but={"report", "as_json"}):
         account = convert_anonymized(
             [trace],
             out,
@@ -46,6 +102,43 @@ def command(
             keep=keep,
             name=params["name"],
             options=reading(params),
+            hiding=hiding,
             tell=tell_replaced,
         )
     tell(out, account, quiet=params["quiet"])
+
+
+def _report(store: "Store", hiding: "Hiding | None", *, as_json: bool, quiet: bool) -> None:
+    """Print what each attribute gives away, and what coarser ones do; say what *hiding* would do."""
+    from gwa.cli._terminal import table
+    from gwa.store.uniqueness import coarsening, exposures, not_looked_at, unicity
+
+    k = hiding.k if hiding else SMALLEST_K
+    found = list(exposures(store, k))
+    rows = [
+        (str(one), one.classes, one.users, one.unique, one.whole, one.smallest, one.jobs_below)
+        for one in found
+    ]
+    table(COLUMNS, rows, as_json=as_json)
+    if quiet:
+        return
+    whole = next(one for one in found if one.is_whole)
+    echo(
+        f"{whole.unique:,} of {whole.users:,} users are unique: nobody else has a job of the same {whole};"
+        f" k is {whole.smallest}",
+        err=True,
+    )
+    shares = [f"{known} {share:.0%}" for known, share in unicity(store).items() if share is not None]
+    if shares:
+        echo(f"users whom so many of their jobs single out: {', '.join(shares)}", err=True)
+    echo(
+        f"jobs below are in classes of fewer than {k} users; not looked at: {not_looked_at(store)}", err=True
+    )
+    if hiding:
+        _tell_coarser(coarsening(store, hiding.k, hiding.leave_out))
+
+
+def _tell_coarser(made: "Coarsening") -> None:
+    """Say on standard error what was made coarser, and what it costs."""
+    for sentence in made.sentences():
+        echo(sentence, err=True)

@@ -17,11 +17,17 @@ PURPOSE = Purpose.PUBLISH
 @click.option(
     "-o", "--output", "folder", type=OUTPUT_PATH, required=True, metavar="DIR", help="Output folder."
 )
+@click.option(
+    "--minimum",
+    type=click.IntRange(min=3),
+    metavar="N",
+    help="Withhold cells of fewer jobs; 3 at least.",
+)
 @FORCE
 @parts
 @engines
 @options
-def command(trace: Path, folder: Path, force: bool, **params: Any) -> None:
+def command(trace: Path, folder: Path, minimum: int | None, force: bool, **params: Any) -> None:
     """
     Write a trace as a cube: cells of jobs and usage that add up.
 
@@ -30,20 +36,22 @@ def command(trace: Path, folder: Path, force: bool, **params: Any) -> None:
     jobs.parquet counts the jobs submitted in each day, usage.parquet adds up what jobs held in each day, and
     grain.json says how fine the cells are: of a large trace they are coarser, so that there are 150,000 at
     most. Sums are exact; '*' stands for all but the largest users, projects and so on. The cells hold names:
-    gwa anonymize replaces them in the trace.
+    gwa anonymize replaces them in the trace. With --minimum cells of fewer jobs are withheld, and the number
+    of all jobs is told as bounds: who knew it could subtract. One cell is never withheld alone.
 
     \b
     Examples:
       gwa sample -o sample.sacct
       gwa cube sample.sacct -o cube
+      gwa cube sample.sacct -o public --minimum 5
     """
-    from gwa.breakdown.cube import FILES
+    from gwa.breakdown.cube import FILES, cube
 
     with (
         opened(trace, params) as opened_trace,
         claimed([folder / name for name in FILES], force=force),
     ):
-        made = opened_trace.cube()
+        made = cube(opened_trace.store, minimum)
         for path in made.write(folder):
             echo(path)
     if not params["quiet"]:
@@ -53,3 +61,9 @@ def command(trace: Path, folder: Path, force: bool, **params: Any) -> None:
             f" {'day' if grain.days == 1 else f'{grain.days} days'}, at most {grain.largest} names of a kind",
             err=True,
         )
+        if out := made.withheld:
+            echo(
+                f"withheld, as they have fewer than {out.minimum} jobs: {out.jobs:,} cells of jobs and"
+                f" {out.usage:,} of usage; the log has {out.at_least:,} to {out.at_most:,} jobs",
+                err=True,
+            )

@@ -10,12 +10,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 from typing import Final
 
 import numpy as np
 
 from gwa.evaluation.job_arrays import MAXIMUM_JOBS, JobArrays, bootstrap, choose_period, split_halves
-from gwa.evaluation.measure import Measure, Statistic, Statistics, measure_all, measures
+from gwa.evaluation.measure import Aspect, Measure, Statistic, Statistics, measure_all, measures
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
@@ -99,6 +100,20 @@ class Scorecard:
     def counts(self) -> dict[str, int]:
         """Return how many lines have each verdict."""
         return {verdict: sum(line.verdict == verdict for line in self.lines) for verdict in VERDICTS}
+
+    def floors(self, aspect: Aspect | None = None) -> float:
+        """
+        Return the distance in noise floors, the median over measures, or over those of an *aspect*.
+
+        A measure that synthetic jobs do not have is infinitely far; one without a noise floor does not count,
+        and nan is returned where none counts.
+        """
+        ratios = [
+            math.inf if line.distance is None else line.distance / line.floor.height
+            for line in self.lines
+            if line.real is not None and line.floor.height and aspect in {None, line.measure.aspect}
+        ]
+        return median(ratios) if ratios else math.nan
 
     def summary(self) -> str:
         """Return the verdicts in a sentence."""

@@ -175,14 +175,14 @@ class Standings:
         rows: list[tuple[Value, ...]] = []
         for name in (*self.order, *(name for name in REFERENCES if name in self.distances)):
             ranked = name in self.ranks
-            rank: Sequence[float | None] = (None, None, None)
+            rank: Sequence[Value] = (None, None, None, None, None)
             if ranked:
-                rank = (*self.rank(name), self.common_rank(name))
+                common = number(self.common_rank(name))
+                places = self._place(name), self.common_places[name] or None
+                rank = (places[0], *map(number, self.rank(name)), places[1], common)
             aspects: Sequence[float | None] = self.by_aspect(name) if ranked else [None] * len(Aspect)
             cells = [*aspects, self.noise_floors(name)]
-            rows.append(
-                (name, *map(number, rank), self.produced(name), *map(number, cells), self.scheduled(name))
-            )
+            rows.append((name, *rank, self.produced(name), *map(number, cells), self.scheduled(name)))
         return rows
 
     def details(self) -> list[tuple[Value, ...]]:
@@ -216,7 +216,7 @@ class Standings:
         """The models by place, such as 1 or 2–3: those whose ranks look the same share one."""
         groups: dict[tuple[str, ...], list[str]] = {}
         for name in self.order:
-            shown = (self.rank(name)[0], *self.by_aspect(name))
+            shown = (self.rank(name)[0], self.common_rank(name), *self.by_aspect(name))
             groups.setdefault(tuple(map(_shown, shown)), []).append(name)
         found, place = [], 1
         for names in groups.values():
@@ -225,8 +225,28 @@ class Standings:
             place = last + 1
         return found
 
+    @cached_property
+    def common_places(self) -> dict[str, str]:
+        """The place of each model on the `common` measures, such as 1 or 2–3; empty where none is common."""
+        ranks = {name: self.common_rank(name) for name in self.ranks}
+        shown = {name: round(rank, DECIMALS) for name, rank in ranks.items() if not np.isnan(rank)}
+        found = dict.fromkeys(ranks, "")
+        for name, rank in shown.items():
+            before = sum(other < rank for other in shown.values())
+            last = before + sum(other == rank for other in shown.values())
+            found[name] = f"{last}" if last == before + 1 else f"{before + 1}–{last}"
+        return found
+
+    def _place(self, name: str) -> str:
+        """Return the place of a model by its mean rank."""
+        return next(place for place, names in self.places if name in names)
+
     def _answer_sentence(self) -> str:
-        """Return which model is the best, and whether the second is farther behind than seeds vary."""
+        """
+        Return which model is the best, and whether the second is farther behind than seeds vary.
+
+        Where another one is the best on the measures that most models produce, it is named, too.
+        """
         if len(self.order) < 2:  # noqa: PLR2004 - a model alone
             return ""
         best, second = self.order[:2]
@@ -235,24 +255,41 @@ class Standings:
         beyond = "which is more than seeds vary" if is_beyond else "which is no more than seeds vary"
         return (
             f"{best} reproduces held-out weeks best of {len(self.order)} models: its mean rank is"
-            f" {_shown(rank)}, that of {second}, the next, {_shown(other)}, {beyond}."
+            f" {_shown(rank)}, that of {second}, the next, {_shown(other)}, {beyond}.{self._other_ranking()}"
+        )
+
+    def _other_ranking(self) -> str:
+        """Return a sentence on the best model on common measures, empty where that is the same one."""
+        ranks = {name: rank for name in self.order if not np.isnan(rank := self.common_rank(name))}
+        first = min(ranks, key=lambda name: round(ranks[name], DECIMALS), default=self.order[0])
+        if first == self.order[0]:
+            return ""
+        return (
+            f" On the measures that most models produce, the best is {first}: {_shown(ranks[first])}, where"
+            f" {self.order[0]} has {_shown(ranks.get(self.order[0], float('nan')))}."
         )
 
     def _ranks(self) -> FactTable:
         """Return the mean rank of each model, and in each aspect; the darkest are the best."""
         rows = []
         for place, names in self.places:
-            values = {"mean": self.rank(names[0])[0]}
+            values = {"mean": self.rank(names[0])[0], "common": self.common_rank(names[0])}
             values |= dict(zip((one.name.lower() for one in Aspect), self.by_aspect(names[0]), strict=True))
+            texts = {key: _shown(value) for key, value in values.items()}
+            if common := self.common_places[names[0]]:
+                texts["common"] += f" ({common}.)"
             facts = tuple(
-                Fact(f"rank.{names[0]}.{key}", number(value), key, "count", text=_shown(value))
+                Fact(f"rank.{names[0]}.{key}", number(value), key, "count", text=texts[key])
                 for key, value in values.items()
             )
             rows.append((Verbatim(f"{place}. {', '.join(names)}"), facts))
-        columns = ("Mean rank", *(aspect.value for aspect in Aspect))
+        columns = ("Mean rank", "On common measures", *(aspect.value for aspect in Aspect))
         models = len(self.order)
-        note = f"The darker, the better in a column: 1 is the best of {models} models, {models} the last."
-        title = "Mean rank, and in each aspect"
+        note = (
+            f"The darker, the better in a column: 1 is the best of {models} models, {models} the last. The"
+            " second ranking is on the measures that most models produce, with the place in it."
+        )
+        title = "Both rankings, and the rank in each aspect"
         return FactTable("ranks", title, columns, tuple(rows), note, darkest="least")
 
     def _details(self) -> Iterator[Block]:
@@ -271,8 +308,10 @@ class Standings:
 
 COLUMNS: Final = (
     Column("model", "Model"),
+    Column("place", "Place"),
     Column("rank", "Mean rank"),
     Column("deviation", "±"),
+    Column("common_place", "Place on common measures"),
     Column("common", "On common measures"),
     Column("measures", "Measures", "count"),
     *(Column(aspect.name.lower(), aspect.value) for aspect in Aspect),

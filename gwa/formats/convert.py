@@ -18,6 +18,7 @@ from gwa.store.account import Account
 from gwa.store.anonymize import anonymize
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
+from gwa.store.uniqueness import Hiding
 from gwa.util.atomic import whole, writable
 from gwa.util.owned import MARK
 from gwa.util.protection import protected
@@ -67,12 +68,14 @@ def convert_anonymized(  # noqa: PLR0913 - all but the paths and the key go by n
     name: str | None = None,
     options: ReadOptions | None = None,
     by_month: bool = False,
+    hiding: Hiding | None = None,
     tell: Callable[[Sequence[str]], object] = len,
 ) -> Account:
     """
     Convert the trace in *paths* to *out* with pseudonyms for names, except those that *keep* lists.
 
-    *tell* is called with the names of those that are replaced nevertheless, since they hold another name.
+    Where users are *hiding* behind each other, the trace is made coarser. *tell* is called with the names of
+    those that are replaced nevertheless, since they hold another name.
 
     No rows are kept for a conversion that goes on later, or is appended to: they hold the names. Raise
     `OutputError` if an earlier conversion left such rows beside *out*.
@@ -92,7 +95,9 @@ def convert_anonymized(  # noqa: PLR0913 - all but the paths and the key go by n
         source = scratch / "trace.parquet"
         with (
             open_files(files, name, options, skip_unknown=skip_unknown) as named,
-            anonymize(named, key, options, keep=keep, vocabulary=vocabulary(), tell=tell) as store,
+            anonymize(
+                named, key, options, keep=keep, vocabulary=vocabulary(), hiding=hiding, tell=tell
+            ) as store,
         ):
             writer(source).save(store, source)
             account = store.account

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from inspect import cleandoc
 from typing import Any, ClassVar, Final, Self
 
@@ -49,12 +50,24 @@ class Model(Parameters, ABC):
     scales_sizes: ClassVar[bool] = False
     """Whether `limit_processors` scales sizes to the system; otherwise it only keeps them within it."""
 
+    package: ClassVar[str] = ""
+    extra: ClassVar[str] = ""
+    """The package that a fit needs beside gwa, if any, and the extra of gwa that installs it."""
+
+    @classmethod
+    def missing(cls) -> str:
+        """Return what to install before a fit, in words; empty where nothing is missing."""
+        if not cls.package or find_spec(cls.package) is not None:
+            return ""
+        return f"{cls.name}: a fit needs {cls.package}, expected `pip install 'gridworkloads[{cls.extra}]'`"
+
     @classmethod
     def fit(cls, store: Store) -> Self:
         """
         Fit the parameters of the model to the jobs in *store*.
 
-        Raise `ModelError` naming the field that the trace lacks, or the number of jobs that are too few.
+        Raise `ModelError` naming the field that the trace lacks, the number of jobs that are too few, or the
+        extra of gwa that is not installed.
         """
         for name in cls.needs:
             if not store.has(name):
@@ -71,6 +84,8 @@ class Model(Parameters, ABC):
             raise ModelError(
                 f"{cls.name}: {jobs} jobs that ran, expected at least {cls.minimum_jobs} for a fit"
             )
+        if missing := cls.missing():
+            raise ModelError(missing)
         try:
             return cls.estimate(store)
         except FitError as error:

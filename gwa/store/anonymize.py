@@ -12,6 +12,7 @@ lines are left out. So facts do not change, but for the names in them.
 import os
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ from gwa.errors import OutputError, TraceError
 from gwa.store.options import ReadOptions
 from gwa.store.privacy import (
     ANONYMIZED_KEY,
+    COARSENED_KEY,
     LEFT_OUT,
     NUMBERING_KEYS,
     Vocabulary,
@@ -30,6 +32,7 @@ from gwa.store.pseudonyms import PEOPLE_FIELDS, anonymous_sql, define_pseudonyms
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store
 from gwa.store.system import Header
+from gwa.store.uniqueness import Coarsening, Hiding, coarsening
 from gwa.util.atomic import write_whole
 from gwa.util.version import __version__
 
@@ -71,22 +74,30 @@ def anonymize(
     *,
     keep: Collection[str] = (),
     vocabulary: Vocabulary | None = None,
+    hiding: Hiding | None = None,
     tell: Callable[[Sequence[str]], object] = len,
 ) -> Store:
     """
     Return a copy of *store* without names; raise `TraceError` if one is left nevertheless.
 
     The names that *keep* lists stay, such as "queues", except those that hold a name which goes, such as a
-    user's: *tell* is called with them. The texts of the *vocabulary* stay, too.
+    user's: *tell* is called with them. The texts of the *vocabulary* stay, too. Where users are *hiding*
+    behind each other, the copy is coarser; raise `TraceError` if that is out of reach.
     """
     options, vocabulary, kept = options or ReadOptions(), vocabulary or Vocabulary(), kept_fields(keep)
+    coarser = coarsening(store, hiding.k, hiding.leave_out) if hiding else None
     copy = Store.create(options.target, options.engine)
     try:
         define_pseudonyms(store, key)
-        tell(_copy_jobs(store, copy, kept))
+        tell(_copy_jobs(store, copy, kept, coarser))
         _copy_other_tables(store, copy, vocabulary)
-        copy.set_header((anonymized_line(keep), *_public_lines(store.header)))
+        lines = [(COARSENED_KEY, coarser.line)] if coarser else []
+        copy.set_header((anonymized_line(keep), *lines, *_public_lines(store.header)))
+        if coarser:
+            _leave_out(copy, coarser)
         leaks = find_leaks(copy, vocabulary, kept=kept)
+        if hiding and coarser:
+            hiding.tell(coarser)
     except BaseException:
         copy.close()
         raise
@@ -100,23 +111,42 @@ def _public_lines(header: Header) -> Iterator[tuple[str, str]]:
     """Yield what stays of a header, without lines on pseudonyms of an earlier time."""
     for key, value in header:
         line = public_line(key, value)
-        if line and key not in {ANONYMIZED_KEY, *NUMBERING_KEYS}:
+        if line and key not in {ANONYMIZED_KEY, COARSENED_KEY, *NUMBERING_KEYS}:
             yield line
 
 
-def _copy_jobs(store: Store, copy: Store, kept: Collection[str]) -> list[str]:
-    """Copy the jobs without names; return the names of *kept* fields that are replaced nevertheless."""
-    recorded = [field.name for field in FIELDS if store.known[field.name]]
+def _leave_out(copy: Store, coarser: Coarsening) -> None:
+    """Take what was left out of the account and of the dependencies of a copy."""
+    account, left = copy.account, coarser.left_out
+    copy.set_account(replace(account, rows=account.rows - left, jobs=account.jobs - left))
+    copy.connection.execute(
+        "delete from dependencies where job_id not in (select job_id from jobs)"
+        " or preceding_job not in (select job_id from jobs)"
+    )
+
+
+def _copy_jobs(store: Store, copy: Store, kept: Collection[str], coarser: Coarsening | None) -> list[str]:
+    """
+    Copy the jobs without names, *coarser* where that is asked for.
+
+    Return the names of *kept* fields that are replaced nevertheless.
+    """
+    gone = coarser.without(store.known) if coarser else set()
+    recorded = [field.name for field in FIELDS if store.known[field.name] and field.name not in gone]
     columns = ["job_id", *(name for name in recorded if name != "job_id")]
     copy.begin(columns)
     people = (
         _distinct_values(store, [field for field in PEOPLE_FIELDS if field not in kept]) if kept else set()
     )
     colliding = {field: naming(_distinct_values(store, [field]), people) for field in kept}
-    expressions = ", ".join(
-        f"{anonymous_sql(name, kept, colliding.get(name, ()))} as {name}" for name in columns
+    plain = {name: anonymous_sql(name, kept, colliding.get(name, ())) for name in columns}
+    if coarser:
+        plain = {name: coarser.expression(name, sql, store.known) for name, sql in plain.items()}
+    expressions = ", ".join(f"{sql} as {name}" for name, sql in plain.items())
+    condition = coarser.condition if coarser else "true"
+    batches = store.connection.sql(f"select {expressions} from jobs where {condition}").to_arrow_reader(
+        100_000
     )
-    batches = store.connection.sql(f"select {expressions} from jobs").to_arrow_reader(100_000)
     copy.connection.register("batches", batches)
     copy.connection.execute("insert into recorded by name select * from batches")
     copy.connection.unregister("batches")

@@ -22,6 +22,7 @@ LEFT_OUT: Final = "left out with the names"
 """The text that stands where a text was that might name somebody."""
 
 ANONYMIZED_KEY: Final = "Anonymized"
+COARSENED_KEY: Final = "Coarsened"
 METHOD: Final = f"names are keyed pseudonyms (HMAC-SHA256 cut to 64 bits) such as {EXAMPLE}"
 
 SYSTEM_NUMBERS: Final = ("Processors", "MaxProcs", "MaxNodes", "UnixStartTime", "TimeZone")
@@ -50,6 +51,7 @@ NUMBERING_KEYS: Final = ("Queue", "Partition")
 
 OWN_LINES: Final = {
     ANONYMIZED_KEY: rf"by gwa {_VERSION}: {re.escape(METHOD)}{_KEPT}",
+    COARSENED_KEY: r"k \d+ by [a-z ,]+; \d+ jobs left out, \d+ users with them",
     "Times": f"{re.escape(ABSOLUTE)}|{re.escape(ASSUMED_UTC)}",
     "Synthetic": re.escape(SYNTHETIC),
     "Generator": rf"gwa {_VERSION}",

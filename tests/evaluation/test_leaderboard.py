@@ -177,6 +177,42 @@ def test_who_lacks_a_field_is_last_there_but_not_on_common_measures():
     assert [row[0] for row in found.report().table("lacking").rows] == ["without", "unfit"]
 
 
+def test_both_rankings_stand_side_by_side_and_where_they_differ_the_other_best_is_named():
+    users = {one.id for one in measures() if one.aspect is Aspect.USERS}
+    bursts = {one.id for one in measures() if one.aspect is Aspect.BURSTS}
+    without = {name: 0.05 for name in IDS if name not in users | bursts}
+    found = standings(
+        entries("without", without), entries("with", dict.fromkeys(IDS, 0.2)),
+        entries("also", {name: 0.3 for name in IDS if name not in users | bursts}),
+        entries("last", {name: 0.4 for name in IDS if name not in users | bursts}),
+    )  # fmt: skip
+    (table,) = found.report().section("ranks").blocks
+    rows = {row[0]: dict(zip([column.key for column in COLUMNS], row, strict=True)) for row in found.rows()}
+
+    assert isinstance(table, FactTable)
+    assert table.columns[:2] == ("Mean rank", "On common measures")
+    best, second = ("without", "with") if found.order[0] == "without" else ("with", "without")
+    assert (rows[best]["place"], rows[second]["place"]) == ("1", "2")
+    assert rows["without"]["common_place"] == "1"
+    texts = {str(name): facts[1].text for name, facts in table.rows}
+    assert texts[next(name for name in texts if name.endswith("without"))] == "1.00 (1.)"
+    named = f"the best is without: 1.00, where {found.order[0]} has"
+    assert (named in found.report().answer) == (found.order[0] != "without")
+
+
+def test_the_other_best_is_named():
+    """Of five models four lack all but one aspect, in which they are nearer."""
+    first = {one.id for one in measures() if one.aspect is Aspect.MARGINALS}
+    few = dict.fromkeys(first, 0.1)
+    found = standings(*(entries(name, few) for name in "abcd"), entries("whole", dict.fromkeys(IDS, 0.2)))
+
+    assert found.order[0] == "whole"
+    assert found.common_places == {"whole": "5"} | dict.fromkeys("abcd", "1–4")
+    assert "On the measures that most models produce, the best is a: 2.50, where whole has 5.00." in (
+        found.report().answer
+    )
+
+
 def test_the_poorest_model_does_not_decide_what_is_compared():
     """It was first on its own measures: what it lacks was left out for all."""
     users = {one.id for one in measures() if one.aspect is Aspect.USERS}

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -57,11 +56,7 @@ class ScoredModel:
     @property
     def floors(self) -> float:
         """The distance in noise floors, in the median over measures."""
-        return median(
-            float("inf") if line.distance is None else line.distance / line.floor.height
-            for line in self.card.lines
-            if line.real is not None and line.floor.height
-        )
+        return self.card.floors()
 
 
 def score_models(

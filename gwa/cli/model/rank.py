@@ -82,10 +82,19 @@ def command(
 
 
 def _names(models_option: str | None) -> list[str]:
-    """Return the names of the models to compare; raise a usage error for an unknown one."""
+    """
+    Return the names of the models to compare; raise a usage error for an unknown one.
+
+    Of all models those are left out, and told, that need what is not installed.
+    """
     from gwa.models.base import models
 
-    names = list(models()) if models_option is None else models_option.split(",")
+    if models_option is None:
+        for kind in models().values():
+            if missing := kind.missing():
+                echo(f"left out: {missing}", err=True)
+        return [name for name, kind in models().items() if not kind.missing()]
+    names = models_option.split(",")
     for name in names:
         if name not in models():
             message = f"there is no model '{name}', expected some of {', '.join(models())}"

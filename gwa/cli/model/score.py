@@ -1,4 +1,4 @@
-"""Score how realistic a synthetic trace is."""
+"""Score how realistic synthetic traces are, whoever made them."""
 
 import sys
 from pathlib import Path
@@ -11,46 +11,113 @@ from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.evaluation.job_arrays import JobArrays
+    from gwa.evaluation.rivals import Contest
+    from gwa.words.unit import Value
 
 SHOWN: Final = {"measure", "verdict", "real", "synthetic", "by", "distance", "halves"}
+SHOWN_OF_SEVERAL: Final = {
+    "made", "seeds", "floors", "deviation", "scheduler", "within", "near", "off", "missing", "copied",
+    "copied_expected", "nearer",
+}  # fmt: skip
 """What fits a terminal."""
+
+SIGNIFICANT: Final = ".3g"
 
 
 @click.command(name="score")
 @click.argument("real", type=PATH)
-@click.argument("synthetic", type=PATH)
+@click.argument("made", type=PATH, nargs=-1, required=True)
+@click.option(
+    "--trained-on",
+    "trained_on",
+    type=PATH,
+    metavar="TRACE",
+    help="What the jobs were made from, if that is known: REAL is then what was held out.",
+)
 @JSON
 @options
 @to_file
-def command(real: Path, synthetic: Path, as_json: bool, **params: Any) -> None:
+def command(
+    real: Path, made: tuple[Path, ...], trained_on: Path | None, as_json: bool, **params: Any
+) -> None:
     """
-    Score how realistic a synthetic trace is.
+    Score how realistic synthetic traces are.
 
-    For each measure it prints the distance from the real trace, with two noise floors: the distance of one
-    half of the weeks of the real trace from the other half, and that of resampled jobs. Both traces are also
-    scheduled on one system at one load, to compare what a scheduler sees. Prints a table, or CSV when piped.
+    MADE is any table of jobs in a format that gwa reads, whoever made it. For each measure the distance from
+    the real trace is printed, with two noise floors: the distance of one half of the weeks of the real trace
+    from the other half, and that of resampled jobs. All traces are also scheduled on one system at one load,
+    to compare what a scheduler sees. The last two measures tell whether jobs were learnt by heart: rows that
+    the log has, too, and the distance to the closest record, beside those of jobs that were held out.
+
+    Of several tables each generator has a row; tables named NAME-1, NAME-2 and so on are seeds of one. Below
+    stand the log's other half and jobs drawn from it one by one, which no generator made. 'gwa model split'
+    writes the two halves: make jobs from one, and score them by the other. Prints a table, or CSV when piped.
 
     \b
     Examples:
       gwa sample swf -o sample.swf
       gwa model generate lublin --jobs 1000 --seed 1 -o lublin.swf
       gwa model score sample.swf lublin.swf
+      gwa model generate copula-nasa --jobs 1000 --seed 1 -o copula.swf
+      gwa model score sample.swf lublin.swf copula.swf
     """
-    from gwa.cli._terminal import table
-    from gwa.evaluation.scorecard import COLUMNS, Reference, row
+    from gwa.evaluation.rivals import Contest
 
-    scorecard = Reference.of(_read_jobs(real, params)).score(_read_jobs(synthetic, params))
-    rows = [row(line) for line in scorecard.lines]
-    if sys.stdout.isatty() and not as_json:
-        rows = [tuple(f"{cell:.3g}" if isinstance(cell, float) else cell for cell in item) for item in rows]
+    training = _read_jobs(trained_on, params)[1] if trained_on else None
+    contest = Contest(_read_jobs(real, params)[1], training)
+    if len(made) == 1:
+        _one(contest, made[0], params, as_json=as_json)
+    else:
+        _several(contest, made, params, as_json=as_json)
+
+
+def _one(contest: "Contest", path: Path, params: dict[str, Any], *, as_json: bool) -> None:
+    """Print each measure of one table."""
+    from gwa.cli._terminal import table
+    from gwa.evaluation.scorecard import COLUMNS
+
+    _, jobs = _read_jobs(path, params)
+    scorecard = contest.card(jobs)
+    rows = _shown(contest.rows(scorecard, jobs), as_json=as_json)
     table([item.key for item in COLUMNS], rows, as_json=as_json, shown=SHOWN)
     if not params["quiet"]:
         for sentence in (*scorecard.notes, scorecard.summary()):
             echo(sentence, err=True)
 
 
-def _read_jobs(path: Path, params: dict[str, Any]) -> "JobArrays":
+def _several(contest: "Contest", paths: tuple[Path, ...], params: dict[str, Any], *, as_json: bool) -> None:
+    """Print a row for each generator, the nearest first, and for what the log itself gives."""
+    from gwa.cli._terminal import table
+    from gwa.evaluation.rivals import COLUMNS, by_generator
+
+    read = [_read_jobs(path, params) for path in paths]
+    names = [(path.name.split(".")[0], seed) for path, (seed, _) in zip(paths, read, strict=True)]
+    rivals = [
+        contest.rival(name, ((seed, read[place][1]) for place, seed in places))
+        for name, places in by_generator(names).items()
+    ]
+    rivals = [*sorted(rivals, key=lambda rival: rival.floors), *contest.baselines()]
+    rows = [rival.row() for rival in rivals]
+    table(
+        [item.key for item in COLUMNS], _shown(rows, as_json=as_json), as_json=as_json, shown=SHOWN_OF_SEVERAL
+    )
+    if not params["quiet"]:
+        for note in dict.fromkeys(note for rival in rivals for card in rival.cards for note in card.notes):
+            echo(note, err=True)
+
+
+def _shown(rows: "list[tuple[Value, ...]]", *, as_json: bool) -> "list[tuple[Value, ...]]":
+    """Return *rows* with few digits, where a person reads them."""
+    if as_json or not sys.stdout.isatty():
+        return rows
+    return [
+        tuple(f"{cell:{SIGNIFICANT}}" if isinstance(cell, float) else cell for cell in row) for row in rows
+    ]
+
+
+def _read_jobs(path: Path, params: dict[str, Any]) -> "tuple[str, JobArrays]":
+    """Return the seed that a trace states, empty if none, and its jobs."""
     from gwa.evaluation.job_arrays import workload
 
     with opened(path, params) as trace:
-        return workload(trace.store, str(path))
+        return dict(trace.store.header).get("Seed", ""), workload(trace.store, str(path))
