@@ -523,6 +523,7 @@ const explorer = (() => {
     if (about.choices.length) place("rows").innerHTML = switches("rows", about.choices.map((choice, k) => [k, choice.heading]), state.rows);
     document.documentElement.classList.toggle("is-selected", !isWhole());
     if (drawn().includes("strip")) paint("strip");
+    chapters.show(isWhole() ? null : { ...state }, shown.jobs);
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(below);
     const [from, to] = [place("from"), place("to")];
@@ -684,6 +685,8 @@ const explorer = (() => {
     data = await cells.unpack(held.textContent, about.tables);
     sizes = about.choices.map((choice) => ({ key: choice.key, size: choice.names.length + 2 }));
     time = draw.time(about.is_relative ? null : "UTC", words);
+    chapters.begin({ about, words, data, sizes, dayOf, step, shown: () => shown, 
+      busy: () => hasWindow() ? [busy(shown, state.from, state.to), hasGaps(state.from, state.to)] : [null] });
     const box = document.getElementById("explorer");
     place("note").textContent = `${words.exact} ${hasCpu() ? hasWindow() ? words.ofKnownTime : words.lowerBound : ""}`;
     document.getElementById("explorer-still").hidden = true;

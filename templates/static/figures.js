@@ -179,7 +179,7 @@ const figures = (() => {
     const state = { id: `drawing-${number}` };
     const said = made("tools-reading");
     const title = figure.dataset.title ?? figure.querySelector("h4").textContent;
-    let [width, drawn, cursor, begin, chosen] = [0, null, null, null, null];
+    let [width, drawn, cursor, begin, chosen, own] = [0, null, null, null, null, null];
 
     function redraw(wide = Math.floor(box.clientWidth)) {
       if (wide < 40) return; // folded
@@ -308,7 +308,18 @@ const figures = (() => {
     kind.tools?.(figure, data, state, redraw, () => drawn);
     // A change of width is drawn before it is shown; what is folded is drawn when it is opened.
     new ResizeObserver(() => { if (!printing && Math.floor(box.clientWidth) !== width) redraw(); }).observe(box);
-    return { figure, redraw, box, shown: () => width };
+    return { figure, redraw, box, shown: () => width, replace };
+
+    // Shows other values than those of the whole log: *fields* of its data, or none for its own again.
+    function replace(fields) {
+      own ??= { data: { ...data }, alt: box.dataset.alt };
+      Object.assign(data, own.data, fields);
+      Object.assign(state, { lines: null, view: null });
+      box.dataset.alt = fields ? title : own.alt;
+      const caption = figure.querySelector("figcaption");
+      if (caption) caption.hidden = Boolean(fields);
+      redraw();
+    }
   }
 
   const SVG = "http://www.w3.org/2000/svg";
@@ -387,6 +398,7 @@ const figures = (() => {
 
   const PAPER = 640; // pixels of a column on paper
   let printing = false;
+  const shown = new Map(); // by the ids of the figures; those of answers have none
 
   function start() {
     document.querySelectorAll("figure.figure").forEach(saving);
@@ -394,13 +406,13 @@ const figures = (() => {
     const places = [...document.querySelectorAll("[data-plot]")].filter((figure) => kinds[figure.dataset.plot]);
     const given = places.map((figure) => JSON.parse(figure.querySelector("script").textContent));
     places.forEach((figure, n) => kinds[figure.dataset.plot].before?.(given[n]));
-    const shown = places.map((figure, n) => show(figure, given[n], n, words));
-    addEventListener("beforeprint", () => { printing = true; for (const one of shown) if (one.shown() > PAPER) one.redraw(PAPER); });
-    addEventListener("afterprint", () => { printing = false; for (const one of shown) one.redraw(); });
+    places.forEach((figure, n) => shown.set(figure.id || n, { ...show(figure, given[n], n, words), data: given[n] }));
+    addEventListener("beforeprint", () => { printing = true; for (const one of shown.values()) if (one.shown() > PAPER) one.redraw(PAPER); });
+    addEventListener("afterprint", () => { printing = false; for (const one of shown.values()) one.redraw(); });
   }
 
   return {
-    kinds, NARROW, start, known, least, most, clamp, thinned, nearest, last,
+    kinds, NARROW, start, shown, known, least, most, clamp, thinned, nearest, last,
     room, picture, sideways, upwards, margin, look, sample, values, heights, strengths,
     timed, span, calendar, timeWords, timeRoom, raster,
   };
