@@ -154,6 +154,30 @@ const figures = (() => {
     return own[1] - own[0] >= 0.8 * (all[1] - all[0]) ? all : own;
   }
 
+  // A part of the time that is seen closer: pictures with the clock of that which was dragged over show it together.
+  const closeUps = new Map(); // from when to when, by zone
+
+  const zoneOf = (data) => data.zone ?? "";
+  const isTimed = (data) => times.has(data);
+
+  // What a picture shows closer of its whole time; null where it shows all of it.
+  function closeUp(data, [from, to]) {
+    const asked = closeUps.get(zoneOf(data));
+    return asked && asked[0] < to && asked[1] > from ? [Math.max(asked[0], from), Math.min(asked[1], to)] : null;
+  }
+
+  // Shows a part closer, or with null the whole again; without *data* in all pictures over time.
+  function zoom(part, data = null) {
+    for (const one of shown.values()) {
+      if (!isTimed(one.data) || data && zoneOf(one.data) !== zoneOf(data)) continue;
+      closeUps.set(zoneOf(one.data), part);
+      if (one.data !== data) one.redraw();
+    }
+    if (data) document.dispatchEvent(new CustomEvent("zoomed"));
+  }
+
+  const zoomed = () => [...closeUps.values()].find(Boolean) ?? null;
+
   // The time that most pictures of the page show, where it has dates: what counts by months stands in it, too.
   function calendar() {
     const dated = [...times].filter(([data]) => data.zone).sort(([, one], [, other]) => other[1] - other[0] - one[1] + one[0]);
@@ -314,7 +338,7 @@ const figures = (() => {
     function replace(fields) {
       own ??= { data: { ...data }, alt: box.dataset.alt };
       Object.assign(data, own.data, fields);
-      Object.assign(state, { lines: null, view: null });
+      state.lines = null;
       box.dataset.alt = fields ? title : own.alt;
       const caption = figure.querySelector("figcaption");
       if (caption) caption.hidden = Boolean(fields);
@@ -414,7 +438,7 @@ const figures = (() => {
   return {
     kinds, NARROW, start, shown, known, least, most, clamp, thinned, nearest, last,
     room, picture, sideways, upwards, margin, look, sample, values, heights, strengths,
-    timed, span, calendar, timeWords, timeRoom, raster,
+    timed, span, closeUp, zoom, zoomed, calendar, timeWords, timeRoom, raster,
   };
 })();
 

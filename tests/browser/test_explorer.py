@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 from datetime import date, timedelta
 from pathlib import Path
 from urllib.parse import quote
@@ -203,6 +204,42 @@ def test_a_figure_of_a_selection_shows_its_jobs(context, chapters, sample):
     (jobs,) = sample[0].sql(f"select count(*) as n from jobs where user_id = {literal(user)}").n
     assert sum(days) == jobs
     assert 0 < jobs < sample[0].facts("trace.jobs")["trace.jobs"]
+
+
+def test_what_is_seen_closer_is_seen_so_in_all_pictures_over_time_and_in_the_address(context, chapters):
+    page, _ = visit(context, chapters)
+    for details in page.locator("main details").all():
+        details.evaluate("one => { one.open = true }")
+    page.locator("#figure-arrivals [data-zoom='0.5']").click()
+    whole = page.locator("#figure-utilization [data-zoom='whole']")
+    expect(whole).to_be_enabled()
+    assert "zoom=" in page.url
+    other = context.new_page()
+    other.goto(page.url)
+    for details in other.locator("main details").all():
+        details.evaluate("one => { one.open = true }")
+    expect(other.locator("#figure-utilization [data-zoom='whole']")).to_be_enabled()
+    whole.click()
+    assert "zoom=" not in page.url
+    expect(page.locator("#figure-arrivals [data-zoom='whole']")).to_be_disabled()
+
+
+def test_a_link_to_a_part_is_reached_by_keys_and_keeps_the_selection(context, chapters):
+    page, _ = visit(context, chapters)
+    link = page.locator("#waits-by-class > .anchor")
+    assert link.evaluate("one => getComputedStyle(one).opacity") == "0"
+    link.focus()
+    expect(link).to_have_css("opacity", "1")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#waits-by-class$"))
+    page.evaluate(SET, "#size=1")
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#size=1&at=waits-by-class$"))
+    other = context.new_page()
+    other.goto(page.url)
+    expect(other.locator("#waits-by-class")).to_be_in_viewport()
+    expect(other.locator(".chip")).to_have_count(1)
 
 
 @pytest.fixture
