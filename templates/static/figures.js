@@ -197,6 +197,8 @@ const figures = (() => {
     return { ...document.getElementById("words-figures").dataset };
   }
 
+  const wideOf = (box) => Math.floor(box.getBoundingClientRect().width); // rounded up, letters would shrink
+
   function show(figure, data, number, words) {
     const box = figure.querySelector(".drawing");
     const kind = kinds[figure.dataset.plot];
@@ -205,7 +207,7 @@ const figures = (() => {
     const title = figure.dataset.title ?? figure.querySelector("h4").textContent;
     let [width, drawn, cursor, begin, chosen, own] = [0, null, null, null, null, null];
 
-    function redraw(wide = Math.floor(box.clientWidth)) {
+    function redraw(wide = wideOf(box)) {
       if (wide < 40) return; // folded
       width = wide;
       drawn = kind(data, width, words, state);
@@ -331,7 +333,7 @@ const figures = (() => {
     pointing();
     kind.tools?.(figure, data, state, redraw, () => drawn);
     // A change of width is drawn before it is shown; what is folded is drawn when it is opened.
-    new ResizeObserver(() => { if (!printing && Math.floor(box.clientWidth) !== width) redraw(); }).observe(box);
+    new ResizeObserver(() => { if (!printing && wideOf(box) !== width) redraw(); }).observe(box);
     return { figure, redraw, box, shown: () => width, replace };
 
     // Shows other values than those of the whole log: *fields* of its data, or none for its own again.
