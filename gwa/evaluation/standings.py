@@ -14,16 +14,26 @@ from gwa.evaluation.measure import Aspect, measures
 from gwa.report.document import Block, Column, Fact, FactTable, Note, Report, Section, Table
 from gwa.report.facts import number
 from gwa.statistics.sample import Floats
-from gwa.words.message import Verbatim
+from gwa.words.message import Verbatim, message
 from gwa.words.unit import Value
 
-LEGEND: Final = (
+LEGEND: Final = message(
     "Mean rank over traces, halves, seeds and aspects, with its standard deviation over seeds. A model that"
     " lacks a field, such as users or requested times, is last in the measures of it: Measures counts those"
     " that a model produces. On common measures: the mean rank on those that most models produce, each aspect"
     " counting once. Then the rank in each aspect. Noise floors: the median of distance over noise floor, 1"
     " being as far as one half of a trace is from the other. Scheduler: on how many traces that is at most 1"
     " for what a scheduler sees. Rows without a rank are not models."
+)
+
+BEYOND: Final = message(
+    "{best} reproduces held-out weeks best of {models} models: its mean rank is {rank}, that of {second}, the"
+    " next, {other}, which is more than seeds vary."
+)
+
+WITHIN: Final = message(
+    "{best} reproduces held-out weeks best of {models} models: its mean rank is {rank}, that of {second}, the"
+    " next, {other}, which is no more than seeds vary."
 )
 
 DECIMALS: Final = 2
@@ -232,27 +242,28 @@ class Standings:
         best, second = self.order[:2]
         (rank, spread), (other, other_spread) = self.rank(best), self.rank(second)
         is_beyond = other - rank > spread + other_spread
-        beyond = "which is more than seeds vary" if is_beyond else "which is no more than seeds vary"
-        return (
-            f"{best} reproduces held-out weeks best of {len(self.order)} models: its mean rank is"
-            f" {_shown(rank)}, that of {second}, the next, {_shown(other)}, {beyond}."
+        template = BEYOND if is_beyond else WITHIN
+        return message(
+            template, best=best, models=len(self.order), rank=_shown(rank), second=second, other=_shown(other)
         )
 
     def _ranks(self) -> FactTable:
         """Return the mean rank of each model, and in each aspect; the darkest are the best."""
         rows = []
+        columns = (message("Mean rank"), *(message(aspect.value) for aspect in Aspect))
         for place, names in self.places:
             values = {"mean": self.rank(names[0])[0]}
             values |= dict(zip((one.name.lower() for one in Aspect), self.by_aspect(names[0]), strict=True))
             facts = tuple(
-                Fact(f"rank.{names[0]}.{key}", number(value), key, "count", text=_shown(value))
-                for key, value in values.items()
+                Fact(f"rank.{names[0]}.{key}", number(value), label, "count", text=Verbatim(_shown(value)))
+                for (key, value), label in zip(values.items(), columns, strict=True)
             )
             rows.append((Verbatim(f"{place}. {', '.join(names)}"), facts))
-        columns = ("Mean rank", *(aspect.value for aspect in Aspect))
-        models = len(self.order)
-        note = f"The darker, the better in a column: 1 is the best of {models} models, {models} the last."
-        title = "Mean rank, and in each aspect"
+        note = message(
+            "The darker, the better in a column: 1 is the best of {models} models, {models} the last.",
+            models=len(self.order),
+        )
+        title = message("Mean rank, and in each aspect")
         return FactTable("ranks", title, columns, tuple(rows), note, darkest="least")
 
     def _details(self) -> Iterator[Block]:
