@@ -17,6 +17,11 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
+from gwa.evaluation.measure import Aspect
+from gwa.simulation.architectures import ARCHITECTURES
+from gwa.simulation.scheduling import SCHEDULERS
+from gwa.simulation.selection import SELECTIONS
+
 HOME: Final = Path(__file__).parent.parent
 LANGUAGES: Final = HOME / "templates" / "languages"
 
@@ -83,7 +88,8 @@ WORDS: Final = (
     "inferred: the most processors ever busy at once", "stated in the header",
     "stated in the header (MaxProcs)", "Mean make-span", "same user", "same user and group",
     "alike in six attributes", "one job array", "Users", "Projects", "Queues", "User", "Groups", "yes",
-    "no",
+    "no", "equal", *ARCHITECTURES.values(), *SELECTIONS.values(), *SCHEDULERS.values(),
+    *(aspect.value for aspect in Aspect),
 )  # fmt: skip
 """Words that are names in the code, too, or belong to a room that knows no report."""
 
@@ -174,8 +180,10 @@ def sources() -> Iterator[Path]:
         "gwa/metrics",
         "gwa/store",
         "gwa/evaluation/measures",
+        "gwa/evaluation/experiments",
     ):
         yield from sorted((HOME / folder).rglob("*.py"))
+    yield HOME / "gwa" / "evaluation" / "standings.py"
     yield from sorted((HOME / "templates").glob("*.html"))
     yield from sorted((HOME / "templates" / "latex").glob("*.tex"))
 

@@ -88,6 +88,7 @@ def test_the_first_night_and_those_after_it(machine):
     assert {day.isoformat() for day in days_in(names, "sacct")} >= {"2025-02-20", "2025-03-30", "2025-03-31"}
     assert (done.returncode == 3) == ("holds: it is" in done.stderr or "by more than chance" in done.stderr)
     assert {path.name for path in (home / "pages").glob("*.html")} == {
+        "cluster-2025-02.html",
         "cluster-2025-03-against-2025-02.html",
         "cluster-by-month.html",
     }

@@ -59,6 +59,18 @@ def by_month(store: Store, name: str, pages: Mapping[str, str]) -> Report:
     )
 
 
+def months_of(store: Store, name: str) -> list[str]:
+    """Return the months of *store* that have a date and a job that was submitted in them, such as 2007-03."""
+    months = over_time(name, store).months
+    if months is None or store.system.relative:
+        return []
+    return [
+        month
+        for month, jobs in zip(months.names, months.values["jobs"], strict=True)
+        if math.isfinite(jobs) and jobs
+    ]
+
+
 def _measures(months: Months) -> list[str]:
     """Return the measures that are known of any month."""
     known = [name for name in SHOWN if name in months.values and np.isfinite(months.values[name]).any()]

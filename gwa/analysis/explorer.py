@@ -50,6 +50,21 @@ DETAILS: Final = (
 )  # fmt: skip
 """Sections that the first screen answers in short, or that add details to another one."""
 
+TIMES: Final = {"months": "month", "weekdays": "weekday", "hours": "hour"}
+"""The keys of the classes of times, by the names of their dimensions."""
+
+PICTURES: Final = {
+    "figure-utilization": ("busy", "day"), "figure-arrivals": ("submitted", "day"),
+    "figure-waits": ("waits", "all"), "figure-waits-months": ("monthly", "month"),
+    "figure-week": ("week", "hour"),
+    "outcomes": ("ends", "outcome"), "outcomes-users": ("incomplete", "user"),
+    "outcomes-months": ("incomplete", "month"), "figure-outcomes-months": ("incomplete", "month"),
+}  # fmt: skip
+"""Tables and figures that are not of one dimension: their kind, and the key of their classes."""
+
+WAITS: Final = ("month", "hour", "request", "project")
+"""The keys of the classes of which waits have a figure and a table of their own."""
+
 SHORTEST_WAIT: Final = 2
 """The code of the class of waits from one second on: 0 is unknown, 1 less than a second."""
 
@@ -93,6 +108,7 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
         store.system.relative,
         cells.grain.octaves if store.has("wait_time") else 0,
         tuple(_aside()),
+        dict(_follows(store, choices, shown, cells)),
         _still(store, tables, cpus, int(days[0]), int(days[-1])),
     )
 
@@ -247,6 +263,41 @@ def _aside() -> Iterator[str]:
     """Yield the ids of the sections that stand folded."""
     yield from (one.id for one in SECTIONS)
     yield from (one.id for one in analyses() if one.chapter in ASIDE or one.id in DETAILS)
+
+
+def _follows(
+    store: Store, choices: Sequence[Choice], shown: Sequence[Dimension], cells: Cube
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the ids of the tables and figures that cells tell of a selection, with what they show."""
+    keys = {"day", "all", "outcome", *_times(store, cells)}
+    for choice, dimension in zip(choices, shown, strict=True):
+        keys.add(choice.key)
+        if dimension.is_ranked:
+            yield f"{dimension.name}-by-cpu", ("amounts", choice.key, "cpu_seconds")
+            yield f"{dimension.name}-by-jobs", ("amounts", choice.key, "jobs")
+        else:
+            yield f"by-{dimension.name}", ("amounts", choice.key)
+    for name, key in TIMES.items():
+        if key in keys:
+            yield f"by-{name}", ("amounts", key)
+    # Cells have waits since submission; where jobs become eligible later, the figures have waits since then.
+    are_waits_known = cells.grain.octaves > 0 and not store.has("eligible_time")
+    for key in WAITS:
+        if are_waits_known and key in keys:
+            yield f"waits-{key}", ("waits", key)
+            yield f"figure-waits-{key}", ("waits", key)
+    for name, (kind, key) in PICTURES.items():
+        needs_waits = kind in {"waits", "monthly"}
+        if key in keys and (not needs_waits or are_waits_known or (key == "all" and cells.grain.octaves)):
+            yield name, (kind, key)
+
+
+def _times(store: Store, cells: Cube) -> Iterator[str]:
+    """Yield the keys of the classes of times that cells tell apart: of hours, and of days with a date."""
+    if cells.grain.have_hours:
+        yield "hour"
+    if cells.grain.days == 1 and not store.system.relative:
+        yield from ("month", "weekday")
 
 
 def _marks(store: Store) -> Iterator[Mark]:

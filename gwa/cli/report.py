@@ -118,8 +118,8 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.option(
     "--by",
     type=click.Choice(["month", "site"]),
-    help="Write one page of all months and their changes, with links to reports on months beside it; or one"
-    " of all clusters, with the reports on all and on each.",
+    help="Write one page of all months and their changes, and beside it the reports on those that are not"
+    " there yet; or one of all clusters, with the reports on all and on each.",
 )
 @click.option(
     "--against",
@@ -236,7 +236,7 @@ class _Output:
     folder: Path
     kinds: Sequence[str]
     look: Mapping[str, Any]
-    params: Mapping[str, Any]
+    params: dict[str, Any]
 
     def write_part(
         self,
@@ -281,16 +281,49 @@ Wanted = Callable[["Store"], Sequence[str] | None]
 """Returns the sections of the report on a store."""
 
 
-def _by_month(part: "Trace", out: _Output, _: Wanted) -> bool:
-    """Write the page of all months, with links to the reports on them that stand in its folder."""
-    from gwa.analysis.by_month import by_month
+def _by_month(part: "Trace", out: _Output, wanted: Wanted) -> bool:
+    """
+    Write a report on each month, and the page of all that leads to them; return whether one is broken.
 
-    # A report on a month is called TRACE-2007-03.html, or TRACE-2007-03-against-2007-02.html.
+    One that stands in the folder stays as it is, unless --force asks for it again; that on the last month is
+    written again, as that may go on.
+    """
+    from gwa.analysis.by_month import by_month, months_of
+
+    failed, kept, months = False, 0, months_of(part.store, part.name)
+    there = _by_months(part, out)
+    for month in months:
+        is_final = month in there and (month != months[-1] or "-against-" in there[month])
+        if is_final and not out.params["force"]:
+            kept += 1
+            continue
+        one = part.filter(period=month)
+        one.store.top = part.store.top
+        with _asked(out.params, by=None, period=month):
+            report = out.write_part(one, wanted(one.store), is_explored=not out.params["no_explore"])
+        failed = failed or report.failed
+    if kept and not out.params["quiet"]:
+        echo(f"reports on months that stood already: {kept}; --force writes them again", err=True)
+    out.write_index(by_month(part.store, part.name, _by_months(part, out)), part)
+    return failed
+
+
+def _by_months(part: "Trace", out: _Output) -> dict[str, str]:
+    """Return the pages on months that stand in the folder: TRACE-2007-03.html, or against another month."""
     found = sorted(out.folder.glob(f"{page_name(part.name)}-*.html"), reverse=True)
     named = ((MONTH.match(path.stem.removeprefix(f"{page_name(part.name)}-")), path.name) for path in found)
-    links = {month[0]: quote(page) for month, page in named if month}
-    out.write_index(by_month(part.store, part.name, links), part)
-    return False
+    return {month[0]: quote(page) for month, page in named if month}
+
+
+@contextmanager
+def _asked(params: dict[str, Any], **others: Any) -> Iterator[None]:
+    """Have *others* in place of *params* given: what is written is what the command would, asked for that."""
+    given = {name: params[name] for name in others}
+    params.update(others)
+    try:
+        yield
+    finally:
+        params.update(given)
 
 
 def _by_site(part: "Trace", out: _Output, wanted: Wanted) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, PATH, claimed
+from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, PATH, claimed, looking, looks, write_texts
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ PURPOSE = Purpose.PLAN
 
 KINDS: Final = ("html", "json")
 
-GROWTH: Final = frozenset({"repetitions", "jobs", "schedules", "gantt", "as_json"})
+GROWTH: Final = frozenset(
+    {"repetitions", "jobs", "schedules", "gantt", "as_json", "theme", "lang", "strings"}
+)
 """Options by which an experiment goes on in its folder."""
 
 
@@ -46,6 +48,7 @@ GROWTH: Final = frozenset({"repetitions", "jobs", "schedules", "gantt", "as_json
 )
 @click.option("--gantt", metavar="RUN", help="Draw the schedule of a run, named as in results.csv.")
 @JSON
+@looks
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(
@@ -75,6 +78,7 @@ def command(
     from gwa.evaluation.experiments.spec import read_experiment
     from gwa.report.output import paths, write
 
+    look = looking(params)
     spec = read_experiment(experiment)
     plan = Plan(spec if repetitions is None else spec.with_repetitions(repetitions))
     cache = RunCache(folder, schedules=schedules)
@@ -85,7 +89,8 @@ def command(
     files = [*results.paths(folder), *paths(folder, "report", KINDS)]
     with claimed(files, force=params["force"], but=GROWTH):
         results.write(folder)
-        write(page, folder, "report", KINDS)
+        write(page, folder, "report", KINDS, **look)
+    write_texts(params)
     _print(results, as_json=as_json)
     if not params["quiet"]:
         echo(f"{len(plan.runs):,} runs, of which {done:,} were done now", err=True)

@@ -14,16 +14,26 @@ from gwa.evaluation.measure import Aspect, measures
 from gwa.report.document import Block, Column, Fact, FactTable, Note, Report, Section, Table
 from gwa.report.facts import number
 from gwa.statistics.sample import Floats
-from gwa.words.message import Verbatim
+from gwa.words.message import Message, Verbatim, joined, message
 from gwa.words.unit import Value
 
-LEGEND: Final = (
+LEGEND: Final = message(
     "Mean rank over traces, halves, seeds and aspects, with its standard deviation over seeds. A model that"
     " lacks a field, such as users or requested times, is last in the measures of it: Measures counts those"
     " that a model produces. On common measures: the mean rank on those that most models produce, each aspect"
     " counting once. Then the rank in each aspect. Noise floors: the median of distance over noise floor, 1"
     " being as far as one half of a trace is from the other. Scheduler: on how many traces that is at most 1"
     " for what a scheduler sees. Rows without a rank are not models."
+)
+
+BEYOND: Final = message(
+    "{best} reproduces held-out weeks best of {models} models: its mean rank is {rank}, that of {second}, the"
+    " next, {other}, which is more than seeds vary."
+)
+
+WITHIN: Final = message(
+    "{best} reproduces held-out weeks best of {models} models: its mean rank is {rank}, that of {second}, the"
+    " next, {other}, which is no more than seeds vary."
 )
 
 DECIMALS: Final = 2
@@ -252,26 +262,34 @@ class Standings:
         best, second = self.order[:2]
         (rank, spread), (other, other_spread) = self.rank(best), self.rank(second)
         is_beyond = other - rank > spread + other_spread
-        beyond = "which is more than seeds vary" if is_beyond else "which is no more than seeds vary"
-        return (
-            f"{best} reproduces held-out weeks best of {len(self.order)} models: its mean rank is"
-            f" {_shown(rank)}, that of {second}, the next, {_shown(other)}, {beyond}.{self._other_ranking()}"
+        template = BEYOND if is_beyond else WITHIN
+        answer = message(
+            template, best=best, models=len(self.order), rank=_shown(rank), second=second, other=_shown(other)
         )
+        return joined(" ", (answer, *self._other_ranking()))
 
-    def _other_ranking(self) -> str:
-        """Return a sentence on the best model on common measures, empty where that is the same one."""
+    def _other_ranking(self) -> Iterator[Message]:
+        """Yield a sentence on the best model on common measures, if that is another one."""
         ranks = {name: rank for name in self.order if not np.isnan(rank := self.common_rank(name))}
         first = min(ranks, key=lambda name: round(ranks[name], DECIMALS), default=self.order[0])
-        if first == self.order[0]:
-            return ""
-        return (
-            f" On the measures that most models produce, the best is {first}: {_shown(ranks[first])}, where"
-            f" {self.order[0]} has {_shown(ranks.get(self.order[0], float('nan')))}."
-        )
+        if first != self.order[0]:
+            yield message(
+                "On the measures that most models produce, the best is {first}: its mean rank is {rank}"
+                " there, that of {best} {other}.",
+                first=first,
+                rank=_shown(ranks[first]),
+                best=self.order[0],
+                other=_shown(ranks.get(self.order[0], float("nan"))),
+            )
 
     def _ranks(self) -> FactTable:
         """Return the mean rank of each model, and in each aspect; the darkest are the best."""
         rows = []
+        columns = (
+            message("Mean rank"),
+            message("On common measures"),
+            *(message(aspect.value) for aspect in Aspect),
+        )
         for place, names in self.places:
             values = {"mean": self.rank(names[0])[0], "common": self.common_rank(names[0])}
             values |= dict(zip((one.name.lower() for one in Aspect), self.by_aspect(names[0]), strict=True))
@@ -279,17 +297,16 @@ class Standings:
             if common := self.common_places[names[0]]:
                 texts["common"] += f" ({common}.)"
             facts = tuple(
-                Fact(f"rank.{names[0]}.{key}", number(value), key, "count", text=texts[key])
-                for key, value in values.items()
+                Fact(f"rank.{names[0]}.{key}", number(value), label, "count", text=Verbatim(texts[key]))
+                for (key, value), label in zip(values.items(), columns, strict=True)
             )
             rows.append((Verbatim(f"{place}. {', '.join(names)}"), facts))
-        columns = ("Mean rank", "On common measures", *(aspect.value for aspect in Aspect))
-        models = len(self.order)
-        note = (
-            f"The darker, the better in a column: 1 is the best of {models} models, {models} the last. The"
-            " second ranking is on the measures that most models produce, with the place in it."
+        note = message(
+            "The darker, the better in a column: 1 is the best of {models} models, {models} the last. The"
+            " second ranking is on the measures that most models produce, with the place in it.",
+            models=len(self.order),
         )
-        title = "Both rankings, and the rank in each aspect"
+        title = message("Both rankings, and the rank in each aspect")
         return FactTable("ranks", title, columns, tuple(rows), note, darkest="least")
 
     def _details(self) -> Iterator[Block]:

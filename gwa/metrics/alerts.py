@@ -259,9 +259,10 @@ def _by_owner(store: Store, rules: tuple[Rule, ...], owner: str) -> str:
     parts = ", ".join(f"{sql} as {name}" for name, sql in _of_parts(rules).items())
     held = ", ".join(f"{sql} as {name}_of_all" for name, sql in _of_parts(rules, "_held").items())
     table = _summed(store, rules)
+    total = f"select {held} from {table}" if held else "select 1 as one"
     return (
         f"select * from (select {owner} as name, {parts} from {table} where {owner} is not null"
-        f" group by {owner}) as owned cross join (select {held or '1 as one'} from {table}) as total"
+        f" group by {owner}) as owned cross join ({total}) as total"
     )
 
 

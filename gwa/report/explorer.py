@@ -69,6 +69,9 @@ class Explorer:
     aside : tuple of str
         The sections that stand folded beside it: it answers what their tables do, or they are of the shapes
         of jobs and of their arrivals, which few act on.
+    follows : Mapping
+        What follows a selection below it: by the id of a table or, after ``figure-``, of a figure, the kind
+        of what it shows and the key of its classes, of a choice or of times.
     still : str
         The first picture, as SVG, where no script draws it.
 
@@ -86,4 +89,5 @@ class Explorer:
     is_relative: bool = False
     octaves: int = 0
     aside: tuple[str, ...] = ()
+    follows: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     still: str = field(default="", repr=False, metadata=NOT_IN_JSON)

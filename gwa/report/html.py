@@ -46,7 +46,7 @@ HEADLINES = (
 SCRIPTS = ("report", "draw", "figures")
 """The scripts of a page, which it has as one: each has names of its own."""
 
-EXPLORING = ("cells", "explorer")
+EXPLORING = ("cells", "chapters", "explorer")
 """Those of a page that filters itself."""
 
 STYLES = ("report", "explorer", "print")

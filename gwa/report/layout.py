@@ -107,8 +107,11 @@ def _is_aside(report: Report, section: Section) -> bool:
 
 
 def _folded(blocks: Sequence[Block], drawings: Mapping[str, str]) -> Layout:
-    """Return *blocks* with the notes, files and what one acts on in view."""
-    return _layout(blocks, None, drawings)
+    """Return *blocks* with warnings, files and what one acts on in view; notes only beside a file."""
+    has_file = any(isinstance(block, Attachment) for block in blocks)
+    aside = [one for one in blocks if isinstance(one, Note) and one.level == "info" and not has_file]
+    shown = _layout([one for one in blocks if one not in aside], None, drawings)
+    return Layout(shown.main, [*layout(aside, drawings), *shown.more])
 
 
 def slug(title: str) -> str:

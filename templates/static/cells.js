@@ -57,7 +57,7 @@ const cells = (() => {
       rows: sizes[rows] && { jobs: new Float64Array(sizes[rows].size * WAITS), cpu: new Float64Array(sizes[rows].size * WAITS) },
     };
     const { jobs, usage } = tables, measured = MEASURED.flatMap((name, n) => usage[name] ? [[n, usage[name]]] : []);
-    pass(jobs, (row, day, outcome, missed, codes) => {
+    pass(jobs, sizes, picked, days, (row, day, outcome, missed, codes) => {
       const n = jobs.jobs[row];
       if (missed < 0) made.time.jobs[day * OUTCOMES + outcome] += n;
       if (missed === TIME) return;
@@ -77,7 +77,7 @@ const cells = (() => {
         made.rows.cpu[at] += weight;
       }
     });
-    pass(usage, (row, day, outcome, missed, codes) => {
+    pass(usage, sizes, picked, days, (row, day, outcome, missed, codes) => {
       const cpu = usage.cpu_seconds?.[row] ?? 0, gpu = usage.gpu_seconds?.[row] ?? 0;
       if (missed < 0) {
         made.time.cpu[day * OUTCOMES + outcome] += cpu;
@@ -106,25 +106,52 @@ const cells = (() => {
       }
     });
     return made;
+  }
 
-    function pass(table, take) {
-      const codes = sizes.map(({ key }) => table[key]);
-      const asked = sizes.flatMap(({ key, size }, k) => {
-        if (!picked.lists[key]?.size) return [];
-        const allowed = new Uint8Array(size);
-        for (const code of picked.lists[key]) allowed[code] = 1;
-        return [{ k, codes: codes[k], allowed }];
-      });
-      const { day: dayOf, outcome, rows: length } = table, to = picked.from || picked.to < days ? picked.to : days + 1;
-      for (let row = 0; row < length; row++) {
-        const day = dayOf[row], outside = day < picked.from || day >= to;
-        let missed = outside ? TIME : NONE, misses = outside ? 1 : 0;
-        for (let n = 0; n < asked.length && misses < 2; n++) {
-          if (!asked[n].allowed[asked[n].codes[row]]) { misses++; missed = asked[n].k; }
-        }
-        if (misses < 2) take(row, day, outcome[row], missed, codes);
+  // Takes each row that misses at most one condition: which list is missed, TIME or NONE.
+  function pass(table, sizes, picked, days, take) {
+    const codes = sizes.map(({ key }) => table[key]);
+    const asked = sizes.flatMap(({ key, size }, k) => {
+      if (!picked.lists[key]?.size) return [];
+      const allowed = new Uint8Array(size);
+      for (const code of picked.lists[key]) allowed[code] = 1;
+      return [{ k, codes: codes[k], allowed }];
+    });
+    const { day: dayOf, outcome, rows: length } = table, to = picked.from || picked.to < days ? picked.to : days + 1;
+    for (let row = 0; row < length; row++) {
+      const day = dayOf[row], outside = day < picked.from || day >= to;
+      let missed = outside ? TIME : NONE, misses = outside ? 1 : 0;
+      for (let n = 0; n < asked.length && misses < 2; n++) {
+        if (!asked[n].allowed[asked[n].codes[row]]) { misses++; missed = asked[n].k; }
       }
+      if (misses < 2) take(row, day, outcome[row], missed, codes);
     }
+  }
+
+  // The rows of the jobs of a selection.
+  function matching(tables, sizes, picked) {
+    const found = new Uint32Array(tables.jobs.rows);
+    let count = 0;
+    pass(tables.jobs, sizes, picked, tables.days.rows, (row, day, outcome, missed) => { if (missed === NONE) found[count++] = row; });
+    return found.subarray(0, count);
+  }
+
+  // What those rows hold by class, by outcome and by wait; *of* gives the class of a row, -1 where it has none.
+  function broken(jobs, rows, size, of) {
+    const made = { ...amounts(size * OUTCOMES), waits: new Float64Array(size * WAITS), weights: new Float64Array(size * WAITS) };
+    const { jobs: counts, outcome, wait, cpu_seconds: cpu, gpu_seconds: gpu } = jobs;
+    for (const row of rows) {
+      const code = of(row);
+      if (code < 0) continue;
+      const at = code * OUTCOMES + outcome[row];
+      made.jobs[at] += counts[row];
+      if (cpu) made.cpu[at] += cpu[row];
+      if (gpu) made.gpu[at] += gpu[row];
+      if (!wait) continue;
+      made.waits[code * WAITS + wait[row]] += counts[row];
+      if (cpu) made.weights[code * WAITS + wait[row]] += cpu[row];
+    }
+    return made;
   }
 
   // The least seconds of a class of waits.
@@ -151,5 +178,5 @@ const cells = (() => {
     return total;
   };
 
-  return { OUTCOMES, WAITS, MEASURED, unpack, select, least, quantile, sum };
+  return { OUTCOMES, WAITS, MEASURED, unpack, select, matching, broken, least, quantile, sum };
 })();

@@ -38,7 +38,7 @@ const explorer = (() => {
 
   // --- The selection and the address ---------------------------------------------------------------
 
-  const nothing = () => ({ from: 0, to: data.days.rows, lists: {}, by: hasCpu() ? "cpu" : "jobs", weigh: hasCpu() ? "cpu" : "jobs", rows: 0, sort: "amount", up: false });
+  const nothing = () => ({ from: 0, to: data.days.rows, lists: {}, by: hasCpu() ? "cpu" : "jobs", weigh: hasCpu() ? "cpu" : "jobs", rows: 0, sort: "amount", up: false, at: "" });
   const hasCpu = () => Boolean(data.usage.cpu_seconds);
   const hasGpu = () => Boolean(data.usage.gpu_seconds);
   const isCut = () => state.from > 0 || state.to < data.days.rows;
@@ -59,6 +59,9 @@ const explorer = (() => {
     const usual = nothing();
     for (const name of ["by", "weigh"]) if (state[name] !== usual[name]) parts.push(`${name}=${state[name]}`);
     if (state.rows) parts.push(`rows=${about.choices[state.rows].key}`);
+    const close = figures.zoomed(); // seconds of the log's time
+    if (close) parts.push(`zoom=${close.map(Math.round).join("..")}`);
+    if (state.at && parts.length) parts.push(`at=${encodeURIComponent(state.at)}`);
     return parts.length ? `#${parts.join("&")}` : "";
   }
 
@@ -82,6 +85,8 @@ const explorer = (() => {
       } else if (name === "by" && UNITS.includes(value) && offered().includes(value)) next.by = value;
       else if (name === "weigh" && ["cpu", "jobs"].includes(value)) next.weigh = value;
       else if (name === "rows") next.rows = Math.max(0, about.choices.findIndex((one) => one.key === value));
+      else if (name === "at") next.at = decoded(value);
+      else if (name === "zoom" && /^-?\d+\.\.-?\d+$/.test(value)) next.zoom = value.split("..").map(Number);
       else if (name && value) lost.push(`${decoded(name)} ${decoded(value)}`);
     }
     if (next.to <= next.from) {
@@ -96,6 +101,11 @@ const explorer = (() => {
     notice = "";
     Object.assign(state, change);
     render();
+    addressed(keep);
+  }
+
+  // The address says what is shown; it is a new one to go back from, unless that before is to *keep* its place.
+  function addressed(keep) {
     const hash = address();
     if (hash === location.hash) return;
     const target = hash || location.pathname + location.search;
@@ -523,6 +533,7 @@ const explorer = (() => {
     if (about.choices.length) place("rows").innerHTML = switches("rows", about.choices.map((choice, k) => [k, choice.heading]), state.rows);
     document.documentElement.classList.toggle("is-selected", !isWhole());
     if (drawn().includes("strip")) paint("strip");
+    chapters.show(isWhole() ? null : { ...state }, shown.jobs);
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(below);
     const [from, to] = [place("from"), place("to")];
@@ -668,12 +679,26 @@ const explorer = (() => {
   // Links within the page lead to their place without losing the selection in the address.
   function followed(event) {
     const link = event.target.closest("a[href^=\"#\"]"), target = link && document.getElementById(link.getAttribute("href").slice(1));
-    if (!target || isWhole()) return;
+    if (!target || !address()) return;
     event.preventDefault();
-    const folded = target.closest("details:not([open])");
-    if (folded) folded.open = true;
-    target.scrollIntoView();
+    if (link.matches(".anchor")) {
+      state.at = target.id;
+      addressed(true);
+    }
+    reached(target);
     target.focus?.({ preventScroll: true });
+  }
+
+  function reached(target) {
+    const folded = target?.querySelector(":scope > details.folded");
+    for (let outer = folded ?? target; outer; outer = outer.parentElement) if (outer.matches("details")) outer.open = true;
+    target?.scrollIntoView();
+  }
+
+  // What an address asks for beside the selection: a part of time seen closer, and a place on the page.
+  function asked({ zoom = null, at }) {
+    figures.zoom(zoom);
+    reached(document.getElementById(at));
   }
 
   async function begin() {
@@ -684,6 +709,8 @@ const explorer = (() => {
     data = await cells.unpack(held.textContent, about.tables);
     sizes = about.choices.map((choice) => ({ key: choice.key, size: choice.names.length + 2 }));
     time = draw.time(about.is_relative ? null : "UTC", words);
+    chapters.begin({ about, words, data, sizes, dayOf, step, shown: () => shown, 
+      busy: () => hasWindow() ? [busy(shown, state.from, state.to), hasGaps(state.from, state.to)] : [null] });
     const box = document.getElementById("explorer");
     place("note").textContent = `${words.exact} ${hasCpu() ? hasWindow() ? words.ofKnownTime : words.lowerBound : ""}`;
     document.getElementById("explorer-still").hidden = true;
@@ -693,9 +720,11 @@ const explorer = (() => {
     for (const name of ["strip", "waits", "calendar"]) place(name).closest("section").hidden = !drawn().includes(name);
     place("rows").closest("section").hidden = !about.choices.length;
     place("gpus").closest("section").hidden = !hasGpu();
-    if (location.hash.includes("=")) { state = read(location.hash); }
+    if (location.hash.includes("=")) state = read(location.hash);
     render();
     below();
+    asked(state);
+    document.addEventListener("zoomed", () => addressed(true));
     drawn().forEach(pointing);
     box.addEventListener("click", clicked);
     for (const end of ["from", "to"]) place(end).addEventListener("change", dated);
@@ -716,6 +745,7 @@ const explorer = (() => {
     if (hash === address()) return;
     state = { ...read(hash), sort: state.sort, up: state.up };
     render();
+    asked(state);
   }
 
   return { begin };

@@ -154,6 +154,30 @@ const figures = (() => {
     return own[1] - own[0] >= 0.8 * (all[1] - all[0]) ? all : own;
   }
 
+  // A part of the time that is seen closer: pictures with the clock of that which was dragged over show it together.
+  const closeUps = new Map(); // from when to when, by zone
+
+  const zoneOf = (data) => data.zone ?? "";
+  const isTimed = (data) => times.has(data);
+
+  // What a picture shows closer of its whole time; null where it shows all of it.
+  function closeUp(data, [from, to]) {
+    const asked = closeUps.get(zoneOf(data));
+    return asked && asked[0] < to && asked[1] > from ? [Math.max(asked[0], from), Math.min(asked[1], to)] : null;
+  }
+
+  // Shows a part closer, or with null the whole again; without *data* in all pictures over time.
+  function zoom(part, data = null) {
+    for (const one of shown.values()) {
+      if (!isTimed(one.data) || data && zoneOf(one.data) !== zoneOf(data)) continue;
+      closeUps.set(zoneOf(one.data), part);
+      if (one.data !== data) one.redraw();
+    }
+    if (data) document.dispatchEvent(new CustomEvent("zoomed"));
+  }
+
+  const zoomed = () => [...closeUps.values()].find(Boolean) ?? null;
+
   // The time that most pictures of the page show, where it has dates: what counts by months stands in it, too.
   function calendar() {
     const dated = [...times].filter(([data]) => data.zone).sort(([, one], [, other]) => other[1] - other[0] - one[1] + one[0]);
@@ -173,15 +197,17 @@ const figures = (() => {
     return { ...document.getElementById("words-figures").dataset };
   }
 
+  const wideOf = (box) => Math.floor(box.getBoundingClientRect().width); // rounded up, letters would shrink
+
   function show(figure, data, number, words) {
     const box = figure.querySelector(".drawing");
     const kind = kinds[figure.dataset.plot];
     const state = { id: `drawing-${number}` };
     const said = made("tools-reading");
     const title = figure.dataset.title ?? figure.querySelector("h4").textContent;
-    let [width, drawn, cursor, begin, chosen] = [0, null, null, null, null];
+    let [width, drawn, cursor, begin, chosen, own] = [0, null, null, null, null, null];
 
-    function redraw(wide = Math.floor(box.clientWidth)) {
+    function redraw(wide = wideOf(box)) {
       if (wide < 40) return; // folded
       width = wide;
       drawn = kind(data, width, words, state);
@@ -307,8 +333,19 @@ const figures = (() => {
     pointing();
     kind.tools?.(figure, data, state, redraw, () => drawn);
     // A change of width is drawn before it is shown; what is folded is drawn when it is opened.
-    new ResizeObserver(() => { if (!printing && Math.floor(box.clientWidth) !== width) redraw(); }).observe(box);
-    return { figure, redraw, box, shown: () => width };
+    new ResizeObserver(() => { if (!printing && wideOf(box) !== width) redraw(); }).observe(box);
+    return { figure, redraw, box, shown: () => width, replace };
+
+    // Shows other values than those of the whole log: *fields* of its data, or none for its own again.
+    function replace(fields) {
+      own ??= { data: { ...data }, alt: box.dataset.alt };
+      Object.assign(data, own.data, fields);
+      state.lines = null;
+      box.dataset.alt = fields ? title : own.alt;
+      const caption = figure.querySelector("figcaption");
+      if (caption) caption.hidden = Boolean(fields);
+      redraw();
+    }
   }
 
   const SVG = "http://www.w3.org/2000/svg";
@@ -387,6 +424,7 @@ const figures = (() => {
 
   const PAPER = 640; // pixels of a column on paper
   let printing = false;
+  const shown = new Map(); // by the ids of the figures; those of answers have none
 
   function start() {
     document.querySelectorAll("figure.figure").forEach(saving);
@@ -394,15 +432,15 @@ const figures = (() => {
     const places = [...document.querySelectorAll("[data-plot]")].filter((figure) => kinds[figure.dataset.plot]);
     const given = places.map((figure) => JSON.parse(figure.querySelector("script").textContent));
     places.forEach((figure, n) => kinds[figure.dataset.plot].before?.(given[n]));
-    const shown = places.map((figure, n) => show(figure, given[n], n, words));
-    addEventListener("beforeprint", () => { printing = true; for (const one of shown) if (one.shown() > PAPER) one.redraw(PAPER); });
-    addEventListener("afterprint", () => { printing = false; for (const one of shown) one.redraw(); });
+    places.forEach((figure, n) => shown.set(figure.id || n, { ...show(figure, given[n], n, words), data: given[n] }));
+    addEventListener("beforeprint", () => { printing = true; for (const one of shown.values()) if (one.shown() > PAPER) one.redraw(PAPER); });
+    addEventListener("afterprint", () => { printing = false; for (const one of shown.values()) one.redraw(); });
   }
 
   return {
-    kinds, NARROW, start, known, least, most, clamp, thinned, nearest, last,
+    kinds, NARROW, start, shown, known, least, most, clamp, thinned, nearest, last,
     room, picture, sideways, upwards, margin, look, sample, values, heights, strengths,
-    timed, span, calendar, timeWords, timeRoom, raster,
+    timed, span, closeUp, zoom, zoomed, calendar, timeWords, timeRoom, raster,
   };
 })();
 

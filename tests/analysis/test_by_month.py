@@ -57,8 +57,32 @@ def test_the_command_links_the_reports_that_stand_beside_it(sample, tmp_path):
     (month, *_) = re.findall(r'data-fact="month\.(\d{4}-\d\d)\.', page.read_text())
     (tmp_path / f"tiny-{month}-against-2000-01.html").write_text("")
 
-    assert first.stdout.strip() == str(page)
+    assert first.stdout.split() == [str(tmp_path / f"tiny-{month}.html"), str(page)]
     assert run().exit_code == 0
     assert f'href="tiny-{month}-against-2000-01.html"' in page.read_text()
     wrong = run("--against", "previous")
     assert (wrong.exit_code, "--by shows all months" in wrong.stderr) == (2, True)
+
+
+def test_the_command_writes_the_reports_on_months_that_are_not_there(tmp_path):
+    rows = (f"{n} {172800 * n} 5 {900 + n} 4 -1 -1 4 -1 -1 1 {n % 3 + 1} 1 2 1 1 -1 -1" for n in range(1, 31))
+    trace = tmp_path / "log.swf"  # of a job every other day, from 9 September to 9 November 2001
+    trace.write_text("\n".join(("; MaxProcs: 16", "; UnixStartTime: 1000000000", *rows, "")))
+
+    def run(*more):
+        done = CliRunner().invoke(gwa, ["report", str(trace), "-o", str(tmp_path / "out"), *more])
+        assert done.exit_code == 0, done.stderr
+        return [path.rpartition("/")[2] for path in done.stdout.split()], done.stderr
+
+    pages = ["log-2001-09.html", "log-2001-10.html", "log-2001-11.html"]
+    assert run("--by", "month")[0] == [*pages, "log-by-month.html"]
+    index = (tmp_path / "out" / "log-by-month.html").read_text()
+    assert all(f'href="{page}"' in index for page in pages)
+    before = (tmp_path / "out" / pages[0]).read_bytes()
+
+    written, said = run("--by", "month")  # the last month may have gone on
+    assert written == [pages[-1], "log-by-month.html"]
+    assert "stood already: 2" in said
+    assert run("--by", "month", "--force")[0] == [*pages, "log-by-month.html"]
+    assert run("--period", "2001-09")[0] == pages[:1]  # it is the same report
+    assert (tmp_path / "out" / pages[0]).read_bytes() == before

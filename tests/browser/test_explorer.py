@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 from datetime import date, timedelta
 from pathlib import Path
 from urllib.parse import quote
@@ -75,6 +76,170 @@ def sample(tmp_path_factory):
     folder = tmp_path_factory.mktemp("explorer")
     with gwa.open(ROOT / "sample_traces" / "swf" / "tiny.swf") as trace:
         yield trace, page_of(trace, folder)
+
+
+FOLLOWING = (
+    "overview", "utilization", "users", "projects", "queues", "partitions", "sizes", "requests", "hours",
+    "weekdays", "months", "waits", "waits-by-class", "outcomes", "arrivals", "week", "run-times",
+)  # fmt: skip
+"""Sections of which cells tell tables and figures, and one of which they do not."""
+
+READ_ROWS = """
+() => [...document.querySelectorAll("main td[data-fact]:not([hidden])")].map((cell) => [cell.dataset.fact,
+  cell.parentElement.cells[0].textContent, cell.dataset.key, JSON.parse(cell.dataset.value)])
+"""
+
+OF_CELLS = {"share": "jobs_share", "core_hours": "cpu_seconds", "core_hours_share": "cpu_share"}
+"""What the table of outcomes calls measures."""
+
+
+def settled(page):
+    """Wait until the chapters show what is selected."""
+    page.locator("#content:not([aria-busy])").wait_for()
+
+
+def rows_of(page):
+    """Return by fact and name of a class what the tables below the first screen show of a selection."""
+    settled(page)
+    rows: dict[tuple[str, str], dict[str, float | None]] = {}
+    for fact, name, key, value in page.evaluate(READ_ROWS):
+        rows.setdefault((fact, name), {})[key] = value
+    return rows
+
+
+def check_chapters(page, address, part, facts):
+    """Compare what the tables below the first screen show with the *facts* of a *part*; return how many."""
+    page.evaluate(SET, address)
+    shown, compared = rows_of(page), 0
+    known = {}
+    for fact in facts:
+        for row in part.facts(fact).get(fact) or ():
+            known[fact, row["id"]] = row
+    of_outcomes = {name for fact, name in shown if fact == "outcomes.by_cpu"}
+    for (fact, name), row in shown.items():
+        of_fact = known.get((fact, name))
+        if of_fact is None or (fact == "outcomes.by_cpu" and "running" in of_outcomes):
+            continue  # one beyond the lists of facts, or counted with jobs that run
+        for key, value in row.items():
+            expected = of_fact.get(OF_CELLS.get(key, key))
+            if expected is None or key in {"median", "p95", "wait_median", "wait_p95"}:
+                continue  # interpolated where few jobs are far apart
+            if key.startswith("wait_") and key.endswith("_weighted"):
+                assert within_class(value, expected), (address, fact, name, key, value, expected)
+            else:
+                scale = 3600 if key == "core_hours" else 1
+                assert value * scale == pytest.approx(expected, rel=1e-9, abs=1e-9), (
+                    address, fact, name, key,
+                )  # fmt: skip
+            compared += 1
+    return compared
+
+
+@pytest.fixture(scope="module")
+def chapters(sample, tmp_path_factory):
+    """Return the page of the sample with the chapters that follow a selection."""
+    path = tmp_path_factory.mktemp("chapters") / "page.html"
+    path.write_text(html(sample[0].report(FOLLOWING, explore=True)), encoding="utf-8")
+    return path
+
+
+FACTS_OF_CLASSES = (
+    "users.by_cpu", "users.by_jobs", "queues.by_cpu", "sizes.by_cpu", "requests.by_cpu", "hours.by_cpu",
+    "weekdays.by_cpu", "months.by_cpu", "outcomes.by_cpu", "wait.by_hour", "wait.by_request",
+)  # fmt: skip
+
+
+def test_chapters_follow_a_selection_with_the_facts_of_that_part(context, chapters, sample):
+    page, wrong = visit(context, chapters)
+    rng, known, compared = random.Random(4), about(page), 0
+    for _ in range(8):
+        address, part = selection(rng, sample[0], known)
+        if part is not None:
+            compared += check_chapters(page, address, part, FACTS_OF_CLASSES)
+    assert compared > 500
+    assert not [text for text in wrong if not text.startswith(("data:", "blob:"))]
+
+
+def test_jobs_that_did_not_complete_are_told_of_each_user_of_a_selection(context, chapters, sample):
+    page, _ = visit(context, chapters)
+    users = [row["id"] for row in sample[0].facts("jobs.ended_by_user")["jobs.ended_by_user"]][:2]
+    part = sample[0].filter(f"user_id in ({', '.join(map(literal, users))})")
+    assert check_chapters(page, f"#user={','.join(users)}", part, ["jobs.ended_by_user"]) > 5
+
+
+def test_all_of_a_selection_goes_when_it_is_cleared(context, chapters):
+    page, _ = visit(context, chapters)
+    settled(page)
+    everything = "document.getElementById('content').innerText"
+    for details in page.locator("main details").all():
+        details.evaluate("one => { one.open = true }")
+    page.locator("#figure-waits svg").wait_for()
+    before = page.evaluate(everything)
+    page.locator('[data-pick="user"]').first.click()
+    settled(page)
+    assert page.evaluate(everything) != before
+    page.keyboard.press("Escape")
+    assert page.evaluate(everything) == before
+
+
+def test_what_is_of_all_jobs_says_so_while_a_part_is_selected(context, chapters):
+    page, _ = visit(context, chapters)
+    label = "place => getComputedStyle(place, '::before').content"
+    run_times, users = page.locator("#run-times .section-body"), page.locator("#users .section-body")
+    assert run_times.evaluate(label) == "none"
+    page.evaluate(SET, "#size=1")
+    assert run_times.evaluate(label) == '"Of all jobs"'
+    assert users.evaluate(label) == "none"
+    settled(page)
+    expect(page.locator("#waits .said:not([hidden])")).to_have_count(1)
+    expect(page.locator("#waits .said.of-selection")).to_contain_text("one in twenty")
+
+
+def test_a_figure_of_a_selection_shows_its_jobs(context, chapters, sample):
+    page, _ = visit(context, chapters)
+    user = sample[0].sql("select user_id from jobs group by all order by count(*) desc, 1 limit 1").user_id[0]
+    page.evaluate(SET, f"#user={user}")
+    settled(page)
+    days = page.evaluate("figures.shown.get('figure-arrivals').data.lines[0].y")
+    (jobs,) = sample[0].sql(f"select count(*) as n from jobs where user_id = {literal(user)}").n
+    assert sum(days) == jobs
+    assert 0 < jobs < sample[0].facts("trace.jobs")["trace.jobs"]
+
+
+def test_what_is_seen_closer_is_seen_so_in_all_pictures_over_time_and_in_the_address(context, chapters):
+    page, _ = visit(context, chapters)
+    for details in page.locator("main details").all():
+        details.evaluate("one => { one.open = true }")
+    page.locator("#figure-arrivals [data-zoom='0.5']").click()
+    whole = page.locator("#figure-utilization [data-zoom='whole']")
+    expect(whole).to_be_enabled()
+    assert "zoom=" in page.url
+    other = context.new_page()
+    other.goto(page.url)
+    for details in other.locator("main details").all():
+        details.evaluate("one => { one.open = true }")
+    expect(other.locator("#figure-utilization [data-zoom='whole']")).to_be_enabled()
+    whole.click()
+    assert "zoom=" not in page.url
+    expect(page.locator("#figure-arrivals [data-zoom='whole']")).to_be_disabled()
+
+
+def test_a_link_to_a_part_is_reached_by_keys_and_keeps_the_selection(context, chapters):
+    page, _ = visit(context, chapters)
+    link = page.locator("#waits-by-class > .anchor")
+    assert link.evaluate("one => getComputedStyle(one).opacity") == "0"
+    link.focus()
+    expect(link).to_have_css("opacity", "1")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#waits-by-class$"))
+    page.evaluate(SET, "#size=1")
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#size=1&at=waits-by-class$"))
+    other = context.new_page()
+    other.goto(page.url)
+    expect(other.locator("#waits-by-class")).to_be_in_viewport()
+    expect(other.locator(".chip")).to_have_count(1)
 
 
 @pytest.fixture
@@ -181,11 +346,16 @@ def test_any_selection_of_a_real_log_shows_the_facts_of_that_part(name, context,
         pytest.skip(f"the log {name} is not beside the project")
     options = ReadOptions(format_options={"columns": COLUMNS} if log.name == "sacct.txt" else {})
     with Trace(open_trace([log], options=options), name) as trace:
-        page, _ = visit(context, page_of(trace, tmp_path))
+        path = tmp_path / "page.html"
+        path.write_text(html(trace.report(FOLLOWING, explore=True)), encoding="utf-8")
+        page, _ = visit(context, path)
         expect(page.locator("#explorer")).to_be_visible()
         rng, known = random.Random(5), about(page)
-        for _ in range(50):
-            check(page, *selection(rng, trace, known))
+        for turn in range(50):
+            address, part = selection(rng, trace, known)
+            check(page, address, part)
+            if part is not None:
+                check_chapters(page, address, part, FACTS_OF_CLASSES if turn % 10 == 0 else ["users.by_cpu"])
 
 
 GPU_LOG = "JobID|User|Account|Submit|Start|End|ElapsedRaw|State|NNodes|AllocCPUS|AllocTRES|AdminComment"

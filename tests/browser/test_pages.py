@@ -104,6 +104,8 @@ def test_the_answer_comes_first_and_the_page_can_be_used(context, tmp_path, repo
         )
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(LETTERS) >= SMALLEST
+        for box in page.locator('[data-name="side-by-side"]:not(:has(th:nth-child(7))) .scroll').all():
+            assert box.evaluate("one => one.scrollWidth <= one.clientWidth")  # all of it is in view
         for drawing in page.locator(".on-top figure .drawing").all():
             drawing.scroll_into_view_if_needed()
             drawing.focus()

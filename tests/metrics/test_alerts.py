@@ -363,6 +363,16 @@ def test_hours_are_those_within_the_period(make_store):
     )
 
 
+def test_each_user_is_found_once_where_only_time_limits_are_recorded(make_store):
+    """Nothing is summed over all users then: each of many users counts for herself."""
+    users = [f"u{user}" for user in range(3) for _ in range(20)]
+    alike = {"submit_time": 0.0, "wait_time": 0.0, "run_time": 7200.0, "req_time": 86400.0, "n_procs": 1000}
+    columns = {name: [value] * len(users) for name, value in alike.items()}
+    store = make_store(**columns, job_id=list(range(60)), status=[1] * 60, user_id=users)
+    (due,) = (alert for alert in alerts(store) if alert.holders)
+    assert [(holder.name, holder.jobs) for holder in due.holders] == [("u0", 20), ("u1", 20), ("u2", 20)]
+
+
 def test_by_project(make_store):
     world = GPU_JOB | {"gpu_utilization": [0.0]}
     twice = {name: values * 2 for name, values in world.items()} | {"user_id": ["ann", "bob"]}

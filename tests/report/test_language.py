@@ -16,13 +16,20 @@ import gwa
 from gwa.analysis.base import analyses
 from gwa.cli import gwa as program
 from gwa.errors import DefinitionError
+from gwa.evaluation.experiments.page import ANSWERS
+from gwa.evaluation.experiments.run import MEASURES
+from gwa.evaluation.measure import Aspect
 from gwa.report.as_json import as_json
 from gwa.report.document import FactTable, Figure, Report, Section, Table
 from gwa.report.drawing import draw, to_draw
 from gwa.report.html import html
 from gwa.report.language import Language, places, read_language, translated
 from gwa.report.latex import latex
+from gwa.simulation.architectures import ARCHITECTURES
+from gwa.simulation.scheduling import SCHEDULERS
+from gwa.simulation.selection import SELECTIONS
 from gwa.words.message import Message, Number, Verbatim, joined, message, plural, within_sentence
+from tests.browser.test_pages import ranked, simulated
 from tests.conftest import HOME
 from tests.made_report import make_report
 from tests.messages import LANGUAGES, as_text, renew, template
@@ -167,6 +174,35 @@ def test_no_text_of_the_data_is_left_over(report, pseudo):
     texts += [text for one in made.findings for text in (one.text, one.rule, one.advice)]
 
     assert not [text for text in texts if bare(text) and not SIZE.fullmatch(bare(text))]
+
+
+AMOUNT = re.compile(r"[\d.,% ]+(h|min|s|[\d% ])*")
+
+NAMED = {"Bags of tasks on two clusters", "tiny", "1. lublin", "2. dacosta"}
+"""What those who ask call experiments, traces and models."""
+
+
+@pytest.mark.parametrize("name", ["simulation", "leaderboard"])
+def test_pages_on_policies_and_models_have_words_that_can_be_translated(name, pseudo, tmp_path):
+    report = simulated(tmp_path) if name == "simulation" else ranked()
+    made = translated(report, pseudo)
+    texts = [text for section in made.sections for block in section.blocks for text in own_texts(block)]
+    texts += [text for section in made.sections for text in (section.title, section.chapter, section.help)]
+    texts += [made.title, made.overline, made.answer]
+    policies = {"csp", "sep-c"}
+
+    left = {text for text in map(bare, texts) if text and not AMOUNT.fullmatch(text)}
+    assert not {one for one in left - NAMED if one.partition(" · ")[0] not in policies}
+    assert "⟦" in made.answer
+
+
+def test_their_words_are_in_the_catalogue():
+    """What is asked for by a variable is found by no reader of syntax: it stands in the list of words."""
+    texts = {one.id for one in template()}
+    assert {*ARCHITECTURES.values(), *SELECTIONS.values(), *SCHEDULERS.values()} <= texts
+    assert {aspect.value for aspect in Aspect} <= texts
+    assert {column.label for column in MEASURES} <= texts
+    assert set(map(str, ANSWERS.values())) <= texts
 
 
 def test_ids_values_and_names_are_in_no_language(report, pseudo):

@@ -36,13 +36,15 @@ def waste(store: Store) -> Iterator[Block]:
     told = [alert for alert in found if not alert.lacking and alert.known]
     yield Facts(tuple(fact for alert in told for fact in _facts(alert)), listed=False)
     held = [alert for alert in told if alert.holders]
+    unknown = [alert for alert in found if alert.lacking]
+    lacking = _lacking(unknown) if unknown else ""
     if held:
-        yield _overview(held)
+        yield _overview(held, lacking)
         yield _holders(held, store.top)
-    else:
-        yield Note(message("No alert is due."))
-    if unknown := [alert for alert in found if alert.lacking]:
-        yield Note(_lacking(unknown))
+        return
+    yield Note(message("No alert is due."))
+    if lacking:
+        yield Note(lacking)
 
 
 def _facts(alert: Alert) -> Iterator[Fact]:
@@ -59,7 +61,7 @@ def _facts(alert: Alert) -> Iterator[Fact]:
     )
 
 
-def _overview(held: Sequence[Alert]) -> Table:
+def _overview(held: Sequence[Alert], note: str) -> Table:
     rows: list[tuple[Any, ...]] = [
         (
             alert.rule.title,
@@ -75,7 +77,7 @@ def _overview(held: Sequence[Alert]) -> Table:
         Column("alert", "Alert"), Column("users", "Users", "count"), Column("jobs", "Jobs", "count"),
         Column("hours", "At stake"), Column("measured", "Measured"), Column("do", "What to do"),
     )  # fmt: skip
-    return Table("alerts", "Alerts", columns, tuple(rows))
+    return Table("alerts", "Alerts", columns, tuple(rows), note=note)
 
 
 def _holders(held: Sequence[Alert], top: int) -> Table:

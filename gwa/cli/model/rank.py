@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, PATH, claimed, opened, options
+from gwa.cli._common import (
+    FORCE,
+    JSON,
+    OUTPUT_PATH,
+    PATH,
+    claimed,
+    looking,
+    looks,
+    opened,
+    options,
+    write_texts,
+)
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
@@ -39,6 +50,7 @@ KINDS = ("html", "json")
 )
 @FORCE
 @JSON
+@looks
 @options
 def command(
     traces: tuple[Path, ...], models: str | None, seeds: int, details: bool, folder: Path | None, force: bool,
@@ -64,14 +76,16 @@ def command(
     from gwa.report.output import paths, write
     from gwa.util import fingerprint
 
+    look = looking(params)
     cache = ScoreCache(folder / SCORES, fingerprint.program()) if folder else None
     bar = progress_lines(quiet=params["quiet"])
     results = compete(_opened(traces, params), _names(models), seeds, cache, bar)
     standings = Standings(results)
     if folder:
-        with claimed(paths(folder, PAGE, KINDS), force=force, but={"details", "as_json"}):
-            for path in write(standings.report(), folder, PAGE, KINDS):
+        with claimed(paths(folder, PAGE, KINDS), force=force, but={"details", "as_json", "strings"}):
+            for path in write(standings.report(), folder, PAGE, KINDS, **look):
                 echo(path, err=True)
+    write_texts({**params, "force": force})
     keys = [column.key for column in COLUMNS]
     names, rows = (DETAILS, standings.details()) if details else (keys, standings.rows())
     if sys.stdout.isatty() and not as_json:

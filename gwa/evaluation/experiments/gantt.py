@@ -13,13 +13,15 @@ from gwa.report.document import Block, Note, Section
 from gwa.report.figures.gantt import gantt, placed
 from gwa.simulation.bags import CLASSES
 from gwa.util.units import HOUR
+from gwa.words.formatting import decimal, number
+from gwa.words.message import joined, message
 
 MAXIMUM_BARS: Final = 2000
 """More bars cannot be distinguished."""
 
 SINGLE_TASK: Final = "1"
 
-HELP: Final = (
+HELP: Final = message(
     "Each bar is a task on the processor where it ended, coloured by the number of tasks in its bag."
     " Processors are numbered through the clusters, in the order of the system; copies that were cancelled"
     " are not drawn."
@@ -33,9 +35,13 @@ def gantts(plan: Plan, name: str | None) -> list[Section]:
     runs = [run for run in plan.runs if run.name.startswith(name)]
     if len(runs) != 1:
         examples = ", ".join(run.name for run in plan.runs[:3])
-        message = f"{len(runs)} runs have a name that begins with '{name}', expected one, such as {examples}"
-        raise ArgumentError(message)
-    return [Section("schedule", "Schedule of a run", HELP, tuple(_blocks(plan, runs[0])), "Schedule")]
+        found = f"{len(runs)} runs have a name that begins with '{name}', expected one, such as {examples}"
+        raise ArgumentError(found)
+    return [
+        Section(
+            "schedule", message("Schedule of a run"), HELP, tuple(_blocks(plan, runs[0])), message("Schedule")
+        )
+    ]
 
 
 def _blocks(plan: Plan, run: PlannedRun) -> Iterator[Block]:
@@ -44,7 +50,7 @@ def _blocks(plan: Plan, run: PlannedRun) -> Iterator[Block]:
     _, schedule = simulate(plan.setup, workload, run.policies)
     bars, note = _job_bars(schedule) if run.policies.architecture is None else _task_bars(schedule)
     if not bars:
-        yield Note("No task of this run has ended.")
+        yield Note(message("No task of this run has ended."))
         return
     axes = {**vars(run.variant), **vars(run.policies)}
     title = " · ".join(
@@ -53,8 +59,12 @@ def _blocks(plan: Plan, run: PlannedRun) -> Iterator[Block]:
         if value
     )
     period = (min(bar[0] for bar in bars), max(bar[1] for bar in bars))
-    alt = f"{len(bars)} tasks on their processors within {(period[1] - period[0]) / HOUR:.3g} h."
-    yield gantt(f"schedule-{run.name}", title, bars, period, "Processors", alt, note=note)
+    alt = message(
+        "{tasks} tasks on their processors within {hours} h.",
+        tasks=number(len(bars)),
+        hours=decimal((period[1] - period[0]) / HOUR, ".3g"),
+    )
+    yield gantt(f"schedule-{run.name}", title, bars, period, message("Processors"), alt, note=note)
 
 
 def _task_bars(schedule: Schedule) -> tuple[list[tuple[float, float, int, int, str]], str]:
@@ -71,7 +81,8 @@ def _task_bars(schedule: Schedule) -> tuple[list[tuple[float, float, int, int, s
         for start, end, processor, size_class in zip(*columns, size_classes, strict=True)
     ]
     left_out = len(ended) - len(shown)
-    return bars, f"{left_out:,} tasks on processors of higher numbers are left out." if left_out else ""
+    note = message("{tasks} tasks on processors of higher numbers are left out.", tasks=number(left_out))
+    return bars, note if left_out else ""
 
 
 def _job_bars(schedule: Schedule) -> tuple[list[tuple[float, float, int, int, str]], str]:
@@ -82,5 +93,6 @@ def _job_bars(schedule: Schedule) -> tuple[list[tuple[float, float, int, int, st
         (start, end, int(procs), "jobs") for start, end, procs in zip(*columns, strict=True) if end > start
     ]
     left_out = len(schedule["start"]) - len(order)
-    note = "Processors are drawn, not simulated: each job is on the lowest that are free."
-    return placed(jobs), f"{note} {left_out:,} later jobs are left out." if left_out else note
+    note = message("Processors are drawn, not simulated: each job is on the lowest that are free.")
+    later = message("{jobs} later jobs are left out.", jobs=number(left_out))
+    return placed(jobs), joined(" ", (note, later)) if left_out else note

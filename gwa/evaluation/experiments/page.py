@@ -17,7 +17,8 @@ from gwa.simulation.scheduling import SCHEDULERS
 from gwa.simulation.selection import SELECTIONS
 from gwa.util.units import HOUR
 from gwa.words.formatting import brief, seconds, significant
-from gwa.words.message import Verbatim, joined, plural, within_sentence
+from gwa.words.formatting import number as number_text
+from gwa.words.message import Verbatim, capitalized, joined, message, plural, within_sentence
 from gwa.words.unit import Unit, Value
 
 X_AXES: Final = ("load", "bag_size", "run_time", "arrivals", "workload")
@@ -38,10 +39,10 @@ FULL_NAMES: Final = {
 
 MEANINGS: Final = {
     **ARCHITECTURES, **SELECTIONS, **SCHEDULERS,
-    "fcfs": "jobs start in the order of submission",
-    "sjf": "of the waiting jobs, the one with the shortest requested time starts next",
-    "easy": "later jobs start earlier where that does not delay the first one that waits",
-    "conservative": "later jobs start earlier where that delays none that waits before them",
+    "fcfs": message("jobs start in the order of submission"),
+    "sjf": message("of the waiting jobs, the one with the shortest requested time starts next"),
+    "easy": message("later jobs start earlier where that does not delay the first one that waits"),
+    "conservative": message("later jobs start earlier where that delays none that waits before them"),
 }  # fmt: skip
 """What each policy does, by its name."""
 
@@ -49,15 +50,15 @@ NUMERIC: Final = {"load", "bag_size", "run_time"}
 """Axes of numbers: of those the answer is about the greatest value."""
 
 LABELS: Final = {
-    "workload": "Workload",
-    "arrivals": "Arrivals",
-    "bag_size": "Median bag size",
-    "run_time": "Mean run time",
-    "load": "Load",
-    "architecture": "Architecture",
-    "selection": "Task selection",
-    "scheduler": "Task scheduling",
-    "change": "Change",
+    "workload": message("Workload"),
+    "arrivals": message("Arrivals"),
+    "bag_size": message("Median bag size"),
+    "run_time": message("Mean run time"),
+    "load": message("Load"),
+    "architecture": message("Architecture"),
+    "selection": message("Task selection"),
+    "scheduler": message("Task scheduling"),
+    "change": message("Change"),
 }
 
 UNITS: Final[Mapping[str, Unit]] = {"load": "fraction", "run_time": "seconds"}
@@ -82,7 +83,7 @@ TABLE_MEASURES: Final = {
 
 COLUMNS: Final = {measure.key: measure for measure in MEASURES}
 
-CONFIDENCE_HELP: Final = (
+CONFIDENCE_HELP: Final = message(
     "The upright line through each point is its 95 % confidence interval over repetitions; ± is half of it."
 )
 
@@ -119,7 +120,7 @@ class Panel:
         classes = {name: name for name in CLASSES[2:]}
         by_class = [cell for cell in self.cells if self.x_axis is None or cell.axis(self.x_axis) == last]
         if self.summary_class == BAGS:
-            at = f", {LABELS[self.x_axis].lower()} {tick_label(self.x_axis, last)}" if self.x_axis else ""
+            at = _at(self.x_axis, last) if self.x_axis else ""
             for measure in ("makespan", "nsl"):
                 yield self.figure(f"{id}-{measure}-by-size", measure, by_class, classes, None, at)
         yield self.table(id, summaries)
@@ -143,12 +144,18 @@ class Panel:
             for label, estimates in series.items()
             if estimates.keys() & ticks.keys()
         }
-        xlabel = "Bag size" if x_axis is None else LABELS[x_axis]
-        title = f"{COLUMNS[measure].label} by {xlabel.lower()}{at}"
-        alt = f"{title}: {len(points)} series at {len(ticks)} places; the table below has the numbers."
+        xlabel = message("Bag size") if x_axis is None else LABELS[x_axis]
+        label = message(COLUMNS[measure].label)
+        title = message("{measure} by {axis}", measure=label, axis=within_sentence(xlabel))
+        if at:
+            title = message("{title}, {place}", title=title, place=at)
+        alt = message(
+            "{title}: {series} series at {places} places; the table below has the numbers.",
+            title=title, series=len(points), places=len(ticks),
+        )  # fmt: skip
         unit = COLUMNS[measure].unit
         return groups(
-            id, title, list(ticks.values()), points, xlabel, COLUMNS[measure].label, alt,
+            id, title, list(ticks.values()), points, xlabel, label, alt,
             x=_as_numbers(_distinct_values(cells, x_axis)) if x_axis else None, unit=unit,
         )  # fmt: skip
 
@@ -165,7 +172,7 @@ class Panel:
             columns += [measure, half] if has_halves else [measure]
         rows = [_row(cell, axes, [measure.key for measure in measures], halves=has_halves) for cell in cells]
         note = CONFIDENCE_HELP if has_halves else ""
-        return Table(f"{id}-table", self.title or "All runs", tuple(columns), tuple(rows), note)
+        return Table(f"{id}-table", self.title or message("All runs"), tuple(columns), tuple(rows), note)
 
 
 def panels(results: ExperimentResults) -> list[Panel]:
@@ -176,9 +183,7 @@ def panels(results: ExperimentResults) -> list[Panel]:
     series = [name for name in POLICIES if name in varied]
     by_title: dict[str, list[ResultCell]] = {}
     for cell in results.cells:
-        title = ", ".join(
-            f"{LABELS[name].lower()} {tick_label(name, cell.axis(name))}" for name in panel_axes
-        )
+        title = joined(", ", (_at(name, cell.axis(name)) for name in panel_axes))
         by_title.setdefault(title, []).append(cell)
     return [Panel(title, cells, x_axis, series) for title, cells in by_title.items()]
 
@@ -192,7 +197,7 @@ def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
     sections = [Section("answer", "The answer", "", first, is_on_top=True)] if first else []
     for number, panel in enumerate(panels(results), 1):
         name = f"results-{number}"
-        title = panel.title[:1].upper() + panel.title[1:] or "Results"
+        title = capitalized(panel.title) if panel.title else message("Results")
         sections.append(Section(name, title, HELP, tuple(panel.blocks(name)), "Results"))
     if blocks := tuple(capacity(results)):
         top = Section("capacity", "Waits and processors", CAPACITY_HELP, blocks, is_on_top=True)
@@ -228,33 +233,52 @@ def _policy(policy: Policy) -> str:
 
 def _place(place: Mapping[str, Value]) -> str:
     """Return where a comparison is made, such as: load 90 %."""
-    return ", ".join(f"{LABELS[name].lower()} {tick_label(name, value)}" for name, value in place.items())
+    return joined(", ", (_at(name, value) for name, value in place.items()))
+
+
+def _at(name: str, value: Value) -> str:
+    """Return an axis with its value."""
+    return message("{axis} {value}", axis=within_sentence(LABELS[name]), value=tick_label(name, value))
 
 
 def _answer_sentence(results: ExperimentResults, best: Sequence[Winner]) -> str:
     """Return which policy is the best by the first measure; of sizes of a cluster, which suffices."""
     if _is_of_capacity(results):
-        return " ".join(_smallest(label, cells, _limit(results)) for label, cells in _curves(results).items())
+        answers = (_smallest(label, cells, _limit(results)) for label, cells in _curves(results).items())
+        return joined(" ", answers)
     if not best:
-        return "All policies give the same." if len(results.plan.policies) > 1 else ""
+        return message("All policies give the same.") if len(results.plan.policies) > 1 else ""
     lead = best[0]
     measure = COLUMNS[lead.measure]
     values = [_short(value, measure.unit) for value in lead.values]
     same = [
-        within_sentence(COLUMNS[one.measure].label)
+        within_sentence(message(COLUMNS[one.measure].label))
         for one in best[1:]
         if one.best == lead.best and one.place == lead.place
     ]
-    place = f"At {_place(lead.place)}, " if lead.place else ""
-    also = f" It is the best by {', '.join(same)} as well." if same else ""
-    chance = {
-        "yes": "beyond chance", "no": "which may be chance", "equal": "as good",
-        "unknown": "from one run of each, so that what chance does is unknown",
-    }[lead.chance]  # fmt: skip
-    return (
-        f"{place}{_policy(lead.best)} is the best by {within_sentence(measure.label)}: {values[0]}, before"
-        f" {_policy(lead.second)} with {values[1]}, {chance}.{also}"
-    )
+    found = message(
+        ANSWERS[lead.chance],
+        best=_policy(lead.best), measure=within_sentence(message(measure.label)), value=values[0],
+        second=_policy(lead.second), other=values[1],
+    )  # fmt: skip
+    if lead.place:
+        found = message("At {place}: {found}", place=_place(lead.place), found=found)
+    also = message("It is the best by {measures} as well.", measures=joined(", ", same)) if same else ""
+    return joined(" ", filter(None, (found, also)))
+
+
+ANSWERS: Final = {
+    "yes": message("{best} is the best by {measure}: {value}, before {second} with {other}, beyond chance."),
+    "no": message(
+        "{best} is the best by {measure}: {value}, before {second} with {other}, which may be chance."
+    ),
+    "equal": message("{best} is the best by {measure}: {value}, before {second} with {other}, as good."),
+    "unknown": message(
+        "{best} is the best by {measure}: {value}, before {second} with {other}, from one run of each, so"
+        " that what chance does is unknown."
+    ),
+}
+"""The answer, by what chance may have to do with it."""
 
 
 def _first_picture(results: ExperimentResults) -> Iterator[Block]:
@@ -276,23 +300,27 @@ def _winner_tables(results: ExperimentResults, best: Sequence[Winner]) -> Iterat
     places = list(dict.fromkeys(_place(one.place) for one in best))
     for number, place in enumerate(places, 1):
         rows = [
-            (COLUMNS[one.measure].label, tuple(_winner_facts(f"best.{number}.{one.measure}", one)))
+            (message(COLUMNS[one.measure].label), tuple(_winner_facts(f"best.{number}.{one.measure}", one)))
             for one in best
             if _place(one.place) == place
         ]
-        title = f"Best policies at {place}" if place else "Best policies"
-        columns = ("Best", "Its value", "Second", "Value of the second", "Beyond chance?")
+        title = message("Best policies at {place}", place=place) if place else message("Best policies")
+        columns = (
+            message("Best"), message("Its value"), message("Second"), message("Value of the second"),
+            message("Beyond chance?"),
+        )  # fmt: skip
         yield FactTable(f"best-{number}", title, columns, tuple(rows))
 
 
 def _winner_facts(prefix: str, one: Winner) -> Iterator[Fact]:
     """Yield what a row says of a winner."""
     unit = COLUMNS[one.measure].unit
-    for which, policy, value in zip(("best", "second"), (one.best, one.second), one.values, strict=True):
-        name = which.capitalize()
-        yield Fact(f"{prefix}.{which}", _policy(policy), name, text=_policy(policy))
-        yield Fact(f"{prefix}.{which}_value", value, f"{name}, value", unit, text=_short(value, unit))
-    said = {"unknown": "unknown: one repetition"}.get(one.chance, one.chance)
+    names = {"best": message("Best"), "second": message("Second")}
+    for (which, name), policy, value in zip(names.items(), (one.best, one.second), one.values, strict=True):
+        yield Fact(f"{prefix}.{which}", _policy(policy), name, text=Verbatim(_policy(policy)))
+        label = message("{name}, value", name=name)
+        yield Fact(f"{prefix}.{which}_value", value, label, unit, text=_short(value, unit))
+    said = message("unknown: one repetition") if one.chance == "unknown" else message(one.chance)
     yield Fact(f"{prefix}.beyond_chance", one.chance, "Beyond chance?", text=said)
 
 
@@ -309,14 +337,15 @@ def _policy_table(results: ExperimentResults) -> Iterator[Table]:
             if value is not None:
                 short = "WQR" if str(value).startswith("WQR") else str(value)
                 meaning = MEANINGS.get("WQR-x" if short == "WQR" else short, "")
-                rows.append((str(value), FULL_NAMES.get(short, str(value)), meaning))
+                rows.append((str(value), FULL_NAMES.get(short, str(value)), message(meaning)))
     columns = (Column("policy", "Policy"), Column("name", "In full"), Column("meaning", "What it does"))
-    note = "K: known, H: from history, U: unknown." if any("(resources" in row[2] for row in rows) else ""
+    has_letters = any("(resources" in row[2] for row in rows)
+    note = message("K: known, H: from history, U: unknown.") if has_letters else ""
     if rows:
         yield Table("policies", "The policies", columns, tuple(rows), note)
 
 
-CAPACITY_HELP: Final = (
+CAPACITY_HELP: Final = message(
     "The waits of the same jobs on clusters of other sizes, both simulated: users submit as they did, however"
     " long they wait. 'gwa whatif' says how far such an answer can be trusted for a log."
 )
@@ -329,15 +358,18 @@ def capacity(results: ExperimentResults) -> Iterator[Block]:
         return
     lines_of: dict[str, tuple[list[float], list[float]]] = {}
     for label, cells in _curves(results).items():
-        for key, what in (("wait", "mean"), ("wait_p95", "95 % quantile")):
+        for key, what in (("wait", message("mean")), ("wait_p95", message("95 % quantile"))):
             points = sorted((_value(cell, "processors"), _value(cell, key)) for cell in cells)
-            lines_of[f"{label}, {what}" if label else what] = (
+            lines_of[message("{label}, {what}", label=label, what=what) if label else what] = (
                 [x for x, _ in points],
                 [y / HOUR for _, y in points],
             )
     yield lines(
         "capacity", "Waits by processors", lines_of, "Processors", "Wait in hours",
-        f"The mean and the 95 % quantile of simulated waits for {len(changes)} sizes of the cluster.",
+        message(
+            "The mean and the 95 % quantile of simulated waits for {sizes} sizes of the cluster.",
+            sizes=len(changes),
+        ),
         log=(False, False),
     )  # fmt: skip
 
@@ -367,17 +399,17 @@ def _smallest(label: str, cells: Sequence[ResultCell], limit: float) -> str:
     """Return which tried size is the smallest that keeps waits below the limit."""
     enough = [_value(cell, "processors") for cell in cells if _value(cell, "wait_p95") < limit]
     if not enough:
-        return (
-            f"{_of(label)}95 % of the jobs wait for less than {seconds(limit)} with none of the sizes tried."
+        found = message(
+            "95 % of the jobs wait for less than {limit} with none of the sizes tried.", limit=seconds(limit)
         )
-    return (
-        f"{_of(label)}{min(enough):,.0f} processors are the fewest of those tried with which 95 % of the jobs"
-        f" wait for less than {seconds(limit)}."
-    )
-
-
-def _of(label: str) -> str:
-    return f"{label}: " if label else ""
+    else:
+        found = message(
+            "{processors} processors are the fewest of those tried with which 95 % of the jobs wait for less"
+            " than {limit}.",
+            processors=number_text(min(enough)),
+            limit=seconds(limit),
+        )
+    return message("{label}: {found}", label=label, found=found) if label else found
 
 
 def _value(cell: ResultCell, measure: str) -> float:

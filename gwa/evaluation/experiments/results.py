@@ -18,6 +18,8 @@ from gwa.evaluation.experiments.run import MEASURES, Row
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.util.atomic import whole
 from gwa.util.spreadsheet import disarmed
+from gwa.words.formatting import number
+from gwa.words.message import message
 from gwa.words.unit import Value
 
 CONFIDENCE: Final = 0.95
@@ -116,9 +118,11 @@ class ExperimentResults:
         most, jobs = max(counts, default=(0, 0))
         if not most:
             return ""
-        return (
-            f"In a run, {most:,} of {jobs:,} jobs ran longer than they requested: they were planned with"
-            " their run time."
+        return message(
+            "In a run, {most} of {jobs} jobs ran longer than they requested: they were planned with their run"
+            " time.",
+            most=number(most),
+            jobs=number(jobs),
         )
 
     @property

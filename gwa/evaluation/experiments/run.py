@@ -19,6 +19,7 @@ from gwa.simulation.backfilling import schedule
 from gwa.simulation.grid import Grid
 from gwa.simulation.jobs import Floats, Integers, Jobs
 from gwa.simulation.tasks import Tasks
+from gwa.words.message import message
 
 Row: TypeAlias = dict[str, str | float | int | None]
 """The results for a class of bag sizes: a number for each of `MEASURES`, None if it is unknown."""
@@ -52,7 +53,7 @@ MEASURES: Final = (
 )
 """The measures, means over bags or tasks; those of the whole run are in its first row."""
 
-HELP: Final = (
+HELP: Final = message(
     "Make-span: from the first submission of a task of a bag to the last end of one. NSL: that over the sum"
     " of its tasks' run times on a processor of speed 1. Both are means over bags of two tasks or more that"
     " finished. In time is before the last submission. Fairness is Jain's index of the users' mean bounded"

@@ -24,7 +24,7 @@ figures.kinds.series = (() => {
 
   function series(data, width, words, state) {
     const clock = draw.time(data.zone, words), whole = figures.span(data), { low, high, peak, reference } = ends(data);
-    const lines = state.lines ?? data.lines, [from, to] = state.view ?? whole;
+    const lines = state.lines ?? data.lines, close = figures.closeUp(data, whole), [from, to] = close ?? whole;
     // Jagged lines differ by how thick they are before they are dashed.
     const look = (place, thick) => ({ stroke: draw.colour(place), "stroke-width": place % 2 ? 1 : thick, "stroke-dasharray": place > 1 ? draw.dash(place) : "" });
     const items = lines.map(({ label }, place) => ({ label, sample: draw.lineSample(look(place, 2.4)) }));
@@ -77,16 +77,16 @@ figures.kinds.series = (() => {
     function closer(start, end) {
       const wide = figures.clamp(end - start, (whole[1] - whole[0]) / CLOSEST, whole[1] - whole[0]);
       const begin = figures.clamp(start, whole[0], whole[1] - wide);
-      state.view = wide < whole[1] - whole[0] ? [begin, begin + wide] : null;
+      figures.zoom(wide < whole[1] - whole[0] ? [begin, begin + wide] : null, data);
     }
 
     return figures.picture(at, body, read, points, {
-      isClose: Boolean(state.view),
+      isClose: Boolean(close),
       drag: (a, b) => closer(x.invert(a), x.invert(b)),
       zoom: (factor, px) => { const middle = px === undefined ? (from + to) / 2 : x.invert(px); closer(middle - (to - from) * factor / 2, middle + (to - from) * factor / 2); },
-      whole: () => { state.view = null; },
+      whole: () => figures.zoom(null, data),
       pan: (side) => {
-        if (!state.view || (side < 0 ? from <= whole[0] : to >= whole[1])) return false;
+        if (!close || (side < 0 ? from <= whole[0] : to >= whole[1])) return false;
         const step = side * (to - from) / 10;
         closer(from + step, to + step);
         return true;
