@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from gwa.cli._terminal import echo
 from gwa.errors import EngineError
@@ -584,6 +585,18 @@ def opened_whole(trace: Path, params: dict[str, Any], *, takes_requests: bool = 
         tell_joined(trace, joined, quiet=params["quiet"])
         whole.store.stated.update(stated)
         yield whole
+
+
+def refuse_for_requests(trace: Path, allowed: Collection[str]) -> None:
+    """Raise a usage error for an option that says something of jobs: *trace* holds requests."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        name = param.name or ""
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if is_given and name not in SAME_RESULT | {*allowed, "traces", "trace"}:
+            raise click.UsageError(
+                f"{param.opts[0]} is of jobs, and {trace.name} holds requests to language models"
+            )
 
 
 def part_of(whole: "Trace", params: dict[str, Any], period: str | None = None) -> "Trace":

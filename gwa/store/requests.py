@@ -7,12 +7,14 @@ so, else since an unknown start; what a source does not tell is NULL.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Final
 
 from gwa.errors import TraceError
 from gwa.store.schema import LATEST, LONGEST, Field
 from gwa.store.store import TABLES, Store, columns_of
+from gwa.store.system import System, from_header
 
 MOST_TOKENS: Final = 1e12
 """No request has more tokens."""
@@ -51,6 +53,11 @@ class RequestStore(Store):
 
     holds: ClassVar[str] = "requests"
     tables: ClassVar[Mapping[str, str]] = REQUEST_TABLES
+
+    @cached_property
+    def system(self) -> System:
+        """What the header says of the system; its size cannot be inferred from requests."""
+        return from_header(self.header)
 
     def _trust_nothing(self, path: Path) -> None:
         """Refuse a file that is not a store of requests, or that holds values which no request has."""
