@@ -13,7 +13,7 @@ gwa convert trace.duckdb -o trace.requests.csv
 notes = """
 A table with commas, whose first line names its columns, in any order: submit_time, tokens_in and tokens_out, and where they are
 known latency, first_token, model, service, session_id, user_id, images and blocks. Lines that begin with # say what else is known,
-such as TimeZone. To bring a log of your own into gwa, name its columns so.
+such as TimeZoneString: Europe/Amsterdam. To bring a log of your own into gwa, name its columns so.
 
 Times are seconds: since 1970 from 1985 on, else since an unknown start. latency is from submission to the end of the response,
 first_token to its first token, both in seconds. blocks are identities of the blocks of the prompt, whole numbers parted by blanks.

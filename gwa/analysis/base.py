@@ -180,7 +180,7 @@ def paragraphs(docstring: str) -> str:
 def analyses() -> tuple[Analysis, ...]:
     """Return all analyses in the order of the report: by chapter, then *order*, then name."""
     instances = plugins.instances("gwa.analysis.sections", Analysis, "gwa.sections")
-    chapters = list(Chapter)
+    chapters: list[Enum] = list(Chapter)
     return tuple(sorted(instances, key=lambda item: (chapters.index(item.chapter), item.order, item.id)))
 
 

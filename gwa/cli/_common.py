@@ -587,6 +587,17 @@ def opened_whole(trace: Path, params: dict[str, Any], *, takes_requests: bool = 
         yield whole
 
 
+@contextmanager
+def opened_requests(trace: Path, params: dict[str, Any]) -> "Iterator[Trace]":
+    """Open a trace of requests to language models; raise `UnknownFormat` for one of jobs."""
+    from gwa.errors import UnknownFormat
+
+    with opened_whole(trace, params, takes_requests=True) as whole:
+        if whole.store.holds != "requests":
+            raise UnknownFormat(f"{trace}: holds jobs, expected a trace of requests to language models")
+        yield whole
+
+
 def refuse_for_requests(trace: Path, allowed: Collection[str]) -> None:
     """Raise a usage error for an option that says something of jobs: *trace* holds requests."""
     context = click.get_current_context()

@@ -21,7 +21,7 @@ class Chapter(Enum):
 def request_analyses() -> tuple[Analysis, ...]:
     """Return all analyses of requests in the order of the report: by chapter, then *order*, then name."""
     found = plugins.instances("gwa.requests.sections", Analysis)
-    chapters = list(Chapter)
+    chapters: list[Enum] = list(Chapter)
     return tuple(sorted(found, key=lambda one: (chapters.index(one.chapter), one.order, one.id)))
 
 

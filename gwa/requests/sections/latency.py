@@ -37,7 +37,7 @@ def latency(store: Store) -> Iterator[Block | Drawing]:
     """
     known = recorded(store)
     samples = {name: store.sample(name, "requests") for name in WHAT if known[name]}
-    rows = {
+    rows: dict[str, tuple[Fact, ...]] = {
         WHAT[name]: summary(f"requests.{name}", sample, "seconds", WHAT[name])
         for name, sample in samples.items()
     }

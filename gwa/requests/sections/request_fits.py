@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -99,7 +100,7 @@ def request_fits(store: Store) -> Iterator[Block | Drawing]:
             ),
         )
         yield Note(message("{title}: {verdict}", title=TITLES[name], verdict=fits.verdict()))
-        yield Drawing(lambda name=name, x=x, fits=fits: _figure(name, x, fits))
+        yield Drawing(partial(_figure, name, x, fits))
 
 
 def _tested(x: Sample) -> Fits:

@@ -19,7 +19,7 @@ select
     count(*) / sum(count(*)) over () as share,
     quantile_cont(tokens_in, 0.5) as tokens_in, quantile_cont(tokens_out, 0.5) as tokens_out,
     quantile_cont(latency, 0.5) as latency
-from requests group by all order by requests desc, all limit {top}
+from requests group by all order by requests desc, model, service limit {top}
 """
 
 REJECTS: Final = "select file, line, reason, text from rejects order by file, line limit 20"

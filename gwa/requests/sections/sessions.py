@@ -45,7 +45,7 @@ def sessions(store: Store) -> Iterator[Block]:
             Fact("requests.sessions.share", inside, message("Requests of a session"), "fraction"),
         )
     )
-    rows = {
+    rows: dict[str, tuple[Fact, ...]] = {
         message("Requests of a session"): summary(
             "requests.sessions.length", lengths, "", message("requests of a session")
         )
