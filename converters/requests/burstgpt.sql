@@ -5,6 +5,7 @@ files = ["burstgpt*.csv"]
 reader = "named"
 delimiter = ","
 missing = [""]
+contains = "(?im)^[^\\n]*\\bRequest tokens\\b"
 export = '''
 https://github.com/HPMLL/BurstGPT/releases
 '''
