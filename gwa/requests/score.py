@@ -1,6 +1,6 @@
 """How near one trace of requests is to another: a distance for each of some measures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,11 +77,15 @@ MEASURES: Final = (
 """What is compared; a measure that one of the traces does not have is left empty."""
 
 
-def score_requests(real: Store, synthetic: Store) -> list[Line]:
-    """Return a line for each measure."""
+def statistics_of(store: Store) -> list[Statistic | None]:
+    """Return what each measure finds in a trace, None where it does not tell."""
+    return [measure.of(store) for measure in MEASURES]
+
+
+def score_requests(real: Sequence[Statistic | None], synthetic: Sequence[Statistic | None]) -> list[Line]:
+    """Return a line for each measure of two traces, of which `statistics_of` is given."""
     lines = []
-    for measure in MEASURES:
-        one, other = measure.of(real), measure.of(synthetic)
+    for measure, one, other in zip(MEASURES, real, synthetic, strict=True):
         distance = None if one is None or other is None else measure.distance(one, other)
         lines.append(Line(measure.id, _shown(one), _shown(other), measure.distance.name, distance))
     return lines

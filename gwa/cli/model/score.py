@@ -12,7 +12,7 @@ from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.evaluation.job_arrays import JobArrays
-    from gwa.trace import Trace
+    from gwa.evaluation.measure import Statistic
 
 SHOWN: Final = {"measure", "verdict", "real", "synthetic", "by", "distance", "halves"}
 """What fits a terminal."""
@@ -43,12 +43,16 @@ def command(real: Path, synthetic: Path, as_json: bool, **params: Any) -> None:
     from gwa.cli._terminal import table
     from gwa.evaluation.job_arrays import workload
     from gwa.evaluation.scorecard import COLUMNS, Reference, row
+    from gwa.requests.score import statistics_of
 
     with opened_whole(real, params, takes_requests=True) as trace:
         if trace.store.holds == "requests":
-            _score_requests(trace, synthetic, params, as_json=as_json)
-            return
-        jobs = workload(trace.store, str(real))
+            statistics = statistics_of(trace.store)
+        else:
+            jobs, statistics = workload(trace.store, str(real)), None
+    if statistics is not None:
+        _score_requests(statistics, synthetic, params, as_json=as_json)
+        return
     scorecard = Reference.of(jobs).score(_read_jobs(synthetic, params))
     rows = [row(line) for line in scorecard.lines]
     if sys.stdout.isatty() and not as_json:
@@ -59,13 +63,15 @@ def command(real: Path, synthetic: Path, as_json: bool, **params: Any) -> None:
             echo(sentence, err=True)
 
 
-def _score_requests(real: "Trace", synthetic: Path, params: dict[str, Any], *, as_json: bool) -> None:
+def _score_requests(
+    real: "list[Statistic | None]", synthetic: Path, params: dict[str, Any], *, as_json: bool
+) -> None:
     """Print the distances of two traces of requests."""
     from gwa.cli._terminal import table
-    from gwa.requests.score import Line, score_requests
+    from gwa.requests.score import Line, score_requests, statistics_of
 
     with opened_requests(synthetic, params) as other:
-        lines = score_requests(real.store, other.store)
+        lines = score_requests(real, statistics_of(other.store))
     table([field.name for field in fields(Line)], [astuple(line) for line in lines], as_json=as_json)
 
 
