@@ -12,7 +12,7 @@ from gwa.formats.convert import convert
 from gwa.formats.sample import write
 from gwa.requests.generate import generate_requests, read_request_model
 from gwa.requests.model import Clock, RequestModel
-from gwa.requests.score import score_requests
+from gwa.requests.score import score_requests, statistics_of
 from gwa.store.requests import REQUEST_NAMES
 from tests.conftest import HOME, LOGS
 from tests.requests.made import AZURE, opened, written
@@ -72,15 +72,9 @@ def test_a_model_is_near_what_it_was_fitted_to(folder, tmp_path):
     model = read_request_model(str(folder / "m.json"))
     generate_requests(model, tmp_path / "s.duckdb", requests=20_000, seed=1)
     with opened(folder / "sample.duckdb") as real, opened(tmp_path / "s.duckdb") as synthetic:
-        lines = {line.measure: line for line in score_requests(real, synthetic)}
-        shares = [
-            dict(
-                store.rows(
-                    "select model || service, count(*) / sum(count(*)) over () from requests group by 1"
-                )
-            )
-            for store in (real, synthetic)
-        ]
+        lines = {line.measure: line for line in score_requests(statistics_of(real), statistics_of(synthetic))}
+        query = "select model || service, count(*) / sum(count(*)) over () from requests group by 1"
+        shares = [dict(store.rows(query)) for store in (real, synthetic)]
     assert shares[0] == pytest.approx(shares[1], abs=0.02)
     for measure in ("tokens in", "tokens out", "latency", "time to the first token"):
         assert lines[measure].distance < 0.05
@@ -90,10 +84,10 @@ def test_a_model_is_near_what_it_was_fitted_to(folder, tmp_path):
 
 
 def test_a_trace_is_at_no_distance_from_itself(folder):
-    with opened(folder / "sample.duckdb") as one, opened(folder / "sample.duckdb") as other:
-        lines = score_requests(one, other)
+    with opened(folder / "sample.duckdb") as store:
+        lines = score_requests(statistics_of(store), statistics_of(store))
     assert [line.distance for line in lines] == [0.0] * len(lines)
-    done = run("model", "score", folder / "sample.duckdb", folder / "sample.requests.csv", "--json")
+    done = run("model", "score", folder / "sample.duckdb", folder / "sample.duckdb", "--json")
     assert [row["measure"] for row in json.loads(done.stdout)] == [line.measure for line in lines]
 
 
@@ -105,14 +99,17 @@ def test_a_model_of_azures_trace_is_near_it(name, tmp_path):
         model = RequestModel.fit(real)
         generate_requests(model, tmp_path / "s.duckdb", requests=real.account.jobs, seed=1)
         with opened(tmp_path / "s.duckdb") as synthetic:
-            lines = {line.measure: line.distance for line in score_requests(real, synthetic)}
+            lines = {
+                line.measure: line.distance
+                for line in score_requests(statistics_of(real), statistics_of(synthetic))
+            }
     assert lines["gap"] < 0.12
     assert max(lines["tokens in"], lines["tokens out"], lines["tokens in and out"]) < 0.08
     assert lines["dispersion in a minute"] < 0.8
 
 
 def test_a_clock_goes_as_far_in_a_cycle_as_real_time():
-    clock = Clock(tuple(float(hour % 5) for hour in range(24)))
+    clock = Clock(tuple(float(hour % 5) + 0.5 for hour in range(24)))
     virtual = np.linspace(0, 5 * 86400, 1001)
     real = clock.real(virtual)
     assert real[0] == 0
@@ -155,10 +152,8 @@ def test_commands_say_what_is_of_jobs_and_what_of_requests(folder, tmp_path):
     assert "--jobs is of jobs" in run("model", "generate", model, "--jobs", "5", "-o", out).output
     assert "either --requests or --days" in run("model", "generate", model, "-o", out).output
     assert "above 0" in run("model", "generate", model, "--days", "-1", "-o", out).output
-    assert (
-        "--requests is of a model of requests"
-        in run("model", "generate", "lublin", "--requests", "5", "-o", out).output
-    )
+    done = run("model", "generate", "lublin", "--requests", "5", "-o", out)
+    assert "--requests is of a model of requests" in done.output
     done = run("model", "generate", model, "--requests", "5", "-o", tmp_path / "x.swf")
     assert "holds no requests of language models" in str(done.exception)
     done = run("model", "score", folder / "sample.duckdb", TINY)
