@@ -9,12 +9,18 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import gwa
 from gwa.analysis.base import analyses
 from gwa.analysis.build import build
+from gwa.formats.open import open_trace
+from gwa.formats.sample import write as write_sample
 from gwa.report.document import Fact, Report
+from gwa.requests.base import request_analyses
+from gwa.requests.build import build_requests
+from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from tests.conftest import HOME, LOGS
 
@@ -50,6 +56,8 @@ WORDS = {
 """What is fitted, by the last part of the id of a fact."""
 
 MEANINGS = {
+    "requests.recorded.{field}": "Requests with a known value of the field",
+    "requests.dispersion.{seconds}s": "Variance over mean of requests in intervals of that length",
     "completeness.{field}": "Jobs with a known value of the field",
     "synthetic.{model}": "Noise floors that the workload of the model is away",
     "burstiness.temporal.{seconds}s": "Entropy of arrivals in intervals of that length",
@@ -88,6 +96,8 @@ OUTCOMES = "completed|failed|cancelled"
 VARYING = (
     (r"^(makespan|priority)\.(free|normal|production|monitoring)(?=\.|$)", r"\1.{priority}"),
     (r"^fit\.[a-z_]+", "fit.{variable}"),
+    (r"^requests\.fit\.[a-z_]+", "requests.fit.{variable}"),
+    (r"^requests\.recorded\.\w+", "requests.recorded.{field}"),
     (rf"\.({DISTRIBUTIONS})(?=\.|$)", ".{distribution}"),
     (rf"^(makespan|fit\.\{{variable\}})\.((?:\{{priority\}}\.)?)({OUTCOMES})(?=\.)", r"\1.\2{outcome}"),
     (r"^completeness\.(?!ran_without_wait)\w+", "completeness.{field}"),
@@ -115,7 +125,7 @@ def rows(report: Report) -> Iterator[dict[str, str]]:
 
 def meaning(fact: Fact) -> str:
     """Return what a fact is; of a general one without the names of what it is about in this trace."""
-    if fact.id.startswith("fit."):
+    if fact.id.startswith(("fit.", "requests.fit.")):
         return WORDS[fact.id.rpartition(".")[2]]
     return MEANINGS.get(general(fact.id), str(fact.label))
 
@@ -137,6 +147,15 @@ def logs(folder: Path) -> list[Path]:
     ]
 
 
+def rows_of_requests() -> Iterator[dict[str, str]]:
+    """Yield what the reference says of each fact of the made trace of requests."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "sample.requests.csv"
+        write_sample("requests", path)
+        with open_trace([path], None, ReadOptions(requests=True)) as store:
+            yield from rows(build_requests(store, "sample", strict=True))
+
+
 def kept() -> list[dict[str, Any]]:
     """Return the facts that the reference has."""
     found: list[dict[str, Any]] = json.loads(KEPT.read_text())
@@ -150,7 +169,9 @@ def write() -> None:
         with gwa.open(paths) as trace:
             for row in rows(whole(trace.store)):
                 found.setdefault(row["id"], row)
-    order = {one.id: place for place, one in enumerate(analyses())}
+    for row in rows_of_requests():
+        found.setdefault(row["id"], row)
+    order = {one.id: place for place, one in enumerate((*analyses(), *request_analyses()))}
     ordered = sorted(found.values(), key=lambda row: order[row["section"]])
     KEPT.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n")
 

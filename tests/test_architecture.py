@@ -23,7 +23,7 @@ FLOORS = (
     "models",
     "evaluation",
     "analysis",
-    "archive trace",
+    "archive requests trace",
     "functions",
     "assistant gym tasks",
     "cli __init__",

@@ -126,7 +126,7 @@ REFUSED = {
     "alibaba-gpu2023/openb_node_list_all_node.csv": "no column says when a job was submitted",
     "alibaba-spot2026/node_info_df.csv": "no column says when a job was submitted",
     # Requests to a language model.
-    "azure/AzureLLMInferenceTrace_*": "no column says when a job was submitted .* ended or how long it ran",
+    "azure/AzureLLMInferenceTrace_*": "holds requests of language models, not jobs",
     # What runs or waits now, as Slurm prints it, and answers without jobs.
     "hb-jobinfo/squeue.txt": "looks like a table of 2 columns parted by bars",
     "hb-jobinfo/sstat.txt": "looks like a table of 12 columns parted by commas",

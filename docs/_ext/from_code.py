@@ -114,11 +114,12 @@ def formats() -> str:
 def facts() -> str:
     """Return the facts, section by section."""
     from gwa.analysis.base import analyses
+    from gwa.requests.base import request_analyses
 
     kept = json.loads((HOME / "docs" / "facts.json").read_text())
     by_section = {name: list(rows) for name, rows in groupby(kept, key=lambda row: row["section"])}
     parts = []
-    for one in analyses():
+    for one in (*analyses(), *request_analyses()):
         if rows := by_section.get(one.id):
             parts += [f"## {one.title}\n", *(_paragraph(text) for text in one.help.split("\n\n"))]
             parts += [table(("Fact", "What it is", "Unit"), map(_fact_row, rows))]
@@ -141,6 +142,14 @@ def fields() -> str:
         for number, one in enumerate(FIELDS, 1)
     )
     return table(("", "Column", "In GWF text", "Unit", "Meaning"), rows)
+
+
+def request_fields() -> str:
+    """Return the fields of a request."""
+    from gwa.store.requests import REQUEST_FIELDS
+
+    rows = ((code(one.name), one.unit or "none", escaped(one.meaning)) for one in REQUEST_FIELDS)
+    return table(("Column", "Unit", "Meaning"), rows)
 
 
 def models() -> str:
@@ -290,6 +299,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
         formats,
         facts,
         fields,
+        request_fields,
         models,
         measures,
         findings,

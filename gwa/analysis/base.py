@@ -60,7 +60,7 @@ class Analysis:
 
     id: str
     title: str
-    chapter: Chapter
+    chapter: Enum
     facts: tuple[str, ...]
     needs: tuple[str, ...]
     help: str
@@ -133,12 +133,12 @@ class Analysis:
     @property
     def view(self) -> View:
         """For whom its section is."""
-        return "modeller" if self.chapter is Chapter.MODELLERS else "operator"
+        return "modeller" if self.chapter.name == Chapter.MODELLERS.name else "operator"
 
 
 def analysis(
     title: str,
-    chapter: Chapter,
+    chapter: Enum,
     *,
     facts: Sequence[str],
     needs: Sequence[str] = (),
@@ -180,7 +180,7 @@ def paragraphs(docstring: str) -> str:
 def analyses() -> tuple[Analysis, ...]:
     """Return all analyses in the order of the report: by chapter, then *order*, then name."""
     instances = plugins.instances("gwa.analysis.sections", Analysis, "gwa.sections")
-    chapters = list(Chapter)
+    chapters: list[Enum] = list(Chapter)
     return tuple(sorted(instances, key=lambda item: (chapters.index(item.chapter), item.order, item.id)))
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from gwa.cli._terminal import echo
 from gwa.errors import EngineError
@@ -568,17 +569,45 @@ def opened(trace: Path, params: dict[str, Any]) -> "Iterator[Trace]":
 
 
 @contextmanager
-def opened_whole(trace: Path, params: dict[str, Any]) -> "Iterator[Trace]":
-    """Open a trace with the shared options but those that filter it, until the end of a ``with``."""
+def opened_whole(trace: Path, params: dict[str, Any], *, takes_requests: bool = False) -> "Iterator[Trace]":
+    """
+    Open a trace with the shared options but those that filter it, until the end of a ``with``.
+
+    A trace of requests to language models is refused unless the command *takes_requests*, too.
+    """
     from gwa.formats.open import open_trace
     from gwa.trace import Trace, title
 
     stated = _stated(params)
     read_options, joined = joining(reading(params), params)
+    read_options = replace(read_options, requests=takes_requests)
     with Trace(open_trace([trace], params["name"], read_options), title([trace])) as whole:
         tell_joined(trace, joined, quiet=params["quiet"])
         whole.store.stated.update(stated)
         yield whole
+
+
+@contextmanager
+def opened_requests(trace: Path, params: dict[str, Any]) -> "Iterator[Trace]":
+    """Open a trace of requests to language models; raise `UnknownFormat` for one of jobs."""
+    from gwa.errors import UnknownFormat
+
+    with opened_whole(trace, params, takes_requests=True) as whole:
+        if whole.store.holds != "requests":
+            raise UnknownFormat(f"{trace}: holds jobs, expected a trace of requests to language models")
+        yield whole
+
+
+def refuse_for_requests(trace: Path, allowed: Collection[str]) -> None:
+    """Raise a usage error for an option that says something of jobs: *trace* holds requests."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        name = param.name or ""
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if is_given and name not in SAME_RESULT | {*allowed, "traces", "trace"}:
+            raise click.UsageError(
+                f"{param.opts[0]} is of jobs, and {trace.name} holds requests to language models"
+            )
 
 
 def part_of(whole: "Trace", params: dict[str, Any], period: str | None = None) -> "Trace":
@@ -659,19 +688,19 @@ def tell_replaced(names: Sequence[str]) -> None:
         )
 
 
-def account_in_words(account: "Account") -> str:
-    """Return how many jobs were made from how many rows, and what became of the others."""
+def account_in_words(account: "Account", what: str = "jobs") -> str:
+    """Return how many jobs, or *what* a trace is of, were made of how many rows, and what of the others."""
     others = f"{account.comments:,} comments, {account.folded:,} folded, {account.rejected:,} rejected"
     if account.skipped:
         others += f", {account.skipped:,} in files not read"
-    return f"{account.jobs:,} jobs from {account.rows:,} rows ({others})"
+    return f"{account.jobs:,} {what} from {account.rows:,} rows ({others})"
 
 
 def tell(out: Path, account: "Account", notes: "Sequence[ConversionNotes]" = (), *, quiet: bool) -> None:
     """Say on standard error what was written, what became of the rows, and what is worth knowing."""
     if quiet:
         return
-    parts = [f"{out}: {account_in_words(account)}"]
+    parts = [f"{out}: {account_in_words(account, *(note.of for note in notes[:1]))}"]
     for note in notes:
         parts += note.told
         if note.count:

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import TRACE, engines, opened, options, parts, require_known, statements, to_file
+from gwa.cli._common import (
+    TRACE,
+    engines,
+    opened_whole,
+    options,
+    part_of,
+    parts,
+    refuse_for_requests,
+    require_known,
+    statements,
+    to_file,
+)
 from gwa.cli._terminal import echo, echo_csv, echo_json
 
 if TYPE_CHECKING:
@@ -54,9 +65,10 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     """Print the JSON Schema of what the command prints, and end."""
     from gwa.analysis.base import families
     from gwa.report.json_schema import facts_schema
+    from gwa.requests.base import request_families
 
     if wanted:
-        echo_json(json.dumps(facts_schema(families()), indent=1, ensure_ascii=False))
+        echo_json(json.dumps(facts_schema([*families(), *request_families()]), indent=1, ensure_ascii=False))
         ctx.exit()
 
 
@@ -121,7 +133,11 @@ def command(
     if len(printed) > 1 or len(sources) > 1:
         raise click.BadParameter("expected one to print, and one to read", param_hint="--format")
     params["name"] = sources[0] if sources else None
-    with opened(trace, params) as opened_trace:
+    with opened_whole(trace, params, takes_requests=True) as whole:
+        if whole.store.holds == "requests":
+            _print_of_requests(whole, only, printed[0] if printed else "json", every=every)
+            return
+        opened_trace = part_of(whole, params)
         if explain:
             from gwa.analysis.profile import COLUMNS, section_costs
             from gwa.cli._terminal import table
@@ -142,11 +158,27 @@ def command(
         PRINTERS[kind](found, opened_trace)
 
 
-def _require_fact(prefix: str) -> None:
-    """Raise a usage error if no fact of any trace begins with *prefix*; else say that this one has none."""
-    from gwa.analysis.base import analyses
+OF_REQUESTS: Final = ("only", "every", "formats", "for_prometheus", "set_", "force")
+"""The options that facts of requests have, too."""
 
-    beginnings = sorted({fact for analysis in analyses() for fact in analysis.facts})
+
+def _print_of_requests(trace: "Trace", only: str, kind: str, *, every: bool) -> None:
+    """Print the facts of a trace of requests to language models."""
+    from gwa.requests.base import request_families
+    from gwa.requests.build import request_facts
+
+    refuse_for_requests(Path(trace.name), OF_REQUESTS)
+    found = request_facts(trace.store, only, every=every)
+    if only and not found:
+        _require_fact(only, request_families())
+    PRINTERS[kind](found, trace)
+
+
+def _require_fact(prefix: str, known: "Sequence[tuple[str, str]]" = ()) -> None:
+    """Raise a usage error if no fact of any trace begins with *prefix*; else say that this one has none."""
+    from gwa.analysis.base import families
+
+    beginnings = sorted({fact for fact, _ in known or families()})
     if not any(fact.startswith(prefix) or prefix.startswith(f"{fact}.") for fact in beginnings):
         require_known([prefix], beginnings, "fact that begins with", "--only")
     echo(f"gwa: this trace has no fact that begins with '{prefix}'", err=True)

@@ -34,6 +34,7 @@ from gwa.cli._common import (
     part_of,
     parts,
     reading,
+    refuse_for_requests,
     require_known,
     statements,
     write_texts,
@@ -165,6 +166,9 @@ def command(
     and what it is compared with, too, such as TRACE-2026-11-against-2026-10.html. A file of that name is
     replaced if gwa wrote it from the same trace with the same options, any other with --force only.
 
+    A trace of requests to language models has a report of its own, on rates, tokens and latency; options that
+    are of jobs are refused.
+
     \b
     Examples:
       gwa sample -o sample.sacct
@@ -176,11 +180,13 @@ def command(
       gwa report sample.sacct --strings mine/languages/fr.po
     """
     from gwa.analysis.base import analyses
+    from gwa.requests.base import request_analyses
 
     kinds = [name for name in outputs() if params[name]] or ["html"]
     known = [analysis.id for analysis in analyses()]
+    of_requests = [analysis.id for analysis in request_analyses()]
     only = sections.replace(" ", "").split(",") if sections else known if every else None
-    require_known(only or (), known, "section", "--sections")
+    require_known(only or (), [*known, *of_requests], "section", "--sections")
     look = looking(params)
     is_chosen = ctx.get_parameter_source("view") is not ParameterSource.DEFAULT
     failed, alerts = False, 0
@@ -193,8 +199,13 @@ def command(
     if by == "site" and params["sites"]:
         raise click.UsageError("--by site shows all clusters, expected no --site with it")
     for trace in traces:
-        with opened_whole(trace, params) as whole:
+        with opened_whole(trace, params, takes_requests=True) as whole:
             write_texts(params)
+            if whole.store.holds == "requests":
+                require_known(only or (), of_requests, "section of requests", "--sections")
+                failed = _of_requests(whole, _Output(trace, folder, kinds, look, ctx.params), only) or failed
+                continue
+            require_known(only or (), known, "section of jobs", "--sections")
             part = part_of(whole, params)
             earlier = _earlier(whole, part, against, params) if against else None
             part.store.top = top
@@ -215,6 +226,21 @@ def command(
         echo("gwa: some sections could not be made: they say so in their place", err=True)
     if alerts or failed:
         ctx.exit(HELD if alerts else 1)
+
+
+OF_REQUESTS: Final = ("name", "sections", "top", "theme", "lang", "folder", "force", "strings", "set_")
+"""The options that a report on requests has, too, beside kinds of outputs."""
+
+
+def _of_requests(trace: "Trace", out: "_Output", only: Sequence[str] | None) -> bool:
+    """Write the report on a trace of requests to language models; return whether a section is broken."""
+    from gwa.requests.build import build_requests
+
+    refuse_for_requests(out.trace, [*OF_REQUESTS, *outputs()])
+    trace.store.top = out.params["top"]
+    report = build_requests(trace.store, trace.name, only=only, progress=reading(dict(out.params)).progress)
+    out.write(report, out.name(trace, None, out.params))
+    return report.failed
 
 
 def _alert(report: "Report", language: "Language | None") -> int:
@@ -258,7 +284,11 @@ class _Output:
 
     def write_index(self, report: "Report", part: "Trace") -> None:
         """Write the page that leads to others."""
-        with self._claimed(self.name(part, None, self.params, f"by-{self.params['by']}")) as name:
+        self.write(report, self.name(part, None, self.params, f"by-{self.params['by']}"))
+
+    def write(self, report: "Report", name: str) -> None:
+        """Write a *report* as what is called *name*."""
+        with self._claimed(name):
             self._write(report, name)
 
     def name(self, part: "Trace", earlier: "Trace | None", params: Mapping[str, Any], *more: str) -> str:

@@ -11,7 +11,7 @@ from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.READ
 
-KINDS: Final = ("slurm", "swf")
+KINDS: Final = ("slurm", "swf", "requests")
 """The kinds of log; the first is written unless the suffix of OUT says otherwise."""
 
 COMPRESSED: Final = (".gz", ".zst")
@@ -20,7 +20,7 @@ STORES: Final = (".gwf", ".duckdb", ".parquet", ".sqlite")
 
 
 @click.command(name="sample")
-@click.argument("kind", required=False, type=click.Choice(KINDS), metavar="[slurm|swf]")
+@click.argument("kind", required=False, type=click.Choice(KINDS), metavar="[slurm|swf|requests]")
 @output
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing on standard error.")
 def command(kind: str | None, out: Path, *, force: bool, quiet: bool) -> None:
@@ -36,11 +36,14 @@ def command(kind: str | None, out: Path, *, force: bool, quiet: bool) -> None:
     Standard Workload Format, which has no GPUs and no energy. Without either, the suffix of OUT decides: .swf
     is swf, any other is slurm. A further .gz or .zst compresses.
 
+    'requests' is another sample, of requests to language models: three days of an invented service.
+
     \b
     Examples:
       gwa sample -o sample.sacct
       gwa sample swf -o sample.swf
       gwa sample -o sample.sacct.gz
+      gwa sample requests -o sample.requests.csv
     """
     from gwa.formats.sample import write
 
@@ -55,8 +58,12 @@ def command(kind: str | None, out: Path, *, force: bool, quiet: bool) -> None:
         raise click.UsageError(
             f"{out.name}: what sacct prints is no SWF, expected a name such as sample.sacct"
         )
-    chosen = kind or ("swf" if suffix == ".swf" else "slurm")
+    is_of_requests = suffixes[-2:] == [".requests", ".csv"]
+    chosen = kind or ("swf" if suffix == ".swf" else "requests" if is_of_requests else "slurm")
     with claimed([out], force=force):
-        jobs = write(chosen, out)
+        made = write(chosen, out)
+    what = "jobs of an invented cluster, 64 weeks"
+    if chosen == "requests":
+        what = "requests to language models of an invented service, three days"
     if not quiet:
-        echo(f"{out}: {jobs:,} jobs of an invented cluster, 64 weeks; next: gwa report {out}", err=True)
+        echo(f"{out}: {made:,} {what}; next: gwa report {out}", err=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import JSON, TRACE, opened, options, to_file
+from gwa.cli._common import JSON, TRACE, opened_whole, options, to_file
 
 if TYPE_CHECKING:
     from gwa.store.store import Store
@@ -26,7 +26,8 @@ def command(trace: Path, query: str, as_json: bool, **params: Any) -> None:
 
     Prints a table on a terminal, CSV when piped. The table jobs has the 29 fields of GWF and the extension
     fields, such as n_gpus; ran has the jobs that ran, with start_time, end_time and cpu_seconds. Other
-    tables: header, sources, rejects, repairs and dependencies. Queries read the trace only and write nothing.
+    tables: header, sources, rejects, repairs and dependencies. A trace of requests to language models has the
+    table requests instead. Queries read the trace only and write nothing.
     In CSV, text that a spreadsheet would take for a formula begins with an apostrophe. Times with a zone are
     shown in the zone of the trace.
 
@@ -37,7 +38,7 @@ def command(trace: Path, query: str, as_json: bool, **params: Any) -> None:
     """
     from gwa.cli._terminal import table
 
-    with opened(trace, params) as opened_trace:
+    with opened_whole(trace, params, takes_requests=True) as opened_trace:
         names, rows = _answer(opened_trace.store, query)
     table(names, rows, as_json=as_json)
 

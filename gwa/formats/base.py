@@ -6,12 +6,26 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from gwa.errors import TraceError, UnknownFormat
 from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions, RebuildNeeded
+from gwa.store.requests import RequestStore
 from gwa.store.store import Store
 from gwa.util import plugins
+
+WORDS: Final = {Store.holds: "jobs", RequestStore.holds: "requests of language models"}
+"""What traces are of, in words."""
+
+
+def refuse_requests(path: Path, options: ReadOptions) -> None:
+    """Raise `UnknownFormat` for a trace of requests unless *options* take those, too."""
+    if options.join or not options.requests:
+        raise UnknownFormat(
+            f"{path}: holds {WORDS[RequestStore.holds]}, not jobs: expected gwa convert, report, facts, sql"
+            " or model, see 'gwa formats requests'"
+        )
 
 
 @dataclass(frozen=True)
@@ -25,8 +39,9 @@ class Format:
     does not match it. *export* are the commands that get such a file out of the system that has it, each on a
     line of its own; lines that begin with # explain them. *options* maps the options of the format to what
     they accept: see `gwa.formats.format_options`. A *last resort* is recognised only where no other format
-    matches. *lines_of_header* says how many lines of a file name its columns; None where it is not one of
-    lines that can be read from any of them on.
+    matches. *holds* says what its files may hold: jobs, or requests to language models. *lines_of_header*
+    says how many lines of a file name its columns; None where it is not one of lines that can be read from
+    any of them on.
     """
 
     name: str
@@ -40,13 +55,19 @@ class Format:
     export: str = ""
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
     is_last_resort: bool = False
+    holds: tuple[str, ...] = (Store.holds,)
     lines_of_header: Callable[[FileHead], int | None] = lambda _: None
 
     def save(self, store: Store, path: Path) -> None:
-        """Write *store* to *path*; raise `UnknownFormat` if the format can only be read."""
+        """Write *store* to *path*; raise `UnknownFormat` if the format can only be read, or holds others."""
         if self.write is None:
             message = f"{path}: {self.title} can only be read"
             raise UnknownFormat(message)
+        if store.holds not in self.holds:
+            raise UnknownFormat(
+                f"{path}: a file of this name holds no {WORDS[store.holds]}, expected .duckdb"
+                f" or {'.requests.csv' if store.holds == RequestStore.holds else 'a format of jobs'}"
+            )
         self.write(store, path)
 
     def is_named(self, name: str) -> bool:

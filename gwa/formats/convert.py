@@ -40,13 +40,15 @@ def convert(
     """
     Convert the trace in *paths* to *out*, completely or not at all, and return the account of its rows.
 
-    Raise `OutputError` if *out* is one of the files that are read, by whichever of its names.
+    A trace may be one of requests to language models, too. Raise `OutputError` if *out* is one of the files
+    that are read, by whichever of its names.
 
     With *by_month*, Parquet is written as a folder with a file for each month of submissions.
     """
-    target, options, files = writer(out), options or ReadOptions(), expand(paths)
+    target, files = writer(out), expand(paths)
+    options = replace(options or ReadOptions(), requests=True)
     if by_month:
-        target = monthly(target, out)
+        target, options = monthly(target, out), replace(options, requests=False)
     skip_unknown = any(path.is_dir() for path in paths)
     with protected(files), _resumable(files, out, options, is_folder=by_month) as options:
         if target.name == "duckdb":

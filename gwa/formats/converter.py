@@ -42,6 +42,9 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``accepts``
     the options that a user may give with ``-O``, and what each of them accepts, as
     `gwa.formats.format_options` says. The SELECT has their values as variables.
+``of``
+    ``requests`` where a row is a request to a language model, not of a job: the SELECT yields fields of
+    requests, with ``file_no`` and ``line``, of some rows at a time.
 ``select``
     the name of another definition whose columns and SELECT are used. This definition's own SELECT makes
     the rows of that ``source``, with ``line``, of what its own reader yields, the table ``record``: of
@@ -63,12 +66,13 @@ from typing import Annotated, Any, Final, Literal
 import duckdb
 
 from gwa.errors import DefinitionError, RowsLostError
-from gwa.formats.base import Format
+from gwa.formats.base import Format, refuse_requests
 from gwa.formats.format_options import options_used
 from gwa.ingest.appending import append_rows
 from gwa.ingest.blame import is_fault, line_of, reason
 from gwa.ingest.contradictions import SLACK
 from gwa.ingest.pipeline import ingest
+from gwa.ingest.requests import read_requests
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.header_row import header_of
 from gwa.ingest.source.lines import Layout
@@ -85,6 +89,7 @@ from gwa.ingest.spec import (
 from gwa.ingest.staging import RECORD, part_condition
 from gwa.store.engines.restricted import check_change, check_query, parser
 from gwa.store.options import ReadOptions
+from gwa.store.requests import RequestStore
 from gwa.store.store import Store
 from gwa.util import plugins
 from gwa.util.toml import Check, TomlFile, record, refusal
@@ -160,6 +165,13 @@ from source
 """
 """A definition to begin with, printed by ``gwa formats --own``."""
 
+COMMON_OF_REQUESTS: Final = """
+As in every log of requests: a row without a time is refused; a value that its field cannot have, such as a
+negative number of tokens, is missing, and counted. Requests are numbered in the order of time. What is no
+UTF-8 is read as Latin-1. A line that cannot be read is refused and kept with its number and the reason.
+"""
+"""What holds of each format of requests, printed behind its notes."""
+
 COMMON: Final = f"""
 As in every log: a wait or a run time that is negative by less than {SLACK} s (an hour of daylight saving, and
 what clocks differ by) is 0; any other value that its field cannot have is missing; both are counted. A start
@@ -221,6 +233,7 @@ class _Header(_TableHeader):
     distinct: str = ""
     extra_columns: bool = False
     reader: Annotated[str, Check(READERS.__contains__, f"one of {', '.join(READERS)}")] = "columns"
+    of: Literal["jobs", "requests"] = "jobs"
     scope: Literal["row", "trace"] = "row"
     joined_by: str = ""
     log_facts: tuple[LogFact, ...] = ()
@@ -246,6 +259,8 @@ class _Header(_TableHeader):
             if name in {"source", *self.sides, *TABLES}:
                 raise refusal(f"beforehand.{name}", name, "a name that no other table has")
             _check_columns(f"beforehand.{name}.columns", table.columns)
+        if self.of == RequestStore.holds and (self.scope == "trace" or self.sides or self.select):
+            raise refusal("of", self.of, "jobs, since each row of a log of requests is mapped by itself")
         if self.beforehand and self.scope != "trace":
             raise refusal("scope", self.scope, "trace, since tables are made beforehand")
 
@@ -286,13 +301,14 @@ def definition(name: str, text: str, text_of: Callable[[str], str], *, is_strang
         name=Path(name).stem,
         title=header.title,
         names=tuple(pattern.lower() for pattern in header.files),
-        notes=f"{header.notes}{COMMON}",
+        notes=f"{header.notes}{COMMON if header.of == Store.holds else COMMON_OF_REQUESTS}",
         mismatch=lambda head: _mismatch(head, spec, header),
         read=lambda heads, options: _read(name, text, heads, options, spec, header, is_stranger=is_stranger),
         likeness=lambda head: _likeness(head, spec, header),
         export=header.export,
         options=options_used(used, {**OPTIONS_OF_READERS.get(spec.reader, {}), **accepts}),
         lines_of_header=lambda head: _lines_of_header(head, spec),
+        holds=(header.of,),
     )
 
 
@@ -336,7 +352,7 @@ def _parsed(name: str, text: str) -> tuple[_Header, ConverterSpec]:
             for side, table in header.sides.items()
         }
     spec = ConverterSpec(
-        source_table=header.spec(numbered=header.scope == "trace"),
+        source_table=header.spec(numbered=header.scope == "trace" or header.of == RequestStore.holds),
         select=match[2],
         explaining_tables=sides,
         **{key: getattr(header, key) for key in SPEC_KEYS},
@@ -428,10 +444,13 @@ def _read(
         layout = Layout(spec.source_table.delimiter, spec.source_table.comment)
         width = min(max((head.width(layout) for head in heads), default=0), MAXIMUM_COLUMNS)
         spec = replace(spec, source_table=with_extra_columns(spec.source_table, width))
-    store = None
+    store: Store | None = None
     try:
         if is_stranger:
             check_sql(spec)
+        if header.of == RequestStore.holds:
+            refuse_requests(heads[0].path, options)
+            return read_requests(heads, spec, options)
         if options.appends:
             return append_rows(heads, spec, options)
         store = Store.create(options.target, options.engine)

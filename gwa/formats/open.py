@@ -9,7 +9,7 @@ from typing import Final
 
 from gwa.errors import ArgumentError, EngineError, UnknownFormat
 from gwa.formats.appearance import appearance
-from gwa.formats.base import Format
+from gwa.formats.base import Format, refuse_requests
 from gwa.formats.builtin.parquet import read_remote
 from gwa.formats.format_options import check_options
 from gwa.formats.registry import all_formats, broken, format_called
@@ -172,7 +172,7 @@ def _read(files: Sequence[Path], name: str | None, options: ReadOptions, *, skip
         if options.cluster:
             raise _no_log(files[0], "Parquet")
         return read_remote(files[0], options)
-    recognised = _recognise_all(files, name, skip_unknown=skip_unknown)
+    recognised = _recognise_all(files, name, options, skip_unknown=skip_unknown)
     if len(recognised.heads) > 1:
         raise UnknownFormat(_mixture(recognised.heads))
     ((name, heads),) = recognised.heads.items()
@@ -200,7 +200,9 @@ def _no_log(path: Path, title: str) -> ArgumentError:
     return ArgumentError(f"{path}: is {title}, whose jobs are what they are: a cluster is stated of logs")
 
 
-def _recognise_all(files: Sequence[Path], name: str | None, *, skip_unknown: bool) -> RecognisedFiles:
+def _recognise_all(
+    files: Sequence[Path], name: str | None, options: ReadOptions, *, skip_unknown: bool
+) -> RecognisedFiles:
     """Recognise the format of each file; *skip_unknown* leaves out unknown ones if there is a known one."""
     recognised, errors = RecognisedFiles(), list[tuple[float, UnknownFormat]]()
     size = min(HEAD_SIZE, TOTAL_HEAD_SIZE // len(files))
@@ -209,6 +211,8 @@ def _recognise_all(files: Sequence[Path], name: str | None, *, skip_unknown: boo
         try:
             head = FileHead.of(path, size)
             format_ = recognise(head, name)
+            if Store.holds not in format_.holds:
+                refuse_requests(path, options)
             recognised.formats[format_.name] = format_
             recognised.heads[format_.name].append(head)
         except UnknownFormat as error:

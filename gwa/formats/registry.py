@@ -20,6 +20,7 @@ from gwa.formats.monthly import write as write_months
 from gwa.ingest.cleaning import cleaning_repairs
 from gwa.ingest.source.compressed import plain_name
 from gwa.store.privacy import Vocabulary
+from gwa.store.store import Store
 from gwa.util import plugins
 from gwa.util.assets import asset
 
@@ -48,6 +49,7 @@ def _definition_files() -> Iterator[tuple[Traversable, bool]]:
     """Yield the files that define formats, those of gwa, then those of other packages, and which are ours."""
     folders = [
         (asset("converters"), True),
+        (asset("converters", "requests"), True),
         *((files(name), False) for name in plugins.loaded(GROUP)),
     ]
     for folder, is_ours in folders:
@@ -55,9 +57,9 @@ def _definition_files() -> Iterator[tuple[Traversable, bool]]:
         yield from ((file, is_ours) for file in sorted(definitions, key=lambda file: file.name))
 
 
-def converters() -> tuple[Format, ...]:
-    """Return the formats defined in ``converters/``, by name."""
-    return definitions()[0]
+def converters(of: str = Store.holds) -> tuple[Format, ...]:
+    """Return the formats *of* jobs, or of requests, defined in ``converters/``, by name."""
+    return tuple(format_ for format_ in definitions()[0] if of in format_.holds)
 
 
 def broken() -> Mapping[str, GwaError]:
@@ -67,7 +69,7 @@ def broken() -> Mapping[str, GwaError]:
 
 def all_formats() -> tuple[Format, ...]:
     """Return every format that can be read or written; defined ones are joined with their writers."""
-    converted = (replace(format_, write=writers().get(format_.name)) for format_ in converters())
+    converted = (replace(format_, write=writers().get(format_.name)) for format_ in definitions()[0])
     return (*formats(), *converted)
 
 

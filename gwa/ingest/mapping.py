@@ -103,19 +103,19 @@ def map_batch(
     All of them are of files that were stated to be of a *cluster*, if of any.
     """
     select = query.select_of(cluster)
-    with _blaming(store, query, heads):
+    with blaming(store, query, heads):
         if not {"reject", START} & {*query.yields}:
             insert_jobs(store, f"({select})", query.columns)
             return Refused()
         store.connection.execute(f"create or replace temp table mapped as {select}")
-    refused = _move_rejects(store, heads, strict=strict) if "reject" in query.yields else Refused()
+    refused = move_rejects(store, heads, strict=strict) if "reject" in query.yields else Refused()
     insert_jobs(store, "mapped", query.columns)
     store.connection.execute("drop table mapped")
     return refused
 
 
 @contextmanager
-def _blaming(store: Store, query: JobQuery, heads: Sequence[FileHead]) -> Iterator[None]:
+def blaming(store: Store, query: JobQuery, heads: Sequence[FileHead]) -> Iterator[None]:
     """Make of what the engine says of the SELECT an error that names the column and the row."""
     try:
         yield
@@ -147,7 +147,7 @@ def map_whole_source(
     if query.beforehand and given <= ROWS_KEPT:
         store.connection.execute(f"create or replace temp table {STAGING}kept as from source")
         store.connection.execute(f"create or replace temp view source as from {STAGING}kept")
-    with _blaming(store, query, heads):
+    with blaming(store, query, heads):
         _create_mapped(store, query, files, parts=_part_count(store, query, given))
     rows = "cast(sum(rows) as bigint)" if "rows" in yields else "count(*)"
     covered, mapped = store.row(f"select {rows}, count(*) from mapped")
@@ -156,7 +156,7 @@ def map_whole_source(
             f"{heads[0].path}: {given} rows were read, but {covered or 0} became jobs, or were folded or"
             " refused"
         )
-    refused = _move_rejects(store, heads, strict=strict) if "reject" in yields else Refused()
+    refused = move_rejects(store, heads, strict=strict) if "reject" in yields else Refused()
     if needs_numbers(yields):
         insert_jobs(store, with_row_numbers("mapped"), ["job_id", *yields])
     else:
@@ -227,7 +227,7 @@ def _map_parts(store: Store, query: JobQuery, files: Sequence[Path], parts: int)
     define_view(store, "source", files)
 
 
-def _move_rejects(store: Store, heads: Sequence[FileHead], *, strict: bool) -> Refused:
+def move_rejects(store: Store, heads: Sequence[FileHead], *, strict: bool) -> Refused:
     """Move refused rows from the table ``mapped`` to the rejects, and return how many each file has."""
     rejects = store.rows("select file_no, line, reject from mapped where reject is not null order by all")
     if strict and rejects:

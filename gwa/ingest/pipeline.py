@@ -95,7 +95,7 @@ def begin(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options:
     """Prepare an empty *store* for the files behind *heads* and those stored in the checkpoint."""
     checkpoint, stored = open_checkpoint(store, spec, options), len(options.stored_hashes or ())
     earlier = checkpoint.files[:stored] if checkpoint else []
-    fresh = _files_to_read(store, [file.head for file in earlier], heads, options.unread)
+    fresh = files_to_read(store, [file.head for file in earlier], heads, options.unread)
     mark = spec.source_table.comment
     headers = [
         *(tuple(file.header) for file in earlier),
@@ -135,7 +135,7 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
         if spec.scope == "trace":
             rows = checkpoint.parquet_files("source") if checkpoint else []
             folded, refused = map_whole_source(store, query, files, rows, strict=options.strict)
-        total = _count_files(store, read, refused)
+        total = count_files(store, read, refused)
         total.folded += folded
         finish_store(store, files, spec.title, total, spec.steps, spec.needs)
         note_repeated_hours(store, sql_of(spec))
@@ -216,7 +216,7 @@ def set_file_variables(store: Store, number: int, start: float) -> None:
     store.connection.execute(f"set variable file_no = {number}")
 
 
-def _count_files(store: Store, read: Sequence[SourceFile], refused: Refused) -> RowCounts:
+def count_files(store: Store, read: Sequence[SourceFile], refused: Refused) -> RowCounts:
     """
     Describe the files that were *read* as the sources of the store, and return the counts of their rows.
 
@@ -250,7 +250,7 @@ def _start_times(heads: Sequence[FileHead], headers: Sequence[Header], merged: H
     return [shared if start is None or len(known) == 1 else start for start in stated]
 
 
-def _files_to_read(
+def files_to_read(
     store: Store, earlier: Sequence[FileHead], heads: Sequence[FileHead], unread: Sequence[Path]
 ) -> list[FileHead]:
     """Return the files to read, in order; record duplicate files and missing parts as repairs."""
@@ -271,6 +271,17 @@ def _prepare_tables(
     clusters: Mapping[str | None, Sequence[int]],
 ) -> JobQuery:
     """Create the staging tables and, from the columns that the SELECT yields, the table of jobs."""
+    yields = define_source(store, spec, header, options)
+    _check_yields(yields, spec.scope)
+    values = dict(reversed(header))
+    constants = {name: values[key] for name, key in spec.from_header.items() if values.get(key)}
+    query = JobQuery(spec.select, list(yields), spec.title, spec.joined_by, spec.beforehand, clusters)
+    store.begin(["job_id", *query.columns], {**spec.constants, **constants})
+    return query
+
+
+def define_source(store: Store, spec: ConverterSpec, header: Header, options: ReadOptions) -> dict[str, str]:
+    """Create the staging tables and all that the SELECT uses, and return the types of what it yields."""
     database = store.connection
     for name, table_spec in spec.tables.items():
         TablePieces(database, table_spec, f"{STAGING}{name}")
@@ -295,12 +306,7 @@ def _prepare_tables(
     if len(yields) < len(described):
         twice = next(name for name, _ in described if [known for known, _ in described].count(name) > 1)
         raise FaultySelectError(f"its SELECT yields {twice} twice", twice)
-    _check_yields(yields, spec.scope)
-    values = dict(reversed(header))
-    constants = {name: values[key] for name, key in spec.from_header.items() if values.get(key)}
-    query = JobQuery(spec.select, list(yields), spec.title, spec.joined_by, spec.beforehand, clusters)
-    store.begin(["job_id", *query.columns], {**spec.constants, **constants})
-    return query
+    return yields
 
 
 def _check_yields(yields: Mapping[str, str], scope: str) -> None:

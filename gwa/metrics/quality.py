@@ -350,10 +350,16 @@ class ConversionNotes:
     told: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     """The extension fields that jobs record."""
+    of: str = Store.holds
+    """What the trace is of."""
 
 
 def conversion_notes(store: Store) -> ConversionNotes:
     """Return the notes on how the rows of a trace were read; `problems` has all of them."""
+    if store.holds != Store.holds:
+        found = store.rows(f"select * from repairs order by all limit {MAXIMUM_TOLD}")
+        worst = tuple(f"{name} ({count:,}): {meaning}" for name, meaning, count in found)
+        return ConversionNotes(told=worst, of=store.holds)
     repairs = store.rows("select name, meaning, jobs from repairs where jobs > 0 order by jobs desc, meaning")
     told = sorted(
         (repair for repair in repairs if repair[0] in TOLD_REPAIRS),

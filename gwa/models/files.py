@@ -54,8 +54,8 @@ def read(path: Path) -> Model:
     return read_preset(path).model
 
 
-def read_preset(path: Path) -> Preset:
-    """Return the model in a file with the warnings of its fit; raise `ModelError` for what is none."""
+def read_document(path: Path) -> dict[str, Any]:
+    """Return what a file of a model says; raise `ModelError` for what is none."""
     try:
         content = json.loads(read_text(path, WRITTEN, MAXIMUM_BYTES))
     except DefinitionError as error:
@@ -64,6 +64,12 @@ def read_preset(path: Path) -> Preset:
         raise ModelError(f"{path}: is not JSON, expected {WRITTEN}") from error
     if not isinstance(content, dict):
         raise ModelError(f"{path}: is not a model, expected {WRITTEN}")
+    return content
+
+
+def read_preset(path: Path) -> Preset:
+    """Return the model in a file with the warnings of its fit; raise `ModelError` for what is none."""
+    content = read_document(path)
     try:
         model = parse_model(content)
     except ModelError as error:

@@ -28,7 +28,8 @@ class ReadOptions:
     *stored_skips* its sources that were skipped. Of a conversion that *appends*, *target* is a copy of that
     store, and of its first *settled_logs* the rows were not kept. *unread* are files beside those that are
     read. *cluster* is the one that the logs are of, where they do not say it. *join* is called with the store
-    when it is filled, and may write to it, and then *inspect*.
+    when it is filled, and may write to it, and then *inspect*. Traces of *requests* to language models are
+    refused unless the caller takes them, too.
     """
 
     system: Mapping[str, object] | None = None
@@ -46,6 +47,7 @@ class ReadOptions:
     cluster: str | None = None
     inspect: "Callable[[Store], None] | None" = None
     format_options: Mapping[str, object] = field(default_factory=dict)
+    requests: bool = False
 
     @property
     def stated_system(self) -> Mapping[str, object]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
 import duckdb
 
@@ -73,6 +73,12 @@ MAGIC: Final = b"DUCK"
 class Store(Queries):
     """The jobs of one trace, with header, rejects, repairs and provenance, and the queries on them."""
 
+    holds: ClassVar[str] = "jobs"
+    """What the trace is of."""
+
+    tables: ClassVar[Mapping[str, str]] = TABLES
+    """The tables that a new store has, with their columns."""
+
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
@@ -116,7 +122,7 @@ class Store(Queries):
         where = path or folder.path / "trace.duckdb"
         store = cls(connect(where, engine, str(folder.path)), folder)
         store.engine = engine or store.engine
-        for name, columns in TABLES.items():
+        for name, columns in cls.tables.items():
             store.connection.execute(f"create table {name} ({columns})")
         return store
 
@@ -161,29 +167,16 @@ class Store(Queries):
 
         Only plain tables are believed: a view or a macro in a stranger's file could read other files.
         """
-        columns = self.rows(
-            "select table_name, column_name, data_type from duckdb_tables() join duckdb_columns()"
-            " using (database_name, schema_name, table_name) where schema_name = 'main' and not temporary"
-        )
+        columns = self._columns()
         recorded = {name: kind for table, name, kind in columns if table == "recorded"}
         actual = {(table, f"{name} {kind.lower()}") for table, name, kind in columns}
-        expected = {(table, column) for table, text in TABLES.items() for column in text.split(", ")}
+        expected = columns_of(self.tables)
         missing = ADDED_TABLES - {table for table, _ in actual}
         added = ADDED_COLUMNS | {(table, column) for table, column in expected if table in missing}
         odd = [f"it lacks {table}.{column}" for table, column in sorted(expected - actual - added)]
         odd += [f"its {name} is {kind}" for name, kind in recorded.items() if SQL.get(name) != kind]
-        odd += [
-            f"its {table}.{column} is computed"
-            for table, column in self.rows(
-                "select table_name, column_name from duckdb_columns()"
-                " where column_default is not null and not internal and schema_name = 'main'"
-            )
-        ]
-        macros = self.rows("select function_name from duckdb_functions() where not internal")
-        odd += [f"it defines {name}" for (name,) in macros] + ([] if recorded else ["it has no jobs"])
-        if odd:
-            message = f"{path}: is a DuckDB file but no store of gwa: {odd[0]}"
-            raise TraceError(message)
+        odd += self._defined()
+        self._refuse(path, odd + ([] if recorded else ["it has no jobs"]))
         for table in missing:
             self.connection.execute(f"create temp table {table} ({TABLES[table]})")
         for table, column in (expected - actual) & ADDED_COLUMNS:
@@ -194,6 +187,31 @@ class Store(Queries):
             )
         constants = {key.removeprefix("constant."): value for key, value in self.provenance.items()}
         self.show(f"select {_all_fields(list(recorded), constants)} from recorded")
+
+    def _columns(self) -> list[tuple[str, str, str]]:
+        """Return the columns of plain tables: table, name and type."""
+        return self.rows(
+            "select table_name, column_name, data_type from duckdb_tables() join duckdb_columns()"
+            " using (database_name, schema_name, table_name) where schema_name = 'main' and not temporary"
+        )
+
+    def _defined(self) -> list[str]:
+        """Return what a file defines beside plain tables: computed columns and macros."""
+        computed = self.rows(
+            "select table_name, column_name from duckdb_columns()"
+            " where column_default is not null and not internal and schema_name = 'main'"
+        )
+        macros = self.rows("select function_name from duckdb_functions() where not internal")
+        return [
+            *(f"its {table}.{column} is computed" for table, column in computed),
+            *(f"it defines {name}" for (name,) in macros),
+        ]
+
+    @staticmethod
+    def _refuse(path: Path, odd: Sequence[str]) -> None:
+        """Raise `TraceError` for a file with something *odd* about it."""
+        if odd:
+            raise TraceError(f"{path}: is a DuckDB file but no store of gwa: {odd[0]}")
 
     @property
     def whole(self) -> "Store":
@@ -406,6 +424,11 @@ class Store(Queries):
         self.connection.execute("create or replace temp view all_jobs as from jobs")
         for name, table in (("ran", "jobs"), ("all_ran", "all_jobs")):
             self.connection.execute(f"create or replace temp view {name} as {ran(table)}")
+
+
+def columns_of(tables: Mapping[str, str]) -> set[tuple[str, str]]:
+    """Return the columns of *tables*, each with its type, by table."""
+    return {(table, column) for table, text in tables.items() for column in text.split(", ")}
 
 
 def submitted_in(period: Period | None) -> str:

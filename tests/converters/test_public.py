@@ -545,7 +545,6 @@ def test_tasks_of_wfcommons(path):
 @pytest.mark.parametrize(
     "path",
     [
-        real("azure", "AzureLLMInferenceTrace_code.csv.gz"),
         real("alibaba-gpu2023", "openb_node_list_all_node.csv"),
         real("alibaba-spot2026", "node_info_df.csv"),
         real("alibaba2017", "schema.csv"),

@@ -208,8 +208,9 @@ def test_the_other_best_is_named():
 
     assert found.order[0] == "whole"
     assert found.common_places == {"whole": "5"} | dict.fromkeys("abcd", "1–4")
-    assert "On the measures that most models produce, the best is a: 2.50, where whole has 5.00." in (
-        found.report().answer
+    assert (
+        "On the measures that most models produce, the best is a: its mean rank is 2.50 there, that of whole 5.00."
+        in (found.report().answer)
     )
 
 

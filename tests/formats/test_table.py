@@ -169,10 +169,10 @@ WRONG = {
         "ann,2020-01-01,2021-01-01,dean",
         "bob,2019-01-01,2022-01-01,x",
     ],
-    "requests": [
-        "TIMESTAMP,ContextTokens,GeneratedTokens",
-        "2023-11-16 18:15:46,374,44",
-        "2023-11-16 18:15:50,396,109",
+    "requests of the web": [
+        "TIMESTAMP,Bytes,Status",
+        "2023-11-16 18:15:46,374,200",
+        "2023-11-16 18:15:50,396,404",
     ],
     "machines": ["sn,cpu_milli,memory_mib,gpu,model", "n1,64000,262144,2,P100", "n2,96000,786432,8,T4"],
     "prices": ['{"date": "2024-01-01", "open": 3.5}', '{"date": "2024-01-02", "open": 3}'],

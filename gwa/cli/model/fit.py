@@ -5,7 +5,16 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import ARRIVALS, FORCE, OUTPUT_PATH, TRACE, claimed, opened, options
+from gwa.cli._common import (
+    ARRIVALS,
+    FORCE,
+    OUTPUT_PATH,
+    TRACE,
+    claimed,
+    opened,
+    opened_requests,
+    options,
+)
 from gwa.cli._terminal import echo, echo_json
 
 
@@ -28,6 +37,8 @@ def command(
     are off by more than 5 % in the mean, or typically by more than 10 % for one seed, a warning says so, here
     and in 'gwa model generate'. Models are fitted to the jobs that ran and whose submission is known.
 
+    The model 'requests' is fitted to a trace of requests to language models, and to no other.
+
     \b
     Examples:
       gwa sample -o sample.sacct
@@ -36,6 +47,11 @@ def command(
     """
     from gwa.models.files import text
     from gwa.models.fitted import fitted_to, model_and_arrivals
+    from gwa.requests.model import RequestModel
+
+    if model == RequestModel.name:
+        _fit_requests(trace, arrivals, out, params, force=force)
+        return
 
     model_and_arrivals(model, arrivals)  # an unknown name is told before a long log is read
     with opened(trace, params) as opened_trace:
@@ -49,3 +65,25 @@ def command(
             fitted.save(out)
         if not params["quiet"]:
             echo(f"{out}: {fitted.title}, fitted to {fitted.origin['jobs']:,} jobs", err=True)
+
+
+def _fit_requests(
+    trace: Path, arrivals: str | None, out: Path | None, params: dict[str, Any], *, force: bool
+) -> None:
+    """Fit the model of requests to a trace of them."""
+    from gwa.requests.generate import request_model_text
+    from gwa.requests.model import RequestModel
+    from gwa.util.atomic import write_whole
+
+    if arrivals:
+        raise click.UsageError("--arrivals is of jobs, and the model requests has arrivals of its own")
+    with opened_requests(trace, params) as opened_trace:
+        model, requests = RequestModel.fit(opened_trace.store), opened_trace.store.account.jobs
+        fitted = request_model_text(model, opened_trace.name, requests)
+    if out is None:
+        echo_json(fitted, nl=False)
+        return
+    with claimed([out], force=force):
+        write_whole(out, fitted)
+    if not params["quiet"]:
+        echo(f"{out}: {model.title}, fitted to {requests:,} requests", err=True)

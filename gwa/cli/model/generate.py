@@ -1,5 +1,6 @@
 """Make a synthetic trace."""
 
+import math
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,7 @@ from gwa.cli._terminal import echo
 if TYPE_CHECKING:
     from gwa.models.base import Model, Preset
     from gwa.models.generate import Generated
+    from gwa.requests.model import RequestModel
 
 RECORDED_OPTIONS: Final = ("jobs", "days", "arrivals", "cpus", "utilization", "seed")
 """The options recorded in the header of the trace."""
@@ -23,6 +25,9 @@ MINIMUM_JOBS: Final = 100
 @click.command(name="generate")
 @click.argument("model", metavar="MODEL_OR_PRESET")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Number of jobs (or --days).")
+@click.option(
+    "--requests", type=click.IntRange(min=1), metavar="N", help="Number of requests, of a model of these."
+)
 @click.option("--days", type=float, metavar="D", help="Days of submissions (or --jobs).")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the random numbers."
@@ -53,6 +58,8 @@ def command(model: str, out: Path, **params: Any) -> None:
     --cpus limits the sizes of jobs. Only the model lublin scales them to the system: other models generate no
     larger jobs than those that they were fitted to.
 
+    A model of requests to language models makes --requests, or --days of them, in .duckdb or .requests.csv.
+
     \b
     Examples:
       gwa model generate lublin --jobs 1000 --seed 1 -o lublin.swf
@@ -64,8 +71,14 @@ def command(model: str, out: Path, **params: Any) -> None:
     from gwa.models.generate import generate
     from gwa.models.load_check import endless_gaps
     from gwa.models.request import Wanted
+    from gwa.requests.generate import read_request_model
     from gwa.util.protection import protected
 
+    if (of_requests := read_request_model(model)) is not None:
+        _generate_requests(model, of_requests, out, params)
+        return
+    if params["requests"] is not None:
+        raise click.UsageError("--requests is of a model of requests, expected --jobs or --days")
     if (params["jobs"] is None) == (params["days"] is None):
         raise click.UsageError("expected either --jobs or --days")
     if params["utilization"] is not None and params["cpus"] is None:
@@ -85,6 +98,34 @@ def command(model: str, out: Path, **params: Any) -> None:
     echo(f"{out}: {made.jobs:,} synthetic jobs of {source.model.title}, seed {params['seed']}", err=True)
     for sentence in (*_of_this_seed(made, source, params), *_largest(made, source.model, params["cpus"])):
         echo(sentence, err=True)
+
+
+def _generate_requests(name: str, model: "RequestModel", out: Path, params: dict[str, Any]) -> None:
+    """Make a synthetic trace of requests to language models."""
+    from gwa.cli._terminal import progress
+    from gwa.requests.generate import generate_requests
+    from gwa.util.protection import protected
+
+    for option in ("jobs", "arrivals", "cpus", "utilization"):
+        if params[option] is not None:
+            raise click.UsageError(f"--{option} is of jobs, and {name} is a model of requests")
+    if (params["requests"] is None) == (params["days"] is None):
+        raise click.UsageError("expected either --requests or --days")
+    if params["days"] is not None and not 0 < params["days"] < math.inf:
+        raise click.UsageError(f"--days is {params['days']:g}, expected a number above 0")
+    asked = {name: params[name] for name in ("requests", "days", "seed") if params[name] is not None}
+    words = [word for option, value in asked.items() for word in (f"--{option}", str(value))]
+    with protected([Path(name)]), claimed([out], force=params["force"]):
+        made = generate_requests(
+            model,
+            out,
+            **asked,
+            command=shlex.join(["gwa", "model", "generate", Path(name).name, *words]),
+            engine=engine(params),
+            progress=progress(quiet=params["quiet"]),
+        )
+    if not params["quiet"]:
+        echo(f"{out}: {made:,} synthetic requests, seed {params['seed']}", err=True)
 
 
 def _of_this_seed(made: "Generated", source: "Preset", params: dict[str, Any]) -> list[str]:

@@ -18,8 +18,11 @@ def command(as_json: bool) -> None:
     from gwa.cli._terminal import table
     from gwa.models.arrival_process import processes
     from gwa.models.base import models, presets
+    from gwa.requests.model import RequestModel
 
     rows = [(entry.name, "model", entry.title, entry.about()) for entry in models().values()]
+    about = "Of requests to language models, not of jobs: arrivals, tokens and latencies."
+    rows.append((RequestModel.name, "model of requests", RequestModel.title, about))
     rows += [
         (entry.name, f"preset of {entry.model.name}", entry.title, entry.source)
         for entry in presets().values()

@@ -1,16 +1,18 @@
 """Score how realistic synthetic traces are, whoever made them."""
 
 import sys
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._common import JSON, PATH, opened, options, to_file
+from gwa.cli._common import JSON, PATH, opened, opened_requests, opened_whole, options, to_file
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
     from gwa.evaluation.job_arrays import JobArrays
+    from gwa.evaluation.measure import Statistic
     from gwa.evaluation.rivals import Contest
     from gwa.words.unit import Value
 
@@ -53,6 +55,8 @@ def command(
     stand the log's other half and jobs drawn from it one by one, which no generator made. 'gwa model split'
     writes the two halves: make jobs from one, and score them by the other. Prints a table, or CSV when piped.
 
+    Two traces of requests to language models are compared by their rates, gaps, tokens and latencies.
+
     \b
     Examples:
       gwa sample swf -o sample.swf
@@ -61,10 +65,19 @@ def command(
       gwa model generate copula-nasa --jobs 1000 --seed 1 -o copula.swf
       gwa model score sample.swf lublin.swf copula.swf
     """
+    from gwa.evaluation.job_arrays import workload
     from gwa.evaluation.rivals import Contest
+    from gwa.requests.score import statistics_of
 
-    training = _read_jobs(trained_on, params)[1] if trained_on else None
-    contest = Contest(_read_jobs(real, params)[1], training)
+    with opened_whole(real, params, takes_requests=True) as trace:
+        if trace.store.holds == "requests":
+            statistics, jobs = statistics_of(trace.store), None
+        else:
+            statistics, jobs = [], workload(trace.store, str(real))
+    if jobs is None:
+        _score_requests(statistics, made, params, as_json=as_json)
+        return
+    contest = Contest(jobs, _read_jobs(trained_on, params)[1] if trained_on else None)
     if len(made) == 1:
         _one(contest, made[0], params, as_json=as_json)
     else:
@@ -113,6 +126,20 @@ def _shown(rows: "list[tuple[Value, ...]]", *, as_json: bool) -> "list[tuple[Val
     return [
         tuple(f"{cell:{SIGNIFICANT}}" if isinstance(cell, float) else cell for cell in row) for row in rows
     ]
+
+
+def _score_requests(
+    real: "list[Statistic | None]", made: tuple[Path, ...], params: dict[str, Any], *, as_json: bool
+) -> None:
+    """Print the distances of two traces of requests."""
+    from gwa.cli._terminal import table
+    from gwa.requests.score import Line, score_requests, statistics_of
+
+    if len(made) > 1:
+        raise click.UsageError("traces of requests are compared with one other, expected one MADE")
+    with opened_requests(made[0], params) as other:
+        lines = score_requests(real, statistics_of(other.store))
+    table([field.name for field in fields(Line)], [astuple(line) for line in lines], as_json=as_json)
 
 
 def _read_jobs(path: Path, params: dict[str, Any]) -> "tuple[str, JobArrays]":

@@ -13,13 +13,14 @@ from typing import Final
 import duckdb
 
 from gwa.errors import OutputError, TraceError
-from gwa.formats.base import Format, new_store, require_match
+from gwa.formats.base import WORDS, Format, new_store, refuse_requests, require_match
 from gwa.formats.builtin._columns import is_packed, refuse_packed_name
 from gwa.ingest.cleaning import STATUS_CONDITION
 from gwa.ingest.source.head import FileHead
 from gwa.store.account import Account
 from gwa.store.metadata import provenance
 from gwa.store.options import ReadOptions
+from gwa.store.requests import RequestStore
 from gwa.store.schema import FIELDS, LONGEST_NAME, Field
 from gwa.store.store import MAGIC, TABLES, Store
 from gwa.store.system import overridden
@@ -62,6 +63,9 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     if len(heads) > 1:
         message = f"{heads[1].path}: cannot join several stores, expected one: convert their logs together"
         raise TraceError(message)
+    if _holds_requests(heads[0].path):
+        refuse_requests(heads[0].path, options)
+        return _read_requests(heads[0].path, options)
     store = Store.open(heads[0].path, options.engine)
     try:
         _refuse_truncated(store, heads[0].path)
@@ -75,6 +79,40 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     except BaseException:
         store.close()
         raise
+
+
+def _holds_requests(path: Path) -> bool:
+    """Whether a file is a store of requests to language models; one that cannot be opened is none."""
+    try:
+        with duckdb.connect(str(path), read_only=True) as database:
+            found = database.execute("select 1 from duckdb_tables() where table_name = 'requests'").fetchone()
+    except duckdb.Error:
+        return False
+    return found is not None
+
+
+def _read_requests(path: Path, options: ReadOptions) -> Store:
+    """Open a store of requests, or copy it to the target, or to scratch space."""
+    if options.system:
+        raise TraceError(f"{path}: holds {WORDS[RequestStore.holds]}, which no system file describes")
+    store = RequestStore.open(path, options.engine)
+    if not options.is_copied:
+        return store
+    with store:
+        copy = RequestStore.create(options.target, options.engine)
+        try:
+            _copy_requests(store, copy)
+        except BaseException:
+            copy.close()
+            raise
+    return copy
+
+
+def _copy_requests(source: Store, target: Store) -> None:
+    """Copy all tables to an empty store of requests."""
+    for name in source.tables:
+        order = "request_id" if name == "requests" else "all"
+        _copy_rows(source, target, f"from {name} order by {order}", name)
 
 
 def _refuse_truncated(store: Store, path: Path) -> None:
@@ -213,8 +251,8 @@ def write(store: Store, path: Path) -> None:
         raise OutputError(message)
     with whole(path) as part:
         try:
-            with Store.create(part) as copy:
-                _copy(store, copy)
+            with (RequestStore if store.holds == RequestStore.holds else Store).create(part) as copy:
+                (_copy_requests if store.holds == RequestStore.holds else _copy)(store, copy)
                 copy.flush()
         except duckdb.Error as error:
             message = f"{path}: cannot be written: {str(error).splitlines()[0]}"
@@ -230,4 +268,5 @@ FORMAT = Format(
     mismatch=mismatch,
     read=read,
     write=write,
+    holds=(Store.holds, RequestStore.holds),
 )

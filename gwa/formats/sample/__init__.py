@@ -7,6 +7,8 @@ accounting says. The log shows everything that a report answers: 64 weeks of thr
 partitions; all outcomes; requests, memory, energy and the use of GPUs, some of them wasted; one project that
 triples its work, an outage of a day, and ten days whose rows are missing.
 
+`requests` is another sample, of requests to language models.
+
 The numbers come from ``random.Random.random`` alone, which Python keeps the same for the same seed, and from
 tables; logarithms differ by machine.
 """
@@ -15,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from gwa.formats.sample import slurm, swf
+from gwa.formats.sample import requests, slurm, swf
 from gwa.formats.sample.queue import run
 from gwa.formats.sample.workload import Job, submissions
 from gwa.formats.sample.workload import is_recorded as is_recorded
@@ -30,10 +32,15 @@ def jobs() -> list[Job]:
     return [job for job in run(submissions()) if is_recorded(job)]
 
 
+REQUESTS: Final = "requests"
+"""The kind of sample that has requests to language models, and no jobs."""
+
+
 def write(kind: str, path: Path) -> int:
-    """Write the log as *kind* to *path*, whole or not at all, and return the number of its jobs."""
-    made = jobs()
+    """Write the log as *kind* to *path*, whole or not at all; return the number of its jobs or requests."""
+    made = jobs() if kind != REQUESTS else []
+    written = list(KINDS[kind](made) if made else requests.lines())
     with whole(path) as part, compressing(part, path) as file:
-        for line in KINDS[kind](made):
+        for line in written:
             file.write(f"{line}\n".encode())
-    return len(made)
+    return len(made) or len(written) - requests.LINES_BEFORE

@@ -1,0 +1,33 @@
+/* ---
+of = "requests"
+title = "Mooncake: requests with the blocks of their prompts"
+files = ["*_trace.jsonl"]
+reader = "json"
+contains = '"input_length"\s*:'
+export = '''
+https://github.com/kvcache-ai/Mooncake/tree/main/FAST25-release/traces
+'''
+notes = """
+Source: FAST25-release/README.md in https://github.com/kvcache-ai/Mooncake, which shows two records and names what they
+hold, and the beginning of conversation_trace.jsonl beside it; the definition is tested on made files with these keys.
+
+Each line becomes a request. timestamp counts in milliseconds from the beginning of the trace, and stays relative; arrivals
+stand in steps of some seconds there. input_length are the tokens of the prompt, output_length those of the response. hash_ids
+are the remapped identities of the blocks of the prompt, in order: requests that begin with the same ones share a prefix, which a
+cache could keep. How many tokens a block has is not needed here. Models, sessions and latencies are not told.
+"""
+
+[columns]
+timestamp = "double"
+input_length = "varchar"
+output_length = "varchar"
+hash_ids = "varchar"
+--- */
+select
+    file_no,
+    line,
+    timestamp / 1000 as submit_time,
+    input_length as tokens_in,
+    output_length as tokens_out,
+    hash_ids as blocks
+from source

@@ -1,0 +1,105 @@
+"""What is measured of requests: numbers in an interval of time, gaps between them, and rank correlations."""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from gwa.statistics.sample import Sample
+from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR, MINUTE
+
+SCALES: Final = {1: "1 s", 10: "10 s", MINUTE: "1 min", 10 * MINUTE: "10 min", HOUR: "1 h", DAY: "1 day"}
+"""Lengths of intervals in seconds, and how they are called."""
+
+GAPS: Final = """(
+    select
+        round(submit_time - lag(submit_time) over (order by submit_time, request_id), 6) as gap,
+        request_id
+    from requests
+)"""
+"""The time of each request since the one before, in seconds; NULL for the first."""
+
+SUCCESSIVE: Final = f"""(
+    select gap, lag(gap) over (order by request_id) as earlier from {GAPS} as gaps
+) as pairs"""  # noqa: S608 - a constant of another constant
+"""Each gap with the one before."""
+
+PER_INTERVAL: Final = """
+select requests, count(*) as intervals from (
+    select floor((submit_time - {first!r}) / {length}) as place, count(*) as requests
+    from requests group by place
+) where place < {complete} group by requests order by requests
+"""
+
+RANKS: Final = """
+with pairs as (select {x} as x, {y} as y from {table} where x is not null and y is not null),
+ranked as (
+    select
+        2 * rank() over (order by x) + count(*) over (partition by x) - 1 as a,
+        2 * rank() over (order by y) + count(*) over (partition by y) - 1 as b
+    from pairs
+)
+select
+    count(*), sum(a::hugeint), sum(b::hugeint), sum(a::hugeint * a), sum(b::hugeint * b), sum(a::hugeint * b)
+from ranked
+"""
+"""Sums of twice the mean ranks, which are whole, so that they do not depend on the order of rows."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """When the *first* and the *last* request were submitted, in seconds."""
+
+    first: float
+    last: float
+
+    @classmethod
+    def of(cls, store: Store) -> "Extent":
+        """Return that of all requests."""
+        return cls(*store.row("select min(submit_time), max(submit_time) from requests"))
+
+    @property
+    def seconds(self) -> float:
+        """From the first request to the last."""
+        return self.last - self.first
+
+    def intervals(self, length: int) -> int:
+        """Return how many intervals of a *length* in seconds, from the first request on, are complete."""
+        return math.floor(self.seconds / length)
+
+
+def requests_per(store: Store, extent: Extent, length: int) -> Sample:
+    """Return the numbers of requests in intervals of a *length* in seconds, empty ones included."""
+    complete = extent.intervals(length)
+    query = PER_INTERVAL.format(first=extent.first, length=length, complete=complete)
+    found = store.arrays(query)
+    numbers = np.asarray(found["requests"], np.float64)
+    counts = np.asarray(found["intervals"], np.int64)
+    empty = complete - int(counts.sum())
+    return Sample.weighted(np.append(numbers, 0.0), np.append(counts, empty))
+
+
+def dispersion(numbers: Sample) -> float:
+    """Return the variance over the mean of *numbers* in intervals; nan of fewer than two intervals."""
+    return numbers.variance(1) / numbers.mean() if numbers.n > 1 and numbers.total() else math.nan
+
+
+def gaps(store: Store) -> Sample:
+    """Return the times between a request and the next, in seconds, to the microsecond."""
+    return store.sample("gap", f"{GAPS} as gaps")
+
+
+def rank_correlation(store: Store, x: str, y: str, table: str = "requests") -> float | None:
+    """
+    Return Spearman's correlation of two expressions, ties at their mean rank; None where it is undefined.
+
+    The sums are of whole numbers, so that the result is the same each time.
+    """
+    n, *sums = store.row(RANKS.format(x=x, y=y, table=table))
+    if not n:
+        return None
+    a, b, aa, bb, ab = (int(one) for one in sums)
+    spread = (n * aa - a * a) * (n * bb - b * b)
+    return (n * ab - a * b) / math.sqrt(spread) if spread > 0 else None

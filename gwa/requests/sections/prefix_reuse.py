@@ -1,0 +1,67 @@
+"""How much of the prompts earlier requests had already."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gwa.analysis.base import analysis
+from gwa.report.document import Block, Fact, Facts
+from gwa.report.facts import number
+from gwa.requests.base import Chapter
+from gwa.store.requests import recorded
+from gwa.store.store import Store
+from gwa.words.message import message
+
+REUSE: Final = """
+with placed as (
+    select request_id, unnest(blocks) as block, generate_subscripts(blocks, 1) as place from requests
+),
+first as (select block, min(request_id) as request_id from placed group by block),
+fresh as (
+    select placed.request_id, min(place) as place from placed join first using (block)
+    where first.request_id = placed.request_id group by placed.request_id
+),
+held as (
+    select len(blocks) as blocks, coalesce(fresh.place - 1, len(blocks)) as held
+    from requests left join fresh using (request_id) where len(blocks) > 0
+)
+select
+    count(*), sum(blocks), sum(held), count(*) filter (where held > 0), (select count(*) from first)
+from held
+"""
+"""Of each request the first block that no earlier one has; all before it are held."""
+
+
+@analysis(
+    "Reuse of prefixes",
+    Chapter.SERVICE,
+    facts=("requests.reuse",),
+    order=2,
+    when=lambda store: recorded(store)["blocks"] > 0,
+)
+def prefix_reuse(store: Store) -> Iterator[Block]:
+    """
+    How much of the prompts an unlimited cache of prefixes would hold, by the identities of their blocks.
+
+    A block of a request is held if it, and every block before it in the same prompt, stood in an earlier
+    request. This is the most that a cache of any size could save; a real one forgets.
+    """
+    requests, blocks, held, hit, distinct = store.row(REUSE)
+    yield Facts(
+        (
+            Fact("requests.reuse.requests", requests, message("Requests with known blocks"), "count"),
+            Fact("requests.reuse.blocks", int(blocks or 0), message("Blocks of their prompts"), "count"),
+            Fact("requests.reuse.distinct", distinct, message("Different blocks"), "count"),
+            Fact(
+                "requests.reuse.held",
+                number(int(held) / int(blocks) if blocks else None),
+                message("Blocks that an unlimited cache holds"),
+                "fraction",
+            ),
+            Fact(
+                "requests.reuse.hit",
+                number(hit / requests if requests else None),
+                message("Requests whose first block it holds"),
+                "fraction",
+            ),
+        )
+    )

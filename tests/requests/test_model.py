@@ -1,0 +1,164 @@
+"""A model of requests keeps what it was fitted to, makes the same again, and refuses what is none."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from gwa.cli import gwa
+from gwa.errors import ModelError
+from gwa.formats.convert import convert
+from gwa.formats.sample import write
+from gwa.requests.generate import generate_requests, read_request_model
+from gwa.requests.model import Clock, RequestModel
+from gwa.requests.score import score_requests, statistics_of
+from gwa.store.requests import REQUEST_NAMES
+from tests.conftest import HOME, LOGS
+from tests.requests.made import AZURE, opened, written
+
+TINY = HOME / "sample_traces" / "swf" / "tiny.swf"
+
+
+def run(*words):
+    return CliRunner().invoke(gwa, list(map(str, words)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with the made sample, its store, and the model that is fitted to it."""
+    folder = tmp_path_factory.mktemp("model")
+    write("requests", folder / "sample.requests.csv")
+    convert([folder / "sample.requests.csv"], folder / "sample.duckdb")
+    assert run("model", "fit", folder / "sample.duckdb", "requests", "-o", folder / "m.json").exit_code == 0
+    return folder
+
+
+def everything(path):
+    with opened(path) as store:
+        return store.rows(f"select {', '.join(REQUEST_NAMES)} from requests order by request_id")
+
+
+def test_the_same_seed_makes_the_same_and_a_shorter_trace_is_the_beginning(folder, tmp_path):
+    model = read_request_model(str(folder / "m.json"))
+    for name, count in (("a", 9000), ("b", 9000), ("short", 500)):
+        assert generate_requests(model, tmp_path / f"{name}.requests.csv", requests=count, seed=7) == count
+    a, b = ((tmp_path / f"{name}.requests.csv").read_bytes() for name in "ab")
+    assert a == b
+    assert everything(tmp_path / "short.requests.csv") == everything(tmp_path / "a.requests.csv")[:500]
+    generate_requests(model, tmp_path / "c.requests.csv", requests=500, seed=8)
+    assert everything(tmp_path / "c.requests.csv") != everything(tmp_path / "short.requests.csv")
+
+
+def test_what_is_generated_converts_back(folder, tmp_path):
+    words = ["model", "generate", folder / "m.json", "--days", "1", "--seed", "3", "-o"]
+    for name in ("a.requests.csv", "a.duckdb"):
+        done = run(*words, tmp_path / name)
+        assert done.exit_code == 0, done.output
+    convert([tmp_path / "a.requests.csv"], tmp_path / "back.duckdb")
+    one, other = everything(tmp_path / "a.duckdb"), everything(tmp_path / "back.duckdb")
+    assert len(one) == len(other) > 500
+    times = np.array([[row[1] for row in rows] for rows in (one, other)])
+    assert np.abs(times[0] - times[1]).max() <= 1e-6
+    assert times.min() >= 0
+    assert times.max() < 86400
+    assert (np.diff(times) >= 0).all()
+    assert [row[2:] for row in one] == [row[2:] for row in other]
+    with opened(tmp_path / "back.duckdb") as store:
+        assert "no system served these requests" in dict(store.header)["Synthetic"]
+
+
+def test_a_model_is_near_what_it_was_fitted_to(folder, tmp_path):
+    model = read_request_model(str(folder / "m.json"))
+    generate_requests(model, tmp_path / "s.duckdb", requests=20_000, seed=1)
+    with opened(folder / "sample.duckdb") as real, opened(tmp_path / "s.duckdb") as synthetic:
+        lines = {line.measure: line for line in score_requests(statistics_of(real), statistics_of(synthetic))}
+        query = "select model || service, count(*) / sum(count(*)) over () from requests group by 1"
+        shares = [dict(store.rows(query)) for store in (real, synthetic)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.02)
+    for measure in ("tokens in", "tokens out", "latency", "time to the first token"):
+        assert lines[measure].distance < 0.05
+    assert lines["gap"].distance < 0.1
+    assert lines["tokens in and out"].distance < 0.1
+    assert lines["requests an hour"].distance < 0.3
+
+
+def test_a_trace_is_at_no_distance_from_itself(folder):
+    with opened(folder / "sample.duckdb") as store:
+        lines = score_requests(statistics_of(store), statistics_of(store))
+    assert [line.distance for line in lines] == [0.0] * len(lines)
+    done = run("model", "score", folder / "sample.duckdb", folder / "sample.duckdb", "--json")
+    assert [row["measure"] for row in json.loads(done.stdout)] == [line.measure for line in lines]
+
+
+@pytest.mark.skipif(not (LOGS / "today" / "azure").is_dir(), reason="no real logs beside the project")
+@pytest.mark.parametrize("name", ["code", "conv"])
+def test_a_model_of_azures_trace_is_near_it(name, tmp_path):
+    path = LOGS / "today" / "azure" / f"AzureLLMInferenceTrace_{name}.csv.gz"
+    with opened(path) as real:
+        model = RequestModel.fit(real)
+        generate_requests(model, tmp_path / "s.duckdb", requests=real.account.jobs, seed=1)
+        with opened(tmp_path / "s.duckdb") as synthetic:
+            lines = {
+                line.measure: line.distance
+                for line in score_requests(statistics_of(real), statistics_of(synthetic))
+            }
+    assert lines["gap"] < 0.12
+    assert max(lines["tokens in"], lines["tokens out"], lines["tokens in and out"]) < 0.08
+    assert lines["dispersion in a minute"] < 0.8
+
+
+def test_a_clock_goes_as_far_in_a_cycle_as_real_time():
+    clock = Clock(tuple(float(hour % 5) + 0.5 for hour in range(24)))
+    virtual = np.linspace(0, 5 * 86400, 1001)
+    real = clock.real(virtual)
+    assert real[0] == 0
+    assert real[-1] == pytest.approx(5 * 86400)
+    assert (np.diff(real) >= 0).all()
+
+
+def test_what_determines_no_model_is_refused(tmp_path):
+    path = written(tmp_path / "log", AZURE, ["2023-11-16 18:15:46,1,2"] * 5)
+    with opened(path) as store, pytest.raises(ModelError, match="5 requests in 0 s, expected at least 100"):
+        RequestModel.fit(store)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"pace": -1}, "pace is -1"),
+        ({"memory": [0.5]}, "memory: expected 5 variances"),
+        ({"kinds": []}, "kinds"),
+        ({"clock": {"factors": [0, 0]}}, "factors: expected some above 0"),
+        ({"gap": {"values": [1], "shares": [0, 1]}}, "values are 1"),
+        ({"nonsense": 1}, "nonsense"),
+    ],
+)
+def test_a_wrong_model_is_refused_by_name(change, message, folder, tmp_path):
+    document = json.loads((folder / "m.json").read_text())
+    document["parameters"] |= change
+    path = tmp_path / "wrong.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(ModelError, match=message) as error:
+        read_request_model(str(path))
+    assert "wrong.json" in str(error.value)
+
+
+def test_commands_say_what_is_of_jobs_and_what_of_requests(folder, tmp_path):
+    model = folder / "m.json"
+    assert "holds jobs, expected a trace of requests" in str(run("model", "fit", TINY, "requests").exception)
+    assert "--arrivals is of jobs" in run("model", "fit", model, "requests", "--arrivals", "poisson").output
+    out = tmp_path / "x.requests.csv"
+    assert "--jobs is of jobs" in run("model", "generate", model, "--jobs", "5", "-o", out).output
+    assert "either --requests or --days" in run("model", "generate", model, "-o", out).output
+    assert "above 0" in run("model", "generate", model, "--days", "-1", "-o", out).output
+    done = run("model", "generate", "lublin", "--requests", "5", "-o", out)
+    assert "--requests is of a model of requests" in done.output
+    done = run("model", "generate", model, "--requests", "5", "-o", tmp_path / "x.swf")
+    assert "holds no requests of language models" in str(done.exception)
+    done = run("model", "score", folder / "sample.duckdb", TINY)
+    assert "holds jobs, expected a trace of requests" in str(done.exception)
+    done = run("model", "score", TINY, folder / "sample.duckdb")
+    assert "holds requests of language models, not jobs" in str(done.exception)
+    assert [*tmp_path.iterdir()] == []
+    assert "model of requests" in run("model", "list").stdout
