@@ -7,8 +7,9 @@ What has not changed is taken over from the site that stands there. A broken tra
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -30,9 +31,11 @@ from gwa.archive.public_traces import bibliography
 from gwa.archive.publish import REPORT, files_of, is_complete, key, publish
 from gwa.archive.published import BROKEN, WITHHELD, PublishedTrace, read_published
 from gwa.archive.search_index import search_index
-from gwa.errors import DefinitionError
+from gwa.errors import DefinitionError, OutputError
 from gwa.util.assets import asset
+from gwa.util.atomic import make_folder, unwritable
 from gwa.util.atomic_swap import replacing
+from gwa.util.owned import OwnedFolder, owner
 from gwa.util.processes import Pool, Worker
 from gwa.util.progress import SILENT, Progress
 
@@ -72,29 +75,37 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Site:
-    """A build on its way: from *catalogue* into *folder*, beside the *old* site."""
+    """
+    A build on its way: from *catalogue* into *folder*, beside the *old* site.
+
+    Each trace is made in the folder *begun*, where a build that was interrupted left those that it had made.
+    """
 
     catalogue: Catalogue
     folder: Path
     old: Path | None
+    begun: Path
     options: BuildOptions
 
     def trace(self, worker: SiteWorker, entry: CatalogueEntry) -> tuple[bool, str, str]:
         """Make or keep a trace; return whether it was kept, the failure on its page, and an error message."""
         target, names = self.folder / "traces" / entry.id, self.options.publish_names
         wanted = key(self.catalogue, entry, publish_names=names)
-        previous = self.old / "traces" / entry.id if self.old else None
-        if previous and is_complete(previous, wanted):
-            _take_over(previous, target)
-            return True, "", ""
-        target.mkdir()
+        previous, begun = self.old / "traces" / entry.id if self.old else None, self.begun / entry.id
+        for folder in filter(None, (previous, begun)):
+            if is_complete(folder, wanted):
+                _take_over(folder, target)
+                return folder == previous, "", ""
+        shutil.rmtree(begun, ignore_errors=True)
+        begun.mkdir()
         task = partial(
-            publish, self.catalogue, entry, target, publish_names=names, memory=self.options.memory
+            publish, self.catalogue, entry, begun, previous, publish_names=names, memory=self.options.memory
         )
         outcome, message = apart(worker, task)
         if outcome == "made":
+            _take_over(begun, target)
             return False, "", ""
-        shutil.rmtree(target)
+        shutil.rmtree(begun)
         target.mkdir()
         return False, WITHHELD if outcome == "withheld" else BROKEN, f"{entry.id}: {message}"
 
@@ -136,10 +147,14 @@ def build(site: Path, out: Path, options: BuildOptions | None = None) -> Outcome
         refuse_outside(str(site / PICTURES), site, site / PICTURES)
     if out.resolve().is_relative_to(site.resolve()) and (out / NAME).exists():
         raise DefinitionError(f"{out}: is the folder of the catalogue, expected another one for the site")
-    with replacing(out, is_site) as (folder, old), Pool(attempt, options.jobs) as pool:
+    with (
+        _begun(out) as begun,  # it goes last: what is in it is needed until the site is in its place
+        replacing(out, is_site) as (folder, old),
+        Pool(attempt, options.jobs) as pool,
+    ):
         (folder / "traces").mkdir()
         (folder / PAIRS).mkdir()
-        site_build = _Site(catalogue, folder, old, options)
+        site_build = _Site(catalogue, folder, old, begun, options)
         entries = {entry.id: (entry,) for entry in catalogue.entries}
         results = _each(pool, site_build.trace, entries, options.progress, "making traces")
         traces = [
@@ -160,6 +175,34 @@ def build(site: Path, out: Path, options: BuildOptions | None = None) -> Outcome
     unchanged = tuple(name for name, (was_kept, _, _) in results.items() if was_kept)
     built = tuple(name for name, (was_kept, failure, _) in results.items() if not was_kept and not failure)
     return Outcome(built, unchanged, problems, catalogue.url)
+
+
+@contextmanager
+def _begun(out: Path) -> Iterator[Path]:
+    """
+    Yield the folder beside *out* in which its traces are made; it goes when all went well.
+
+    A build that was interrupted leaves it, so that the next one goes on from there.
+    """
+    out = out.parent.resolve() / out.name if not out.is_symlink() else out.resolve()
+    place = out.with_name(f".{out.name}.build")
+    make_folder(place.parent)
+    try:
+        folder = OwnedFolder.claim(place)
+    except OSError as error:
+        raise unwritable(place, error) from error
+    if not folder:
+        raise OutputError(f"{out}: is being built by {owner(place)}")
+    try:
+        yield folder.path
+    except BaseException:
+        if not any(path.is_dir() for path in folder.path.iterdir()):
+            folder.discard()
+        raise
+    else:
+        folder.discard()
+    finally:
+        folder.release()
 
 
 def is_site(folder: Path) -> bool:

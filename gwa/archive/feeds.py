@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 from gwa.archive.catalogue import Catalogue
 from gwa.archive.publish import SYNTHETIC_LABEL
 from gwa.archive.published import PublishedTrace
-from gwa.store.schema import EXTENSION_NAMES, FIELDS
+from gwa.store.schema import EXTENSION_NAMES, FIELDS, Field
 from gwa.util.version import __version__
 
 CROISSANT: Final = "http://mlcommons.org/croissant/"
@@ -131,9 +131,13 @@ def _fields(trace: PublishedTrace, table: str) -> list[dict[str, Any]]:
             "dataType": "sc:Text" if field.is_text else "sc:Integer" if field.is_whole else "sc:Float",
             "source": {"fileObject": {"@id": table}, "extract": {"column": field.name}},
         }
-        for field in FIELDS
-        if field.name not in EXTENSION_NAMES or trace.shares.get(field.title)
+        for field in columns_of(trace)
     ]
+
+
+def columns_of(trace: PublishedTrace) -> list[Field]:
+    """Return the fields that are columns of a trace in Parquet."""
+    return [field for field in FIELDS if field.name not in EXTENSION_NAMES or trace.shares.get(field.title)]
 
 
 def as_script(value: object) -> str:

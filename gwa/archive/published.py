@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gwa.archive.catalogue import CatalogueEntry
-from gwa.archive.publish import TRACE_FILE
+from gwa.archive.editions import TRACE_FILE
 
 WITHHELD: Final = "It still holds names of people, hosts or places, and is withheld until they are replaced."
 BROKEN: Final = "It could not be read when this site was built."

@@ -1,5 +1,5 @@
 """
-DuckDB for browsers, copied from the npm package into a site; it is never part of the project itself.
+DuckDB for browsers, and what reads Parquet there, copied from npm packages into a site; gwa has neither.
 
 ``npm ci`` in the folder of the site installs the package of the version and the hash that
 ``package-lock.json`` there states. A site without it is whole but for the console, which then says so.
@@ -20,10 +20,13 @@ FOLDER: Final = "console"
 PACKAGES: Final = Path("node_modules")
 ENGINE: Final = PACKAGES / "@duckdb" / "duckdb-wasm"
 ARROW: Final = PACKAGES / "apache-arrow" / "Arrow.es2015.min.js"
+PARQUET: Final = PACKAGES / "parquet-wasm" / "esm"
 COPIED: Final = {
     ENGINE / "dist" / "duckdb-eh.wasm": "duckdb-eh.wasm",
     ENGINE / "dist" / "duckdb-browser-eh.worker.js": "duckdb-worker.js",
     ARROW: "arrow.js",
+    PARQUET / "parquet_wasm.js": "parquet.js",
+    PARQUET / "parquet_wasm_bg.wasm": "parquet.wasm",
 }
 WORKER: Final = COPIED[ENGINE / "dist" / "duckdb-browser-eh.worker.js"]
 WRAPPED: Final = ENGINE / "dist" / "duckdb-browser.cjs"
