@@ -22,6 +22,7 @@ from gwa.archive.catalogue import NAME, Catalogue, CatalogueEntry, read_catalogu
 from gwa.archive.citation import bibtex, ris
 from gwa.archive.deposit import deposits
 from gwa.archive.explore import write_cells
+from gwa.archive.fair import check, in_a_line
 from gwa.archive.feeds import as_script, catalog, dataset, feed, sitemap
 from gwa.archive.leaderboard import read_board
 from gwa.archive.link_check import PageLinks, broken_links
@@ -64,13 +65,15 @@ class Outcome:
     """
     The outcome of a build: traces *built* and *unchanged*, and *problems*, a line each.
 
-    *url* is the address of the site, empty if unknown.
+    *url* is the address of the site, empty if unknown; *fair* is in a line how its traces meet the FAIR
+    principles.
     """
 
     built: tuple[str, ...]
     unchanged: tuple[str, ...]
     problems: tuple[str, ...]
     url: str = ""
+    fair: str = ""
 
 
 @dataclass(frozen=True)
@@ -172,9 +175,10 @@ def build(site: Path, out: Path, options: BuildOptions | None = None) -> Outcome
         messages = (*(message for _, _, message in results.values()), *compared.values())
         known = _known_links(folder, traces, compared_pairs)
         problems = (*filter(None, messages), *broken_links(folder, catalogue.url, known))
+        fair = in_a_line(check(folder))
     unchanged = tuple(name for name, (was_kept, _, _) in results.items() if was_kept)
     built = tuple(name for name, (was_kept, failure, _) in results.items() if not was_kept and not failure)
-    return Outcome(built, unchanged, problems, catalogue.url)
+    return Outcome(built, unchanged, problems, catalogue.url, fair)
 
 
 @contextmanager

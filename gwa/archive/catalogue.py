@@ -87,6 +87,13 @@ class CatalogueEntry:
     failures: Share = 0.0
 
 
+def published_on(entry: CatalogueEntry) -> str:
+    """Return the date of the first change, else the year of a trace, empty if the catalogue has neither."""
+    if entry.changes:
+        return entry.changes[-1].date.isoformat()
+    return f"{entry.year:04}" if entry.year else ""
+
+
 @dataclass(frozen=True)
 class Catalogue:
     """

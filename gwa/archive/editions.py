@@ -62,6 +62,32 @@ def editions(entry: CatalogueEntry, table: Path, previous: Path | None) -> list[
     return [edition | ({"difference": asdict(found)} if earlier else {}), *before]
 
 
+def described(difference: Mapping[str, Any]) -> str:
+    """
+    Return in words how an edition differs from the one before.
+
+    >>> described({"added": 3, "repaired": 1, "changed": {"run_time": 1}, "new_columns": ["qos"]})
+    '3 jobs added, 1 repaired (run_time: 1), now recorded: qos'
+    >>> described({})
+    'the same jobs'
+    """
+    changed = ", ".join(f"{name}: {count:,}" for name, count in (difference.get("changed") or {}).items())
+    parts = [
+        _jobs(difference.get("added", 0), "added"),
+        _jobs(difference.get("removed", 0), "removed"),
+        f"{difference['repaired']:,} repaired ({changed})" if difference.get("repaired") else "",
+        f"now recorded: {', '.join(difference['new_columns'])}" if difference.get("new_columns") else "",
+        f"no longer recorded: {', '.join(difference['lost_columns'])}"
+        if difference.get("lost_columns")
+        else "",
+    ]
+    return ", ".join(filter(None, parts)) or "the same jobs"
+
+
+def _jobs(count: int, what: str) -> str:
+    return f"{count:,} job{'s' if count > 1 else ''} {what}" if count else ""
+
+
 def _published(folder: Path | None) -> tuple[list[dict[str, Any]], Path | None]:
     """Return the editions of what is published in *folder*, and the file of the newest; none if unknown."""
     if folder is None:

@@ -11,6 +11,7 @@ import jinja2
 from markupsafe import Markup
 
 from gwa.archive.catalogue import Catalogue, CatalogueChange, CatalogueEntry
+from gwa.archive.deposit import missing
 from gwa.archive.explore import DATED, FILE, QUESTIONS, tables
 from gwa.archive.feeds import as_script, columns_of, dataset
 from gwa.archive.leaderboard import Board
@@ -273,6 +274,7 @@ def _trace_variables(site: Site, trace: PublishedTrace) -> dict[str, Any]:
         "places": standings,
         "pairs": [("--".join(pair), pair[pair[0] == name]) for pair in pairs],
         "entry_of": site.catalogue.entry,
+        "missing": missing(trace.entry, site.catalogue.url),
         "dataset": Markup(as_script(dataset(site.catalogue, trace))),  # noqa: S704 - cannot end its element
     }
 
