@@ -58,6 +58,9 @@ SUFFIXES: Final = {
 
 REMEDY: Final = "gwa anonymize it, list these under names in archive.toml, or build with --publish-names"
 
+MAXIMUM_NAMED: Final = 100
+"""So many names of each kind are told to the maintainer: all queues of a system, not all its users."""
+
 ONE_THREAD: Final = 1
 """The bytes of a store depend on which of several threads is first."""
 
@@ -144,7 +147,7 @@ def _refuse_names(store: Store, entry: CatalogueEntry) -> None:
     store.set_account(account)
     if entry.synthetic:
         return
-    found = find_leaks(store, vocabulary(), entry.names)
+    found = find_leaks(store, vocabulary(), entry.names, examples=MAXIMUM_NAMED)
     if found:
         raise Withheld(f"{'; '.join(map(str, found))}: {REMEDY}")
 

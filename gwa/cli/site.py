@@ -22,6 +22,7 @@ def command() -> None:
     Examples:
       gwa site build site/ -o public/
       gwa site serve public/
+      gwa site console site/
       gwa site fair public/
       gwa site deposit site/ public/ heron-2025 --sandbox
     """
@@ -63,6 +64,7 @@ def build(
     """
     from gwa.archive.build import BuildOptions, build
     from gwa.archive.catalogue import URL
+    from gwa.archive.sql_console import engine_version
     from gwa.cli._terminal import progress
 
     if url and not URL.fullmatch(url):
@@ -75,12 +77,45 @@ def build(
         echo(f"gwa: {problem}", err=True)
     if not params["quiet"]:
         echo(f"{out}: {len(outcome.built)} traces made, {len(outcome.unchanged)} unchanged", err=True)
+        if not engine_version(folder):
+            echo(f"{out}: has no SQL in the browser; gwa site console {folder} fetches DuckDB", err=True)
         if outcome.fair:
             echo(f"{out}: {outcome.fair}; gwa site fair {out} says more", err=True)
         if not outcome.url:
             echo(f"{out}: without --url there is no feed, and 404.html has no style in subfolders", err=True)
     if outcome.problems:
         ctx.exit(1)
+
+
+@command.command(name="console")
+@click.argument("folder", metavar="SITE_DIR", type=PATH)
+@click.option(
+    "--registry",
+    default="",
+    envvar="npm_config_registry",
+    metavar="URL",
+    help="Registry of npm; by default that of its makers.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def console(folder: Path, registry: str, quiet: bool, debug: bool) -> None:
+    """
+    Fetch DuckDB for browsers, so that the site has SQL on each trace and on all of them.
+
+    Three packages, 37 MB, go into SITE_DIR/node_modules; each is checked by its SHA-256. The next gwa site
+    build copies what it needs of them: visitors ask no other host.
+
+    \b
+    Example:
+      gwa site console site/
+    """
+    from gwa.archive.sql_console import REGISTRY, fetch_engine
+    from gwa.cli._terminal import progress_lines
+
+    del debug
+    fetched = fetch_engine(folder, registry or REGISTRY, progress_lines(quiet=quiet))
+    if not quiet:
+        echo(f"{folder}: {', '.join(fetched) or 'all is there already'}", err=True)
 
 
 @command.command(name="serve")

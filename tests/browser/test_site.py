@@ -307,7 +307,7 @@ SMALL_LETTERS = """() => [...document.querySelectorAll("body *")].filter((one) =
 def engine(public):
     """Return where DuckDB for browsers stands, or skip."""
     if not (public / "console").is_dir():
-        pytest.skip("DuckDB for browsers is not here: npm ci --prefix site fetches it")
+        pytest.skip("DuckDB for browsers is not here: gwa site console site fetches it")
     return public / "console"
 
 
@@ -555,7 +555,7 @@ def test_a_trace_of_a_million_jobs_is_asked_at_once_by_less_than_half_of_its_fil
     (tmp_path / "site" / "archive.toml").write_text(MILLION)
     modules = HOME / "site" / "node_modules"
     if not modules.is_dir():
-        pytest.skip("DuckDB for browsers is not here: npm ci --prefix site fetches it")
+        pytest.skip("DuckDB for browsers is not here: gwa site console site fetches it")
     (tmp_path / "site" / "node_modules").symlink_to(modules)
     assert build(tmp_path / "site", tmp_path / "public").problems == ()
     (file,) = (tmp_path / "public" / "traces" / "million").glob("*.duckdb")
