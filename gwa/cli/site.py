@@ -64,7 +64,6 @@ def build(
     """
     from gwa.archive.build import BuildOptions, build
     from gwa.archive.catalogue import URL
-    from gwa.archive.sql_console import engine_version
     from gwa.cli._terminal import progress
 
     if url and not URL.fullmatch(url):
@@ -77,7 +76,7 @@ def build(
         echo(f"gwa: {problem}", err=True)
     if not params["quiet"]:
         echo(f"{out}: {len(outcome.built)} traces made, {len(outcome.unchanged)} unchanged", err=True)
-        if not engine_version(folder):
+        if not outcome.engine:
             echo(f"{out}: has no SQL in the browser; gwa site console {folder} fetches DuckDB", err=True)
         if outcome.fair:
             echo(f"{out}: {outcome.fair}; gwa site fair {out} says more", err=True)
