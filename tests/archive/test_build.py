@@ -34,7 +34,6 @@ from gwa.archive.server import server
 from gwa.archive.site_state import MARK, SETTLED, Outcome, SiteState
 from gwa.cli.site import command
 from gwa.errors import ArgumentError, DefinitionError, OutputError
-from gwa.formats.convert import convert
 from gwa.formats.registry import all_formats
 from tests.conftest import HOME
 from tests.killing import run
@@ -257,23 +256,30 @@ def test_the_jobs_of_a_trace_are_loaded_by_its_croissant(built):
         assert found == [None if pd.isna(one) else one for one in frame[name]]
 
 
-def test_pandas_and_datasets_load_the_file_that_croissant_names(built):
+def test_pandas_loads_the_file_that_croissant_names_from_its_address(built):
     home, _ = built
     said = json.loads((home / "public/traces/made/croissant.json").read_text())
     (file,) = [one for one in said["distribution"] if one["encodingFormat"] == "application/x-parquet"]
-    columns = [one["source"]["extract"]["column"] for one in said["recordSet"][0]["field"]]
     with serving(home / "public") as (host, port):
-        url = file["contentUrl"].replace(URL, f"http://{host}:{port}/")
-        frame = pd.read_parquet(url)
+        frame = pd.read_parquet(file["contentUrl"].replace(URL, f"http://{host}:{port}/"))
     with gwa.open(home / "public/traces/made/made-synthetic.gwf.gz") as trace:
         own = trace.sql("select run_time from jobs order by submit_time, job_id")
-    assert list(frame) == columns
+
+    assert list(frame) == [one["source"]["extract"]["column"] for one in said["recordSet"][0]["field"]]
     assert frame["run_time"].tolist() == own["run_time"].tolist()
-    datasets = pytest.importorskip("datasets", reason="the library of Hugging Face")
-    path = str(home / "public/traces/made/made-synthetic.parquet")
-    rows = datasets.load_dataset("parquet", data_files=path, split="train", cache_dir=str(home / "cache"))
-    assert rows.column_names == columns
-    assert rows["run_time"] == frame["run_time"].tolist()
+
+
+def test_the_library_of_hugging_face_loads_a_trace(built, tmp_path):
+    datasets = pytest.importorskip("datasets", reason="the library of Hugging Face, which gwa does not need")
+    home, _ = built
+    path = home / "public/traces/made/made-synthetic.parquet"
+    rows = datasets.load_dataset(
+        "parquet", data_files=str(path), split="train", cache_dir=str(tmp_path / "cache")
+    )
+    frame = pd.read_parquet(path)
+
+    assert rows.column_names == list(frame)
+    assert rows["run_time"][:] == frame["run_time"].tolist()
 
 
 def test_a_trace_is_described_for_repositories(built):
@@ -702,11 +708,16 @@ def test_all_names_that_are_refused_are_told_of_all_traces(tmp_path):
     site = tmp_path / "site"
     site.mkdir()
     queues = [f"queue-{number:02}" for number in range(12)]
-    lines = "".join(f"{place},{place * 60},60,1,{name}\n" for place, name in enumerate(queues))
+    count = len(queues)
+    jobs = {
+        "JobID": [*range(count)],
+        "SubmitTime": [*range(count)],
+        "RunTime": [60] * count,
+        "NProc": [1] * count,
+    }
     text = '[archive]\ntitle = "T"\n'
     for name in ("one", "two"):
-        (site / f"{name}.csv").write_text(f"job_id,submit_time,run_time,n_procs,queue_id\n{lines}")
-        convert([site / f"{name}.csv"], site / f"{name}.parquet")
+        pd.DataFrame(jobs | {"QueueID": queues}).to_parquet(site / f"{name}.parquet")
         text += (
             f'[[trace]]\nid = "{name}"\ntitle = "{name}"\nsystem = "s"\nprovider = "p"\n'
             f'licence = "CC0-1.0"\ncitation = "c"\nsource = "{name}.parquet"\n'
