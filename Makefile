@@ -138,8 +138,8 @@ clean: ## remove all that these tasks made
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # DuckDB for browsers; a site without it has no console, and is whole otherwise.
-site/node_modules: site/package-lock.json
-	@npm ci --prefix site --silent || echo "site: DuckDB for browsers could not be fetched, there will be no console"
+site/node_modules: gwa/archive/sql_console.py .venv/ready
+	@$(BIN)/gwa site console site --quiet --registry "$$(npm config get registry 2>/dev/null)" || echo "site: DuckDB for browsers could not be fetched, there will be no console"
 
 # The checker of HTML, which needs Java; without it those tests are skipped.
 tests/browser/node_modules: tests/browser/package-lock.json

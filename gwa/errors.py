@@ -86,5 +86,9 @@ class DownloadError(GwaError, OSError):
     """A file cannot be downloaded, or is not the one that was expected."""
 
 
+class DepositError(GwaError, OSError):
+    """A trace cannot be deposited: the repository refuses, or cannot be reached."""
+
+
 class MissingAsset(GwaError, FileNotFoundError):  # noqa: N818 - names the thing that is missing
     """gwa was installed without one of its own files."""

@@ -11,7 +11,8 @@ PACKAGE = Path(__file__).parent.parent / "gwa"
 WRITERS = {
     "util/atomic.py": "it is what writes whole files",
     "archive/_worker.py": "in the new site, which takes its place when it is whole",
-    "archive/build.py": "in the new site",
+    "archive/make_site.py": "in the new site",
+    "archive/site_state.py": "in the new site",
     "archive/download.py": "in a folder of its own, from which a file is moved when it is whole",
     "archive/explore.py": "in the new site",
     "archive/fetch.py": "the part of a file that appears when it is whole",

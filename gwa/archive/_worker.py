@@ -62,7 +62,7 @@ def make_pair(catalogue: Catalogue, names: Sequence[str], folder: Path, memory: 
     with ExitStack() as stack:
         stores = []
         for name in names:
-            (file,) = (folder / "traces" / name).glob("*.duckdb")
+            (file,) = (folder / "traces" / name).glob("*.parquet")
             reading = ReadOptions(engine=Engine(memory, ONE_THREAD))
             store = stack.enter_context(open_trace([file], options=reading))
             stores.append((file.stem, store))

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from gwa.errors import DefinitionError
 from gwa.util.toml import Check, TomlFile, record, refusal
@@ -25,10 +25,15 @@ MINIMUM_DAYS: Final = 0.001
 
 ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 URL: Final = re.compile(r"https?://[^\s<>\"']+/")
+DOI: Final = re.compile(r"10\.\d{4,9}/[^\s<>\"']+")
 
 Id = Annotated[str, Check(ID.fullmatch, "up to 64 of a-z, 0-9 and -, such as das2")]
 Text = Annotated[str, Check(str.strip, "a text")]
 Url = Annotated[str, Check(lambda url: not url or URL.fullmatch(url), "one such as https://host/folder/")]
+Doi = Annotated[str, Check(lambda doi: not doi or DOI.fullmatch(doi), "one such as 10.5281/zenodo.1234567")]
+FurtherFormat: TypeAlias = Literal["gwf", "swf", "sqlite", "duckdb"]
+"""What a trace is published as, on request, besides Parquet."""
+
 Count = Annotated[int, Check(lambda number: number >= 1, "a whole number of at least 1")]
 Users = Annotated[int, Check(lambda number: number > 1, "a whole number of at least 2")]
 Seed = Annotated[int, Check(lambda number: number >= 0, "a whole number of at least 0")]
@@ -55,7 +60,8 @@ class CatalogueEntry:
     and a share of *failures* is marked as failed (`gwa.archive.scheduled`). *synthetic* traces are labelled
     so everywhere, and their names are those of no person. *names* are those that may be published of a real
     trace, such as those of queues, and lines of its header. With *k*, a real trace is published only where
-    at least that many users share each size, hour of submission and program.
+    at least that many users share each size, hour of submission and program. *formats* are those of its
+    downloads besides Parquet; *doi* is the identifier under which a repository keeps it.
     """
 
     id: Id
@@ -71,6 +77,8 @@ class CatalogueEntry:
     synthetic: bool = False
     names: tuple[Text, ...] = ()
     k: Users | None = None
+    formats: tuple[FurtherFormat, ...] = ()
+    doi: Doi = ""
     source: Path | None = None
     preset: str | None = None
     jobs: Count | None = None
@@ -80,6 +88,13 @@ class CatalogueEntry:
     policy: str = ""
     load: Load = 0.7
     failures: Share = 0.0
+
+
+def published_on(entry: CatalogueEntry) -> str:
+    """Return the date of the first change, else the year of a trace, empty if the catalogue has neither."""
+    if entry.changes:
+        return entry.changes[-1].date.isoformat()
+    return f"{entry.year:04}" if entry.year else ""
 
 
 @dataclass(frozen=True)
@@ -115,6 +130,7 @@ class _Archive:
     compare: tuple[tuple[str, ...], ...] = ()
     featured: tuple[str, ...] = ()
     public: bool = False
+    formats: tuple[FurtherFormat, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,8 +144,12 @@ def read_catalogue(folder: Path) -> Catalogue:
     file = TomlFile.read(folder / NAME, "the catalogue of an archive", MAXIMUM_BYTES)
     with file.located():
         tables = record(_Tables, file.data)
-        entries = tuple(_entry(folder, f"trace[{place}]", entry) for place, entry in enumerate(tables.trace))
-        archive, ids = tables.archive, [entry.id for entry in entries]
+        archive = tables.archive
+        entries = tuple(
+            _entry(folder, f"trace[{place}]", replace(entry, formats=entry.formats or archive.formats))
+            for place, entry in enumerate(tables.trace)
+        )
+        ids = [entry.id for entry in entries]
         for place, name in enumerate(ids):
             if name in ids[:place]:
                 raise DefinitionError(f"trace[{place}].id: '{name}' is that of trace[{ids.index(name)}], too")

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from gwa.archive.catalogue import CatalogueEntry
+from gwa.archive.catalogue import CatalogueEntry, published_on
 
 TEX_SPECIAL: Final = re.compile(r"[\\{}$&#_%~^]")
 
@@ -13,8 +13,9 @@ def bibtex(entry: CatalogueEntry, url: str) -> str:
     fields = {
         "title": f"{{{_tex(_title(entry))}}}",
         "author": f"{{{_tex(entry.provider)}}}",
-        "year": str(entry.year) if entry.year else "",
+        "year": _year(entry),
         "howpublished": f"\\url{{{_tex(url)}}}" if url else "",
+        "doi": entry.doi,
         "note": _tex(entry.citation),
     }
     lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
@@ -27,12 +28,17 @@ def ris(entry: CatalogueEntry, url: str) -> str:
         ("TY", "DATA"),
         ("TI", _title(entry)),
         ("AU", entry.provider),
-        ("PY", str(entry.year or "")),
+        ("PY", _year(entry)),
+        ("DO", entry.doi),
         ("UR", url),
         ("N1", entry.citation),
         ("ER", ""),
     )
     return "".join(f"{tag}  - {_one_line(value)}\r\n" for tag, value in fields if value or tag == "ER")
+
+
+def _year(entry: CatalogueEntry) -> str:
+    return str(entry.year) if entry.year else published_on(entry)[:4]
 
 
 def _title(entry: CatalogueEntry) -> str:

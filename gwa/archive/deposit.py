@@ -1,11 +1,16 @@
-"""Descriptions of a trace that repositories of research data ask for: RO-Crate 1.1 and DataCite 4.5."""
+"""
+Descriptions of a trace that repositories of research data ask for: RO-Crate 1.1 and DataCite 4.5.
+
+Both are always written. What the catalogue does not say is left out of them, never invented, and `missing`
+names it.
+"""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from gwa.archive.catalogue import CatalogueEntry
+from gwa.archive.catalogue import CatalogueEntry, published_on
 from gwa.archive.feeds import MEDIA_TYPES
 from gwa.archive.publish import SYNTHETIC_LABEL
 from gwa.archive.published import PublishedTrace
@@ -31,12 +36,9 @@ def deposits(trace: PublishedTrace, archive: str, url: str) -> dict[str, str]:
     Returns
     -------
     dict
-        The text of each file by its name; empty if the catalogue has neither a year nor a change, since
-        both standards require the date of publication.
+        The text of each file by its name.
 
     """
-    if not _published(trace.entry):
-        return {}
     documents = {
         "ro-crate-metadata.json": ro_crate(trace, url),
         "datacite.json": datacite(trace, archive, url),
@@ -52,7 +54,7 @@ def ro_crate(trace: PublishedTrace, url: str) -> dict[str, Any]:
     entry = trace.entry
     files = list(_files(trace))
     licence: dict[str, Any] = {
-        "@id": _licence_address(entry) or "#licence",
+        "@id": licence_address(entry.licence) or "#licence",
         "@type": "CreativeWork",
         "name": entry.licence,
         "description": entry.terms or entry.licence,
@@ -62,8 +64,11 @@ def ro_crate(trace: PublishedTrace, url: str) -> dict[str, Any]:
         "@id": "./",
         "@type": "Dataset",
         "name": trace.about["title"],
-        "description": _description(entry),
-        "datePublished": _published(entry),
+        "description": description(entry),
+        **({"datePublished": published_on(entry)} if published_on(entry) else {}),
+        "version": trace.version,
+        **({"releaseNotes": trace.news} if trace.news else {}),
+        **({"identifier": f"https://doi.org/{entry.doi}"} if entry.doi else {}),
         "license": _reference(licence),
         "author": _reference(provider),
         "publisher": _reference(provider),
@@ -95,18 +100,25 @@ def _files(trace: PublishedTrace) -> Iterator[dict[str, Any]]:
 
 
 def datacite(trace: PublishedTrace, archive: str, url: str) -> dict[str, Any]:
-    """Return what is registered with DataCite when a trace gets a DOI, which it does not have here."""
+    """Return what is registered with DataCite for the DOI of a trace."""
     entry = trace.entry
-    rights = {"rights": entry.licence, "rightsUri": _licence_address(entry)}
+    rights = {"rights": entry.licence, "rightsUri": licence_address(entry.licence)}
     kind = "synthetic workload trace" if entry.synthetic else "workload trace"
-    descriptions = (("Abstract", _description(entry)), ("Methods", entry.notes), ("Other", entry.citation))
+    descriptions = (
+        ("Abstract", description(entry)),
+        ("Methods", entry.notes),
+        ("TechnicalInfo", " ".join(trace.news)),
+        ("Other", entry.citation),
+    )
     return {
         "schemaVersion": "http://datacite.org/schema/kernel-4",
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": kind},
         "creators": [{"name": entry.provider, "nameType": "Organizational"}],
         "titles": [{"title": trace.about["title"]}],
         "publisher": {"name": archive},
-        "publicationYear": _published(entry)[:4],
+        **({"publicationYear": published_on(entry)[:4]} if published_on(entry) else {}),
+        **({"doi": entry.doi} if entry.doi else {}),
+        "version": trace.version,
         "dates": [{"date": change.date.isoformat(), "dateType": "Updated"} for change in entry.changes],
         "subjects": [{"subject": "workload trace"}, {"subject": "job scheduling"}],
         "formats": sorted({MEDIA_TYPES[file["format"]] for file in trace.about["downloads"]}),
@@ -122,16 +134,24 @@ def _reference(thing: Mapping[str, Any]) -> dict[str, Any]:
     return {"@id": thing["@id"]}
 
 
-def _description(entry: CatalogueEntry) -> str:
+def description(entry: CatalogueEntry) -> str:
+    """Return what a trace is of; of one that a model made, first that it is."""
     return f"{SYNTHETIC_LABEL}. {entry.system}" if entry.synthetic else entry.system
 
 
-def _published(entry: CatalogueEntry) -> str:
-    """Return the date of the first change, else the year of the trace, empty if both are unknown."""
-    if entry.changes:
-        return entry.changes[-1].date.isoformat()
-    return f"{entry.year:04}" if entry.year else ""
+def missing(entry: CatalogueEntry, url: str) -> list[str]:
+    """Return what the descriptions of a trace lack, each with the key of archive.toml that says it."""
+    lacking = {
+        "the date of publication (changes, or year)": not published_on(entry),
+        "a DOI (doi)": not entry.doi,
+        "its address (url of archive)": not url,
+        "an identifier of the licence by SPDX, such as CC-BY-4.0 (licence)": not licence_address(
+            entry.licence
+        ),
+    }
+    return [what for what, lacks in lacking.items() if lacks]
 
 
-def _licence_address(entry: CatalogueEntry) -> str:
-    return f"https://spdx.org/licenses/{entry.licence}" if SPDX.fullmatch(entry.licence) else ""
+def licence_address(licence: str) -> str:
+    """Return the address of a licence that is called by its identifier, empty for one in other words."""
+    return f"https://spdx.org/licenses/{licence}" if SPDX.fullmatch(licence) else ""

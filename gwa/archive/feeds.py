@@ -7,10 +7,10 @@ from email.utils import format_datetime
 from typing import Any, Final
 from xml.sax.saxutils import escape
 
-from gwa.archive.catalogue import Catalogue
+from gwa.archive.catalogue import Catalogue, published_on
 from gwa.archive.publish import SYNTHETIC_LABEL
 from gwa.archive.published import PublishedTrace
-from gwa.store.schema import EXTENSION_NAMES, FIELDS
+from gwa.store.schema import EXTENSION_NAMES, FIELDS, Field
 from gwa.util.version import __version__
 
 CROISSANT: Final = "http://mlcommons.org/croissant/"
@@ -109,11 +109,18 @@ def dataset(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
         "description": description,
         "license": entry.licence,
         "citeAs": entry.citation,
-        # Each change of the trace makes another version of it.
-        "version": f"{max(len(entry.changes), 1)}.0.0",
+        "version": trace.version,
+        **({"releaseNotes": trace.news} if trace.news else {}),
         "creator": {"@type": "Organization", "name": entry.provider},
+        "publisher": {"@type": "Organization", "name": catalogue.title},
         **({"url": url} if url else {}),
-        **({"datePublished": dates[-1], "dateModified": dates[0]} if dates else {}),
+        **(
+            {"identifier": f"https://doi.org/{entry.doi}", "sameAs": f"https://doi.org/{entry.doi}"}
+            if entry.doi
+            else {}
+        ),
+        **({"datePublished": published_on(entry)} if published_on(entry) else {}),
+        **({"dateModified": dates[0]} if dates else {}),
         "distribution": files,
         "recordSet": [
             {"@type": "cr:RecordSet", "@id": "jobs", "name": "jobs", "field": _fields(trace, table)}
@@ -131,9 +138,13 @@ def _fields(trace: PublishedTrace, table: str) -> list[dict[str, Any]]:
             "dataType": "sc:Text" if field.is_text else "sc:Integer" if field.is_whole else "sc:Float",
             "source": {"fileObject": {"@id": table}, "extract": {"column": field.name}},
         }
-        for field in FIELDS
-        if field.name not in EXTENSION_NAMES or trace.shares.get(field.title)
+        for field in columns_of(trace)
     ]
+
+
+def columns_of(trace: PublishedTrace) -> list[Field]:
+    """Return the fields that are columns of a trace in Parquet."""
+    return [field for field in FIELDS if field.name not in EXTENSION_NAMES or trace.shares.get(field.title)]
 
 
 def as_script(value: object) -> str:

@@ -51,8 +51,7 @@ def fetch(trace: PublicTrace, folder: Path, progress: Progress = SILENT) -> Sequ
     make_folder(folder)
     fetched = [_fetch(part, folder, progress) for file in trace.files for part in file.each()]
     write_whole(folder / f"{trace.key}.cite.txt", citation(trace))
-    if trace.cite:
-        write_whole(folder / f"{trace.key}.bib", bibliography(trace))
+    write_whole(folder / f"{trace.key}.bib", bibliography(trace))
     return fetched
 
 

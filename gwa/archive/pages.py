@@ -11,8 +11,9 @@ import jinja2
 from markupsafe import Markup
 
 from gwa.archive.catalogue import Catalogue, CatalogueChange, CatalogueEntry
+from gwa.archive.deposit import missing
 from gwa.archive.explore import DATED, FILE, QUESTIONS, tables
-from gwa.archive.feeds import as_script, dataset
+from gwa.archive.feeds import as_script, columns_of, dataset
 from gwa.archive.leaderboard import Board
 from gwa.archive.markdown_pages import MarkdownPage
 from gwa.archive.overview import PURPOSES, Line, lines
@@ -152,10 +153,17 @@ def _trace_pages(
         template = jinja.get_template("trace.html")
         yield f"{place}/index.html", template.render(**variables, **_trace_variables(site, trace))
         fields = [field for field in FIELDS if trace.shares.get(field.title)]
+        columns = [field.name for field in columns_of(trace)]
         console = jinja.get_template("console.html")
         yield (
             f"{place}/console.html",
-            console.render(**variables, examples=EXAMPLE_QUERIES, fields=fields, tables=_tables(fields)),
+            console.render(
+                **variables,
+                examples=EXAMPLE_QUERIES,
+                fields=fields,
+                tables=_tables(fields),
+                columns=columns,
+            ),
         )
 
 
@@ -266,6 +274,7 @@ def _trace_variables(site: Site, trace: PublishedTrace) -> dict[str, Any]:
         "places": standings,
         "pairs": [("--".join(pair), pair[pair[0] == name]) for pair in pairs],
         "entry_of": site.catalogue.entry,
+        "missing": missing(trace.entry, site.catalogue.url),
         "dataset": Markup(as_script(dataset(site.catalogue, trace))),  # noqa: S704 - cannot end its element
     }
 

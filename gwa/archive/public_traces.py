@@ -306,8 +306,13 @@ def _in_words(reference: Reference) -> str:
 
 
 def bibliography(trace: PublicTrace) -> str:
-    """Return the publications to cite as BibTeX; TeX in titles and names is that of the list."""
-    return "\n".join(_bibtex(name, reference) for name, reference in references(trace).items())
+    """
+    Return the publications to cite as BibTeX, or the trace itself where the list knows of none.
+
+    TeX in titles and names is that of the list.
+    """
+    own = {trace.key: Reference(author="", kind="misc", title=trace.title, year=trace.year, url=trace.page)}
+    return "\n".join(_bibtex(name, reference) for name, reference in (references(trace) or own).items())
 
 
 def _bibtex(name: str, reference: Reference) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from gwa.analysis.build import build
 from gwa.archive.catalogue import Catalogue, CatalogueEntry
+from gwa.archive.editions import TRACE_FILE, editions
 from gwa.archive.link_check import PageLinks
 from gwa.archive.report_excerpts import save_figures, section_texts
 from gwa.archive.scheduled import Scheduling, not_modelled, scheduled
@@ -38,25 +39,28 @@ from gwa.util import fingerprint
 from gwa.util.scratch import ScratchFolder
 from gwa.util.version import __version__
 
-TRACE_FILE: Final = "trace.json"
-"""The file with the facts of a trace for its pages; it is written last."""
-
 REPORT: Final = "report.html"
 CUBE: Final = "cube"
 """The folder of a trace that has its cells, as Parquet."""
 
 SYNTHETIC_LABEL: Final = "SYNTHETIC: made by a model, no system ran these jobs"
 
+PARQUET: Final = "Parquet"
+"""The format that every trace is published in; reports and comparisons are made of that file."""
+
 SUFFIXES: Final = {
+    PARQUET: ".parquet",
     "GWF": ".gwf.gz",
-    "Parquet": ".parquet",
-    "SQLite": ".sqlite",
     "SWF": ".swf.gz",
+    "SQLite": ".sqlite",
     "DuckDB": ".duckdb",
 }
-"""The formats of the downloads of each trace."""
+"""The formats of downloads; those besides Parquet are made where the catalogue names them."""
 
 REMEDY: Final = "gwa anonymize it, list these under names in archive.toml, or build with --publish-names"
+
+MAXIMUM_NAMED: Final = 100
+"""So many names of each kind are told to the maintainer: all queues of a system, not all its users."""
 
 ONE_THREAD: Final = 1
 """The bytes of a store depend on which of several threads is first."""
@@ -84,30 +88,39 @@ def _files(source: Path) -> Iterator[Path]:
 
 
 def publish(
-    catalogue: Catalogue, entry: CatalogueEntry, folder: Path, *, publish_names: bool, memory: str | None
+    catalogue: Catalogue,
+    entry: CatalogueEntry,
+    folder: Path,
+    previous: Path | None = None,
+    *,
+    publish_names: bool,
+    memory: str | None,
 ) -> None:
     """
-    Fill the empty *folder* with all of a trace.
+    Fill the empty *folder* with all of a trace, of which another edition may stand in *previous*.
 
     Raise `Withheld` for one that holds names, unless *publish_names*, and other errors of gwa for what
     cannot be read.
     """
     engine = Engine(memory, ONE_THREAD)
     name = entry.id + ("-synthetic" if entry.synthetic else "")
-    base = folder / (name + SUFFIXES["DuckDB"])
-    # What is left out must not stay in free pages of the file: it is written from a copy.
-    with ScratchFolder() as scratch, made(entry, scratch / "trace", engine) as store:
-        if not publish_names:
-            _refuse_names(store, entry)
-        _refuse_unique_users(store, entry)
-        store.set_header((*_labels(catalogue, entry), *store.header))
-        writer(base).save(store, base)
-    with open_trace([base], options=ReadOptions(engine=engine)) as store:
-        for suffix in SUFFIXES.values():
-            if suffix != base.suffix:
-                writer(folder / (name + suffix)).save(store, folder / (name + suffix))
-        report = build(store, entry.id, explore=True)
-        about = _about(entry, store, report) | _cells(store, report, folder)
+    paths = {title: folder / (name + suffix) for title, suffix in _suffixes(entry).items()}
+    table = paths[PARQUET]
+    with ScratchFolder() as scratch:
+        with made(entry, scratch / "trace", engine) as store:
+            if not publish_names:
+                _refuse_names(store, entry)
+            _refuse_unique_users(store, entry)
+            store.set_header((*_labels(catalogue, entry), *store.header))
+            writer(table).save(store, table)
+        # A report asks hundreds of questions: of a store, which is faster than a file of Parquet.
+        options = ReadOptions(engine=engine, target=scratch / "published")
+        with open_trace([table], options=options) as store:
+            for title, path in paths.items():
+                if title != PARQUET:
+                    writer(path).save(store, path)
+            report = build(store, entry.id, explore=True)
+            about = _about(entry, store, report) | _cells(store, report, folder)
     above = ((catalogue.title, "../../index.html"), (entry.title, "index.html"))
     page = html(report, above=above)
     (folder / REPORT).write_text(page, encoding="utf-8")
@@ -117,7 +130,8 @@ def publish(
         "report": vars(PageLinks.of(page)),
         "key": key(catalogue, entry, publish_names=publish_names),
         "name": name,
-        "downloads": list(_downloads(folder, name)),
+        "downloads": list(_downloads(paths)),
+        "editions": editions(entry, table, previous),
     }
     (folder / TRACE_FILE).write_text(
         json.dumps(plain(content), indent=1, ensure_ascii=False), encoding="utf-8"
@@ -135,7 +149,7 @@ def _refuse_names(store: Store, entry: CatalogueEntry) -> None:
     store.set_account(account)
     if entry.synthetic:
         return
-    found = find_leaks(store, vocabulary(), entry.names)
+    found = find_leaks(store, vocabulary(), entry.names, examples=MAXIMUM_NAMED)
     if found:
         raise Withheld(f"{'; '.join(map(str, found))}: {REMEDY}")
 
@@ -205,6 +219,7 @@ def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any
         "id": entry.id,
         "title": report.title,
         "zone": report.zone,
+        "header": list(store.header),
         "facts": {fact.id: fact.value for fact in report.facts()},
         "labels": {fact.id: (fact.label, fact.unit) for fact in report.facts()},
         "summary": [(fact.label, fact.value, fact.unit) for fact in summary(report)],
@@ -243,9 +258,17 @@ def _cells(store: Store, report: Report, folder: Path) -> dict[str, Any]:
     }
 
 
-def _downloads(folder: Path, name: str) -> Iterator[Mapping[str, object]]:
-    for title, suffix in SUFFIXES.items():
-        path = folder / (name + suffix)
+def _suffixes(entry: CatalogueEntry) -> dict[str, str]:
+    """Return the formats of the downloads of a trace, Parquet first, with their suffixes."""
+    return {
+        title: suffix
+        for title, suffix in SUFFIXES.items()
+        if title == PARQUET or title.lower() in entry.formats
+    }
+
+
+def _downloads(paths: Mapping[str, Path]) -> Iterator[Mapping[str, object]]:
+    for title, path in paths.items():
         yield {
             "format": title,
             "file": path.name,

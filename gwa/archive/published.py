@@ -1,13 +1,13 @@
 """The traces of an archive once each is published, or has failed."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from gwa.archive.catalogue import CatalogueEntry
-from gwa.archive.publish import TRACE_FILE
+from gwa.archive.editions import TRACE_FILE, described
 
 WITHHELD: Final = "It still holds names of people, hosts or places, and is withheld until they are replaced."
 BROKEN: Final = "It could not be read when this site was built."
@@ -32,6 +32,25 @@ class PublishedTrace:
     def shares(self) -> Mapping[str, float]:
         """The share of jobs that record each field, by its title in GWF."""
         return {title: share for title, _, share in self.about.get("fields", ())}
+
+    @property
+    def editions(self) -> Sequence[Mapping[str, Any]]:
+        """The editions in which it was published, the newest first."""
+        return list(self.about.get("editions", ()))
+
+    @property
+    def version(self) -> str:
+        """The version of the newest edition."""
+        return str(self.editions[0]["version"]) if self.editions else "1.0.0"
+
+    @property
+    def news(self) -> list[str]:
+        """What each edition but the first has that the one before had not, in words."""
+        return [
+            f"Version {edition['version']}: {described(edition['difference'])}."
+            for edition in self.editions
+            if "difference" in edition
+        ]
 
     @property
     def not_modelled(self) -> Mapping[str, str]:

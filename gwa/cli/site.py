@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import OUTPUT_PATH, PATH, engine, limits
+from gwa.cli._common import JSON, OUTPUT_PATH, PATH, engine, limits
 from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.PUBLISH
@@ -22,6 +22,9 @@ def command() -> None:
     Examples:
       gwa site build site/ -o public/
       gwa site serve public/
+      gwa site console site/
+      gwa site fair public/
+      gwa site deposit site/ public/ heron-2025 --sandbox
     """
 
 
@@ -73,10 +76,45 @@ def build(
         echo(f"gwa: {problem}", err=True)
     if not params["quiet"]:
         echo(f"{out}: {len(outcome.built)} traces made, {len(outcome.unchanged)} unchanged", err=True)
+        if not outcome.engine:
+            echo(f"{out}: has no SQL in the browser; gwa site console {folder} fetches DuckDB", err=True)
+        if outcome.fair:
+            echo(f"{out}: {outcome.fair}; gwa site fair {out} says more", err=True)
         if not outcome.url:
             echo(f"{out}: without --url there is no feed, and 404.html has no style in subfolders", err=True)
     if outcome.problems:
         ctx.exit(1)
+
+
+@command.command(name="console")
+@click.argument("folder", metavar="SITE_DIR", type=PATH)
+@click.option(
+    "--registry",
+    default="",
+    envvar="npm_config_registry",
+    metavar="URL",
+    help="Registry of npm; by default that of its makers.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def console(folder: Path, registry: str, quiet: bool, debug: bool) -> None:
+    """
+    Fetch DuckDB for browsers, so that the site has SQL on each trace and on all of them.
+
+    Three packages, 37 MB, go into SITE_DIR/node_modules; each is checked by its SHA-256. The next gwa site
+    build copies what it needs of them: visitors ask no other host.
+
+    \b
+    Example:
+      gwa site console site/
+    """
+    from gwa.archive.sql_console import REGISTRY, fetch_engine
+    from gwa.cli._terminal import progress_lines
+
+    del debug
+    fetched = fetch_engine(folder, registry or REGISTRY, progress_lines(quiet=quiet))
+    if not quiet:
+        echo(f"{folder}: {', '.join(fetched) or 'all is there already'}", err=True)
 
 
 @command.command(name="serve")
@@ -103,3 +141,107 @@ def serve(folder: Path, port: int, debug: bool) -> None:
     with server(folder, port) as running:
         echo(f"http://{LOOPBACK}:{running.server_port}/ (Ctrl+C stops it)")
         running.serve_forever()
+
+
+@command.command(name="fair")
+@click.argument("folder", metavar="OUT_DIR", type=PATH)
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@JSON
+def fair(folder: Path, debug: bool, as_json: bool) -> None:
+    """
+    Check each trace of a site by the FAIR principles, and print what is missing.
+
+    What is checked are the files of the site that machines read: identifiers, descriptions, addresses,
+    licences, and where the jobs come from.
+
+    \b
+    Example:
+      gwa site fair public/
+    """
+    from gwa.archive.fair import check, in_a_line
+    from gwa.cli._terminal import table
+
+    del debug
+    verdicts = check(folder)
+    names = ("trace", "principle", "asks", "missing")
+    rows = [(one.trace, one.principle, one.asks, one.missing) for one in verdicts]
+    table(names, rows, as_json=as_json)
+    if verdicts:
+        echo(in_a_line(verdicts), err=True)
+
+
+@command.command(name="deposit")
+@click.argument("folder", metavar="SITE_DIR", type=PATH)
+@click.argument("out", metavar="OUT_DIR", type=PATH)
+@click.argument("name", metavar="TRACE")
+@click.option("--sandbox", is_flag=True, help="Try it at sandbox.zenodo.org, whose DOIs are of no use.")
+@click.option("--server", default="", metavar="URL", help="Another server with the API of Zenodo.")
+@click.option(
+    "--token-file",
+    type=PATH,
+    metavar="FILE",
+    help="File with the token; by default the variable ZENODO_TOKEN, or ZENODO_SANDBOX_TOKEN.",
+)
+@click.option("--publish", "is_final", is_flag=True, help="Also publish it, which cannot be undone.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def deposit(
+    folder: Path,
+    out: Path,
+    name: str,
+    *,
+    sandbox: bool,
+    server: str,
+    token_file: Path | None,
+    is_final: bool,
+    debug: bool,
+) -> None:
+    """
+    Deposit a trace of the site OUT_DIR at Zenodo, as a draft that you can look at there.
+
+    The DOI that is reserved for it is printed; the key doi of the trace in SITE_DIR/archive.toml puts it on
+    its page. Only --publish makes the deposition public. An edition that differs becomes a new version of
+    the deposition. SITE_DIR/deposits.json notes which deposition is of which trace; a deposit that was
+    interrupted goes on when it is repeated.
+
+    \b
+    Examples:
+      gwa site deposit site/ public/ heron-2025 --sandbox
+      gwa site deposit site/ public/ heron-2025 --publish
+    """
+    from gwa.archive.catalogue import read_catalogue
+    from gwa.archive.published import read_published
+    from gwa.archive.zenodo import SANDBOX, SERVER, Repository
+    from gwa.archive.zenodo import deposit as deposit_at
+
+    del debug
+    catalogue = read_catalogue(folder)
+    ids = [entry.id for entry in catalogue.entries]
+    if name not in ids:
+        raise click.BadParameter(f"'{name}' is none of {', '.join(ids)[:400]}", param_hint="TRACE")
+    place = out / "traces" / name
+    if not (place / "trace.json").is_file():
+        raise click.BadParameter(f"{out} has no trace {name}: gwa site build makes it", param_hint="OUT_DIR")
+    repository = Repository(server or (SANDBOX if sandbox else SERVER), _token(token_file, sandbox=sandbox))
+    trace = read_published(catalogue.entry(name), place)
+    done = deposit_at(catalogue, trace, place, repository, publish=is_final)
+    echo(
+        f"{name}: version {trace.version}, {len(done.sent)} files sent, {len(done.kept)} there already",
+        err=True,
+    )
+    if done.is_published:
+        echo(f"{name}: is published, {done.page}", err=True)
+    else:
+        echo(f"{name}: is a draft, {done.page}; --publish makes it public", err=True)
+    echo(f'doi = "{done.doi}"')
+
+
+def _token(file: Path | None, *, sandbox: bool) -> str:
+    """Return the token, which is never an argument: other users see those."""
+    variable = "ZENODO_SANDBOX_TOKEN" if sandbox else "ZENODO_TOKEN"
+    token = file.read_text(encoding="utf-8").strip() if file else os.environ.get(variable, "").strip()
+    if not token:
+        where = f"{file} is empty" if file else f"{variable} is not set"
+        raise click.UsageError(f"{where}, expected a token with the scopes deposit:write and deposit:actions")
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise click.UsageError("the token has other characters than letters and digits, expected one line")
+    return token

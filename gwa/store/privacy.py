@@ -122,23 +122,20 @@ def find_leaks(
     vocabulary: Vocabulary | None = None,
     names: Collection[str] = (),
     kept: Collection[str] = (),
+    examples: int = MAXIMUM_EXAMPLES,
 ) -> list[Leak]:
     """
     Return everything that must not be published; the trace may be published if the list is empty.
 
     The *vocabulary* is that of the installation. *names* may stand anywhere, and fields that are *kept* may
-    hold anything: the owner of the trace said so.
+    hold anything: the owner of the trace said so. Of each leak so many *examples* are named.
     """
     found = [
         *_names_left(store, names, kept),
         *((where, "texts", texts) for where, texts in _texts(store, vocabulary or Vocabulary())),
     ]
     leaks = ((where, kind, sorted(set(texts) - set(names))) for where, kind, texts in found)
-    return [
-        Leak(where, kind, len(texts), tuple(texts[:MAXIMUM_EXAMPLES]))
-        for where, kind, texts in leaks
-        if texts
-    ]
+    return [Leak(where, kind, len(texts), tuple(texts[:examples])) for where, kind, texts in leaks if texts]
 
 
 def _names_left(

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gwa.archive.feeds import CONTEXT, CROISSANT
+from gwa.archive.feeds import CONTEXT, CROISSANT, CROISSANT_PARQUET
 from gwa.metrics.window import window
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store
@@ -27,6 +27,15 @@ KEYS: Final = {
     "submit": "when the job was submitted, Unix time in s, or since the unknown zero of the trace",
     "split": "train, valid or test, by submission; gap: the label was not known at the next border",
 }
+
+SPLIT_SET: Final = "splits"
+SPLIT_KINDS: Final = {
+    "train": "cr:TrainingSplit",
+    "valid": "cr:ValidationSplit",
+    "test": "cr:TestSplit",
+    "gap": "",
+}
+"""What Croissant calls each split; it has no word for rows that belong to none."""
 
 NOTES: Final = (
     "History is of jobs that had ended before the second of the submission, waits of those that had started.",
@@ -66,7 +75,7 @@ def card(store: Store, facts: Facts, folder: Path) -> dict[str, Any]:
         f" Made of the trace {facts.title}.",
         **({"license": licence} if licence else {}),
         "distribution": [_file(path, folder) for path in files],
-        "recordSet": [_rows(facts), *(_labels(task, split) for split in LABELS)],
+        "recordSet": [_splits(), _rows(facts), *(_labels(task, split) for split in LABELS)],
         "gwa": _own(store, facts),
     }
 
@@ -163,8 +172,27 @@ def _file(path: Path, folder: Path) -> dict[str, Any]:
         "name": name,
         "contentUrl": name,
         "contentSize": f"{len(data)} B",
-        "encodingFormat": "application/vnd.apache.parquet",
+        "encodingFormat": CROISSANT_PARQUET,
         "sha256": sha256(data).hexdigest(),
+    }
+
+
+def _splits() -> dict[str, Any]:
+    """Return the record set that says which split is for what."""
+    fields = [
+        {"@type": "cr:Field", "@id": f"{SPLIT_SET}/{name}", "name": name, "dataType": "sc:Text"}
+        for name in ("name", "kind")
+    ]
+    return {
+        "@type": "cr:RecordSet",
+        "@id": SPLIT_SET,
+        "name": SPLIT_SET,
+        "dataType": "cr:Split",
+        "key": {"@id": f"{SPLIT_SET}/name"},
+        "field": fields,
+        "data": [
+            {f"{SPLIT_SET}/name": name, f"{SPLIT_SET}/kind": kind} for name, kind in SPLIT_KINDS.items()
+        ],
     }
 
 
@@ -202,6 +230,7 @@ def _field(record_set: str, name: str, meaning: str, file: str) -> dict[str, Any
         "description": meaning,
         "dataType": "sc:Text" if name == "split" else "sc:Integer" if is_whole else "sc:Float",
         "source": {"fileObject": {"@id": file}, "extract": {"column": name}},
+        **({"references": {"field": {"@id": f"{SPLIT_SET}/name"}}} if name == "split" else {}),
     }
 
 

@@ -7,7 +7,10 @@ import json
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import threading
+import time
 from contextlib import contextmanager
 from html import unescape
 from html.parser import HTMLParser
@@ -20,13 +23,17 @@ import pytest
 from click.testing import CliRunner
 
 import gwa
+from gwa.archive import make_site as making
+from gwa.archive import site_state
 from gwa.archive._worker import apart, attempt
 from gwa.archive.build import BuildOptions, build
 from gwa.archive.explore import DATED, QUESTIONS
+from gwa.archive.fair import check
 from gwa.archive.link_check import broken_links
 from gwa.archive.server import server
+from gwa.archive.site_state import MARK, SETTLED, Outcome, SiteState
 from gwa.cli.site import command
-from gwa.errors import DefinitionError, OutputError
+from gwa.errors import ArgumentError, DefinitionError, OutputError
 from gwa.formats.registry import all_formats
 from tests.conftest import HOME
 from tests.killing import run
@@ -52,6 +59,8 @@ changes = [{{ date = 2026-01-02, text = "first" }}]
 preset = "lublin"
 jobs = 60
 seed = 3
+formats = ["swf", "gwf"]
+doi = "10.5281/zenodo.1234567"
 
 [[trace]]
 id = "named"
@@ -140,7 +149,7 @@ def test_downloads_are_what_their_hashes_say_and_are_labelled(built):
     folder = home / "public/traces/made"
     said = json.loads((home / "public/catalog.json").read_text())["traces"][0]
 
-    assert [one["format"] for one in said["downloads"]] == ["GWF", "Parquet", "SQLite", "SWF", "DuckDB"]
+    assert [one["format"] for one in said["downloads"]] == ["Parquet", "GWF", "SWF"]
     for one in said["downloads"]:
         path = home / "public" / one["file"]
         assert "synthetic" in path.name
@@ -216,7 +225,7 @@ def test_the_data_of_a_page_is_croissant(built):
     assert said["@type"] == "Dataset"
     assert said["description"].startswith("SYNTHETIC")
     assert said["distribution"][0]["contentUrl"] == (
-        "https://archive.example/here/traces/made/made-synthetic.gwf.gz"
+        "https://archive.example/here/traces/made/made-synthetic.parquet"
     )
     assert len(said["recordSet"][0]["field"]) == 29
 
@@ -240,9 +249,37 @@ def test_the_jobs_of_a_trace_are_loaded_by_its_croissant(built):
 
     frame = pd.read_parquet(folder / "made-synthetic.parquet")
     assert len(records) == len(frame) > 0
-    for name in ("submit_time", "run_time", "n_procs"):
-        found = pd.Series([record[f"jobs/{name}"] for record in records], dtype=float)
-        pd.testing.assert_series_equal(found, frame[name].astype(float), check_names=False)
+    assert set(records[0]) == {f"jobs/{name}" for name in frame}
+    for name in frame:
+        found = [record[f"jobs/{name}"] for record in records]
+        found = [None if pd.isna(one) else one.decode() if isinstance(one, bytes) else one for one in found]
+        assert found == [None if pd.isna(one) else one for one in frame[name]]
+
+
+def test_pandas_loads_the_file_that_croissant_names_from_its_address(built):
+    home, _ = built
+    said = json.loads((home / "public/traces/made/croissant.json").read_text())
+    (file,) = [one for one in said["distribution"] if one["encodingFormat"] == "application/x-parquet"]
+    with serving(home / "public") as (host, port):
+        frame = pd.read_parquet(file["contentUrl"].replace(URL, f"http://{host}:{port}/"))
+    with gwa.open(home / "public/traces/made/made-synthetic.gwf.gz") as trace:
+        own = trace.sql("select run_time from jobs order by submit_time, job_id")
+
+    assert list(frame) == [one["source"]["extract"]["column"] for one in said["recordSet"][0]["field"]]
+    assert frame["run_time"].tolist() == own["run_time"].tolist()
+
+
+def test_the_library_of_hugging_face_loads_a_trace(built, tmp_path):
+    datasets = pytest.importorskip("datasets", reason="the library of Hugging Face, which gwa does not need")
+    home, _ = built
+    path = home / "public/traces/made/made-synthetic.parquet"
+    rows = datasets.load_dataset(
+        "parquet", data_files=str(path), split="train", cache_dir=str(tmp_path / "cache")
+    )
+    frame = pd.read_parquet(path)
+
+    assert rows.column_names == list(frame)
+    assert rows["run_time"][:] == frame["run_time"].tolist()
 
 
 def test_a_trace_is_described_for_repositories(built):
@@ -252,6 +289,9 @@ def test_a_trace_is_described_for_repositories(built):
 
     assert all((folder / part["@id"]).is_file() for part in graph[1]["hasPart"])
     assert json.loads((folder / "datacite.json").read_text())["publicationYear"] == "2026"
+    assert json.loads((folder / "datacite.json").read_text())["doi"] == "10.5281/zenodo.1234567"
+    assert "doi = {10.5281/zenodo.1234567}" in (folder / "made-synthetic.bib").read_text()
+    assert "DO  - 10.5281/zenodo.1234567" in (folder / "made-synthetic.ris").read_text()
     assert 'href="datacite.json"' in (folder / "index.html").read_text()
 
 
@@ -306,21 +346,14 @@ def test_what_was_damaged_is_made_anew_and_what_left_the_catalogue_goes(fresh):
 
 
 @pytest.mark.slow
-def test_two_builds_give_the_same_bytes_but_for_the_store(built, tmp_path):
-    """DuckDB leaves bytes of memory in its files: they and their hashes differ, nothing else does."""
+def test_two_builds_give_the_same_bytes_but_for_the_cells(built, tmp_path):
+    """DuckDB leaves bytes of memory in its files."""
     home, _ = built
     build(home / "site", tmp_path / "public")
     one, other = contents(home / "public"), contents(tmp_path / "public")
-    hashes = {"index.html", "trace.json", "croissant.json", "ro-crate-metadata.json", "catalog.json"}
-    differ = {path for path in one if one[path] != other.get(path)}
 
     assert one.keys() == other.keys()
-    assert {Path(path).name for path in differ} <= {*hashes, "made-synthetic.duckdb", "explore.duckdb"}
-    texts = [
-        re.sub(r"[0-9a-f]{64}", "", (home / "public" / path).read_text()) for home in (home, tmp_path)
-        for path in sorted(differ) if not path.endswith(".duckdb")
-    ]  # fmt: skip
-    assert texts[: len(texts) // 2] == texts[len(texts) // 2 :]
+    assert {path for path in one if one[path] != other[path]} <= {"explore.duckdb"}
 
 
 def test_the_command_says_what_went_wrong_and_its_status_is_1(fresh):
@@ -411,7 +444,7 @@ def test_without_duckdb_for_browsers_the_console_says_so(built):
     home, _ = built
     text = (home / "public/traces/made/console.html").read_text()
 
-    assert "gwa sql made-synthetic.duckdb" in text
+    assert "gwa sql made-synthetic.parquet" in text
     assert "console.js" not in text
 
 
@@ -506,3 +539,192 @@ def test_a_trace_has_its_strip_its_cells_and_a_report_that_filters(built):
     assert all((folder / name).is_file() for name in about["cube"]["files"])
     assert 'href="cube/jobs.parquet"' in page
     assert 'id="explorer"' in (folder / "report.html").read_text()
+
+
+ONE_TRACE = CATALOGUE.partition('[[trace]]\nid = "named"')[0].replace('formats = ["swf", "gwf"]\n', "")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Build a site without problems, of a single trace."""
+    home = tmp_path_factory.mktemp("whole")
+    (home / "site").mkdir()
+    (home / "site/archive.toml").write_text(ONE_TRACE)
+    assert build(home / "site", home / "public").problems == ()
+    return home
+
+
+@pytest.fixture
+def plain(whole, tmp_path):
+    """Return copies of the catalogue's folder and of the site, to be changed."""
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def settled(out):
+    """Let the build of the site be long after the last change of its inputs; return its mark."""
+    mark = json.loads((out / MARK).read_text()) | {"began": time.time_ns() + 10 * SETTLED}
+    (out / MARK).write_text(json.dumps(mark))
+    return mark
+
+
+def test_a_site_that_stands_is_left_alone_until_anything_changes(plain, monkeypatch):
+    monkeypatch.setattr(site_state, "SETTLED", -(10**18))  # what changed just now counts as settled
+    site, out = plain / "site", plain / "public"
+    before = {path: path.stat().st_ino for path in out.rglob("*")}
+    again = build(site, out)
+
+    assert (again.built, again.unchanged, again.problems) == ((), ("made",), ())
+    assert again.url == URL
+    assert again.fair == "FAIR: all traces meet 15 of 15 principles"
+    assert {path: path.stat().st_ino for path in out.rglob("*")} == before, "nothing is written"
+    (site / "deposits.json").write_text("{}")
+    assert {path: path.stat().st_ino for path in out.rglob("*")} == before
+    (out / "ranking.html").write_text("cut")
+    assert build(site, out).unchanged == ("made",)
+    assert (out / "ranking.html").read_text() != "cut"
+    (site / "pages").mkdir()
+    (site / "pages/10-more.md").write_text("# More\n\nText.\n")
+    assert build(site, out).unchanged == ("made",)
+    assert (out / "more.html").is_file()
+    assert build(site, out, BuildOptions(url="https://other.example/")).url == "https://other.example/"
+
+
+def test_a_file_that_changed_within_the_moment_of_a_build_is_looked_at(plain):
+    site, out = plain / "site", plain / "public"
+    state = SiteState.of(site, out, BuildOptions())
+
+    assert state.outcome(out) is None, "its time is that of the build"
+    mark = settled(out)
+    assert state.outcome(out) == Outcome((), ("made",), (), URL, mark["outcome"]["fair"])
+
+
+def test_what_is_missing_is_told_without_heavy_libraries(plain):
+    """That nothing changed is found without the engine, figures or frames."""
+    settled(plain / "public")
+    program = (
+        "import sys; from pathlib import Path; from gwa.archive.build import build;"
+        "print(build(Path('site'), Path('public')).unchanged);"
+        "print({'duckdb', 'pandas', 'numpy', 'matplotlib', 'scipy', 'jinja2'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=plain, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.splitlines() == ["('made',)", "set()"]
+
+
+def test_a_build_that_was_interrupted_goes_on_with_the_traces_that_it_made(plain, monkeypatch):
+    site, out = plain / "site", plain / "public"
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    shutil.rmtree(out)
+    monkeypatch.setattr(making, "write_cells", stop)
+    with pytest.raises(KeyboardInterrupt):
+        build(site, out)
+    assert not out.exists()
+    begun = plain / ".public.build/made/trace.json"
+    made_at = begun.stat().st_ino
+    monkeypatch.undo()
+    outcome = build(site, out)
+
+    assert outcome.built == ("made",)
+    assert (out / "traces/made/trace.json").stat().st_ino == made_at, "it was not made again"
+    assert sorted(path.name for path in plain.iterdir()) == ["public", "site"]
+
+
+def test_another_edition_says_on_its_page_and_to_machines_what_changed(plain):
+    site, out = plain / "site", plain / "public"
+    (site / "archive.toml").write_text(ONE_TRACE.replace("jobs = 60", "jobs = 63"))
+    build(site, out)
+    folder = out / "traces/made"
+    croissant = json.loads((folder / "croissant.json").read_text())
+    crate = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"][1]
+    datacite = json.loads((folder / "datacite.json").read_text())
+    (news,) = croissant["releaseNotes"]
+
+    assert news.startswith("Version 1.1.0: 3 jobs added")
+    assert croissant["version"] == crate["version"] == datacite["version"] == "1.1.0"
+    assert croissant["datePublished"] == crate["datePublished"] == "2026-01-02"
+    assert crate["releaseNotes"] == [news]
+    assert {"descriptionType": "TechnicalInfo", "description": news} in datacite["descriptions"]
+    assert f"<li>{news}</li>" in (folder / "index.html").read_text()
+    assert build(site, out).unchanged == ("made",)
+    assert json.loads((folder / "croissant.json").read_text())["version"] == "1.1.0"
+
+
+def test_parquet_is_the_one_format_unless_others_are_asked_for(plain):
+    said = json.loads((plain / "public/catalog.json").read_text())["traces"][0]
+    text = (plain / "public/traces/made/index.html").read_text()
+
+    assert [one["format"] for one in said["downloads"]] == ["Parquet"]
+    assert "gwa convert made-synthetic.parquet -o made-synthetic.swf.gz" in text
+
+
+def test_what_a_catalogue_does_not_say_is_named_on_the_page_and_by_the_check(plain):
+    text = ONE_TRACE.replace('changes = [{ date = 2026-01-02, text = "first" }]\n', "")
+    text = text.replace("year = 2009\n", "").replace('doi = "10.5281/zenodo.1234567"\n', "")
+    (plain / "site/archive.toml").write_text(text.replace('"CC0-1.0"', '"Ask."'))
+    outcome = build(plain / "site", plain / "public")
+    folder = plain / "public/traces/made"
+    lacking = {one.principle: one.missing for one in check(plain / "public") if one.missing}
+
+    assert {"datacite.json", "ro-crate-metadata.json"} <= {path.name for path in folder.iterdir()}
+    assert "publicationYear" not in json.loads((folder / "datacite.json").read_text())
+    assert (
+        "These lack the date of publication (changes, or year), a DOI (doi)"
+        in (folder / "index.html").read_text()
+    )
+    assert set(lacking) == {"F1", "F2", "A2", "R1.1", "R1.3"}
+    assert lacking["F2"] == "datePublished in croissant.json"
+    assert lacking["R1.3"] == "the year of publication for DataCite (changes, or year)"
+    assert outcome.fair.startswith("FAIR: all traces meet 10 of 15 principles; not F1 a persistent")
+
+
+def test_the_check_looks_at_what_stands_there(plain):
+    folder = plain / "public/traces/made"
+    assert {one.principle for one in check(plain / "public") if one.missing} == set()
+    (folder / "made-synthetic.parquet").unlink()
+    (folder / "made-synthetic.bib").write_text("")
+    (folder / "ro-crate-metadata.json").write_text("{")
+    lacking = {one.principle: one.missing for one in check(plain / "public") if one.missing}
+    done = CliRunner().invoke(command, ["fair", str(plain / "public")])
+
+    assert lacking == {
+        "A1.2": "made-synthetic.parquet in the folder",
+        "I1": "ro-crate-metadata.json",
+        "R1.3": "RO-Crate 1.1, BibTeX",
+    }
+    assert done.exit_code == 0
+    assert "made,I1,a formal language,ro-crate-metadata.json" in done.stdout
+    assert "FAIR: all traces meet 12 of 15 principles" in done.stderr
+    with pytest.raises(ArgumentError, match="is no site"):
+        check(plain / "site")
+
+
+def test_all_names_that_are_refused_are_told_of_all_traces(tmp_path):
+    site = tmp_path / "site"
+    site.mkdir()
+    queues = [f"queue-{number:02}" for number in range(12)]
+    count = len(queues)
+    jobs = {
+        "JobID": [*range(count)],
+        "SubmitTime": [*range(count)],
+        "RunTime": [60] * count,
+        "NProc": [1] * count,
+    }
+    text = '[archive]\ntitle = "T"\n'
+    for name in ("one", "two"):
+        pd.DataFrame(jobs | {"QueueID": queues}).to_parquet(site / f"{name}.parquet")
+        text += (
+            f'[[trace]]\nid = "{name}"\ntitle = "{name}"\nsystem = "s"\nprovider = "p"\n'
+            f'licence = "CC0-1.0"\ncitation = "c"\nsource = "{name}.parquet"\n'
+        )
+    (site / "archive.toml").write_text(text)
+    outcome = build(site, tmp_path / "public")
+
+    assert [line.partition(":")[0] for line in outcome.problems] == ["one", "two"]
+    for line in outcome.problems:
+        assert all(repr(name) in line for name in queues)

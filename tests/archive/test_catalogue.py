@@ -141,3 +141,27 @@ def test_any_value_is_taken_or_refused_in_words(tmp_path_factory, key, value):
     lines = [line for line in said.splitlines() if not line.startswith(key)] + [f"{key} = {text(value)}"]
     with suppress(DefinitionError):
         assert read(site, HEAD + "\n".join(lines)).entries
+
+
+def test_a_trace_has_the_formats_that_it_asks_for_or_those_of_the_archive(site):
+    found = read(
+        site,
+        HEAD + 'formats = ["swf"]\n' + TRACE + SOURCE + 'doi = "10.5281/zenodo.7"\n'
+        + TRACE.replace('"one"', '"two"') + SOURCE + 'formats = ["gwf", "duckdb"]\n',
+    )  # fmt: skip
+
+    assert found.entry("one").formats == ("swf",)
+    assert found.entry("one").doi == "10.5281/zenodo.7"
+    assert found.entry("two").formats == ("gwf", "duckdb")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('formats = ["csv"]', "is 'csv', expected gwf, swf, sqlite or duckdb"),
+        ('doi = "https://doi.org/10.5281/x"', "doi: is .*, expected one such as 10.5281/zenodo.1234567"),
+    ],
+)
+def test_a_format_or_a_doi_that_is_none_is_refused(site, line, message):
+    with pytest.raises(DefinitionError, match=message):
+        read(site, HEAD + TRACE + SOURCE + line)

@@ -8,7 +8,7 @@ import json
 import re
 import tarfile
 import tomllib
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from click.testing import CliRunner
@@ -449,3 +449,19 @@ def test_a_trace_to_fetch_must_be_named():
     done = CliRunner().invoke(program, ["fetch"])
     assert done.exit_code == 2
     assert "gwa fetch --list names all" in done.output
+
+
+def test_no_bibliography_is_empty():
+    empty = [key for key, trace in public_traces().items() if "  title = {{" not in bibliography(trace)]
+
+    assert empty == []
+
+
+def test_a_trace_without_a_publication_is_cited_by_its_page():
+    trace = replace(public_trace("kth-sp2"), cite=())
+    text = bibliography(trace)
+
+    assert text.startswith("@misc{kth-sp2,\n")
+    assert f"  url = {{{trace.page}}}" in text
+    assert f"  year = {{{trace.year}}}" in text
+    assert "author" not in text

@@ -43,6 +43,7 @@ def make_public(home: Path) -> Path:
     (home / "site" / "pages").mkdir(parents=True)
     names = [*TRACES, "broken"]
     text = HEAD + "".join(TRACE.format(name=name, title=f"{name.title()} & <u>co</u>") for name in names)
+    text = text.replace('source = "middle.swf"', 'source = "middle.swf"\nformats = ["duckdb"]')
     (home / "site" / "archive.toml").write_text(text)
     (home / "site" / "pages" / "about.md").write_text("# About\n\nText of [traces](index.html).\n\n" + WIDE)
     (home / "site" / "leaderboard.json").write_text('[{"model": "one", "rank": 1.5}]')

@@ -307,7 +307,7 @@ SMALL_LETTERS = """() => [...document.querySelectorAll("body *")].filter((one) =
 def engine(public):
     """Return where DuckDB for browsers stands, or skip."""
     if not (public / "console").is_dir():
-        pytest.skip("DuckDB for browsers is not here: npm ci --prefix site fetches it")
+        pytest.skip("DuckDB for browsers is not here: gwa site console site fetches it")
     return public / "console"
 
 
@@ -463,6 +463,25 @@ def test_an_address_carries_the_question_to_explore(site, address):
     expect(site.locator("#result thead th").last).to_have_text("share_of_core_hours")
 
 
+@pytest.mark.usefixtures("engine")
+def test_a_trace_that_is_published_as_a_store_is_asked_there(site, address):
+    asked = []
+    site.on("request", lambda one: asked.append(one.url))
+    site.goto(f"{address}traces/middle/console.html")
+    expect(site.locator("#status")).to_have_text("Ready.", timeout=30_000)
+
+    assert ask(site, "select count(*), max(user_id) from jobs") == [["40", "U7"]]
+    assert [one for one in asked if one.endswith("middle.duckdb")]
+    assert not [one for one in asked if one.endswith(".parquet")]
+
+
+def test_the_header_of_a_trace_stands_beside_its_jobs(console):
+    lines = ask(console, "select key, value from header order by position")
+
+    assert ["Archive", "Archive <b>"] in lines
+    assert ["MaxProcs", "16"] in lines
+
+
 def test_the_file_of_a_trace_cannot_be_changed(console):
     console.get_by_label("Query").fill("delete from jobs")
     console.get_by_role("button", name="Run", exact=True).click()
@@ -477,7 +496,7 @@ def test_the_file_of_a_trace_cannot_be_changed(console):
 @pytest.mark.usefixtures("engine")
 def test_a_file_that_is_missing_or_broken_is_told(context, address, status, body, said):
     page, _ = watched(context, address)
-    page.route("**/large.duckdb", lambda route: route.fulfill(status=status, body=body))
+    page.route("**/large.parquet", lambda route: route.fulfill(status=status, body=body))
     page.goto(f"{address}traces/large/console.html")
 
     expect(page.locator("#status")).to_contain_text(said, timeout=30_000)
@@ -546,6 +565,7 @@ licence = "CC0-1.0"
 citation = "c"
 preset = "thesis-das2"
 jobs = 1000000
+formats = ["duckdb"]
 """
 
 
@@ -555,7 +575,7 @@ def test_a_trace_of_a_million_jobs_is_asked_at_once_by_less_than_half_of_its_fil
     (tmp_path / "site" / "archive.toml").write_text(MILLION)
     modules = HOME / "site" / "node_modules"
     if not modules.is_dir():
-        pytest.skip("DuckDB for browsers is not here: npm ci --prefix site fetches it")
+        pytest.skip("DuckDB for browsers is not here: gwa site console site fetches it")
     (tmp_path / "site" / "node_modules").symlink_to(modules)
     assert build(tmp_path / "site", tmp_path / "public").problems == ()
     (file,) = (tmp_path / "public" / "traces" / "million").glob("*.duckdb")

@@ -314,6 +314,30 @@ def test_a_conformal_shift_covers_what_it_says():
     assert 0.94 <= np.mean(held) <= 0.97
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_card_is_loaded_by_the_library_of_croissant_with_its_splits(tasks):
+    mlcroissant = pytest.importorskip("mlcroissant", reason="loads Croissant")
+    folder = tasks / "run_time"
+    data = mlcroissant.Dataset(str(folder / "card.json"))
+    records = list(data.records("features"))
+    features = pq.read_table(folder / "features.parquet").to_pandas()
+    splits = {one["splits/name"]: one["splits/kind"] for one in data.records("splits")}
+
+    assert not data.metadata.ctx.issues.errors
+    assert splits == {
+        "train": "cr:TrainingSplit",
+        "valid": "cr:ValidationSplit",
+        "test": "cr:TestSplit",
+        "gap": "",
+    }
+    assert sorted(one["features/row"] for one in records) == sorted(features["row"])
+    found = {one["features/row"]: one["features/split"].decode() for one in records}
+    assert found == dict(zip(features["row"], features["split"], strict=True))
+    assert set(found.values()) <= splits.keys()
+    labels = list(data.records("test_labels"))
+    assert {one["test_labels/row"] for one in labels} == {row for row, one in found.items() if one == "test"}
+
+
 # Folds of a rolling origin.
 
 

@@ -1,8 +1,10 @@
-/* SQL on a trace's own file, in the browser: DuckDB runs in a worker and reads the file by ranges. */
+/* SQL on a trace's own file, in the browser: DuckDB runs in a worker. It reads a store by ranges, and Parquet whole. */
 "use strict";
 
 const MOST_ROWS = 1000;
 const LARGEST = 500e6;
+/* Parquet is unpacked in memory, where it takes some ten times as much. */
+const LARGEST_TABLE = 100e6;
 const element = (id) => document.getElementById(id);
 const form = element("console");
 const say = (text) => { element("status").textContent = text; };
@@ -59,7 +61,8 @@ function shownText(value) {
 async function start() {
   if (location.protocol === "file:") return say("The console needs a server: open the site by http, or use gwa site serve.");
   if (!globalThis.WebAssembly || !globalThis.Worker) return say("This browser has no WebAssembly: the console cannot run here.");
-  if (Number(form.dataset.bytes) > LARGEST) return say("This trace is too large for a browser: download it and use gwa sql.");
+  const isTable = form.dataset.file.endsWith(".parquet");
+  if (Number(form.dataset.bytes) > (isTable ? LARGEST_TABLE : LARGEST)) return say("This trace is too large for a browser: download it and use gwa sql.");
   const home = new URL(form.dataset.engine, location.href);
   const url = new URL(form.dataset.file, location.href).href;
   const there = await fetch(url, { method: "HEAD" });
@@ -68,16 +71,36 @@ async function start() {
   const engine = new duckdb.AsyncDuckDB(new duckdb.VoidLogger(), worker);
   await engine.instantiate(new URL("duckdb-eh.wasm", home).href);
   await engine.open({ filesystem: { reliableHeadRequests: true, allowFullHTTPReads: true, forceFullHTTPReads: false } });
-  await engine.registerFileURL(form.dataset.file, url, duckdb.DuckDBDataProtocol.HTTP, false);
   connection = await engine.connect();
   // No site has DuckDB's extensions, and nothing may be asked of another one.
   await connection.query("set autoinstall_known_extensions = false");
   await connection.query("set autoload_known_extensions = false");
-  await connection.query(`attach '${form.dataset.file}' as trace (read_only)`);
-  await connection.query("use trace");
+  if (isTable) await load(home, url);
+  else await attach(engine, url);
   element("run").disabled = false;
   say("Ready.");
   if (linked() || form.dataset.start) run();
+}
+
+async function attach(engine, url) {
+  await engine.registerFileURL(form.dataset.file, url, duckdb.DuckDBDataProtocol.HTTP, false);
+  await connection.query(`attach '${form.dataset.file}' as trace (read_only)`);
+  await connection.query("use trace");
+}
+
+/* Parquet becomes a table of DuckDB, which has no reader of it in browsers; views keep it as it was published. */
+async function load(home, url) {
+  say("Loading the trace …");
+  const [parquet, file] = await Promise.all([import(new URL("parquet.js", home)), fetch(url)]);
+  await parquet.default({ module_or_path: new URL("parquet.wasm", home) });
+  const table = parquet.readParquet(new Uint8Array(await file.arrayBuffer()), { columns: form.dataset.columns.split(" ") });
+  await connection.query("create schema published");
+  await connection.insertArrowFromIPCStream(table.intoIPCStream(), { schema: "published", name: "jobs", create: true });
+  await connection.query("create table published.header (position bigint, key varchar, value varchar)");
+  const insert = await connection.prepare("insert into published.header values (?, ?, ?)");
+  for (const [position, line] of JSON.parse(form.dataset.header).entries()) await insert.query(position, ...line);
+  await insert.close();
+  for (const name of ["jobs", "header"]) await connection.query(`create view ${name} as from published.${name}`);
 }
 
 /* The query that the address carries, as #q=…, or as the name of a ready question; nothing if there is none. */

@@ -1,0 +1,233 @@
+"""Deposits at Zenodo, against a stand-in of its documented API on this machine."""
+
+import json
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from click.testing import CliRunner
+
+from gwa.archive.catalogue import Catalogue, CatalogueChange, CatalogueEntry
+from gwa.archive.published import PublishedTrace
+from gwa.archive.zenodo import DESCRIPTIONS, LEDGER, Repository, deposit
+from gwa.cli.site import command
+from gwa.errors import ArgumentError, DepositError
+from tests.archive.zenodo_stand_in import TOKEN, stand_in
+
+ENTRY = CatalogueEntry(
+    id="heron",
+    title="Heron",
+    system="A <small> cluster.",
+    provider="Institute of Invented Measurements",
+    licence="CC-BY-4.0",
+    citation="Heron (2020).",
+    changes=(CatalogueChange(date(2024, 5, 6), "Times."),),
+)
+JOBS = b"PAR1 jobs PAR1"
+
+
+@pytest.fixture
+def zenodo():
+    with stand_in() as server:
+        yield server
+
+
+@pytest.fixture
+def catalogue(tmp_path):
+    (tmp_path / "site").mkdir()
+    return Catalogue(tmp_path / "site", "Archive", "", "https://archive.example/", entries=(ENTRY,))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return the folder of the trace in the site."""
+    place = tmp_path / "public" / "traces" / "heron"
+    place.mkdir(parents=True)
+    for name in (*DESCRIPTIONS, "heron.bib"):
+        (place / name).write_text(name)
+    (place / "heron.parquet").write_bytes(JOBS)
+    return place
+
+
+def published(version="1.0.0", **difference):
+    edition = {"version": version} | ({"difference": difference} if difference else {})
+    about = {
+        "title": "Heron",
+        "name": "heron",
+        "downloads": [{"file": "heron.parquet"}],
+        "editions": [edition],
+    }
+    return PublishedTrace(ENTRY, about)
+
+
+def deposited(zenodo, catalogue, folder, trace=None, *, publish=False):
+    return deposit(catalogue, trace or published(), folder, Repository(zenodo.url, TOKEN), publish=publish)
+
+
+def test_a_draft_holds_all_files_and_is_not_published(zenodo, catalogue, folder):
+    done = deposited(zenodo, catalogue, folder)
+    ((number, draft),) = zenodo.depositions.items()
+
+    assert (done.doi, done.is_published) == (f"10.5072/zenodo.{number}", False)
+    assert not draft["submitted"]
+    assert zenodo.content[number]["heron.parquet"] == JOBS
+    assert set(zenodo.content[number]) == set(done.sent) == {*DESCRIPTIONS, "heron.parquet", "heron.bib"}
+    assert not [path for _, path in zenodo.requests if "publish" in path]
+    assert draft["metadata"]["title"] == "Heron"
+    assert draft["metadata"]["license"] == "cc-by-4.0"
+    assert draft["metadata"]["publication_date"] == "2024-05-06"
+    assert draft["metadata"]["description"].startswith("<p>A &lt;small&gt; cluster.</p>")
+    assert draft["metadata"]["related_identifiers"][0]["identifier"].endswith("/traces/heron/index.html")
+
+
+def test_a_deposit_goes_the_whole_way_and_a_second_one_changes_nothing(zenodo, catalogue, folder):
+    deposited(zenodo, catalogue, folder)
+    done = deposited(zenodo, catalogue, folder, publish=True)
+
+    assert done.is_published
+    assert done.sent == []
+    assert done.page.startswith(f"{zenodo.url}records/")
+    before = len(zenodo.requests)
+    again = deposited(zenodo, catalogue, folder, publish=True)
+    assert (again.doi, again.is_published, again.sent) == (done.doi, True, ())
+    assert [method for method, _ in zenodo.requests[before:]] == ["GET"]
+    assert len(zenodo.depositions) == 1
+
+
+def test_another_edition_becomes_a_version_that_says_what_changed(zenodo, catalogue, folder):
+    deposited(zenodo, catalogue, folder, publish=True)
+    (folder / "heron.parquet").rename(folder / "renamed.parquet")
+    trace = published("1.1.0", added=3)
+    trace = replace(trace, about={**trace.about, "downloads": [{"file": "renamed.parquet"}]})
+    done = deposited(zenodo, catalogue, folder, trace)
+    first, second = zenodo.depositions.values()
+
+    assert done.sent == ["renamed.parquet"]
+    assert not done.is_published
+    assert "heron.parquet" not in zenodo.content[second["id"]]
+    assert "heron.parquet" in zenodo.content[first["id"]]
+    assert second["conceptrecid"] == first["conceptrecid"]
+    assert second["metadata"]["version"] == "1.1.0"
+    assert "3 jobs added" in second["metadata"]["description"]
+    assert deposited(zenodo, catalogue, folder, trace, publish=True).is_published
+    assert len(zenodo.depositions) == 2
+
+
+@pytest.mark.parametrize("does_first", [False, True])
+def test_a_deposit_that_breaks_at_any_request_goes_on(zenodo, catalogue, folder, does_first):
+    """Each of its requests fails once, before the server did what was asked or after; then it is repeated."""
+    zenodo.does_first = does_first
+    failures = []
+    for version in ("1.0.0", "1.1.0"):
+        done = None
+        step = 0
+        while done is None:
+            zenodo.breaks_at = len(zenodo.requests) + step
+            try:
+                done = deposited(zenodo, catalogue, folder, published(version), publish=True)
+            except DepositError as error:
+                failures.append(str(error))
+                step += 1
+        zenodo.breaks_at = None
+        assert deposited(zenodo, catalogue, folder, published(version), publish=True).is_published
+
+    assert len(failures) > 10
+    assert all("the same command continues it" in line for line in failures)
+    assert [one["metadata"]["version"] for one in zenodo.depositions.values()] == ["1.0.0", "1.1.0"]
+    assert all(one["submitted"] for one in zenodo.depositions.values())
+    assert all(content["heron.parquet"] == JOBS for content in zenodo.content.values())
+
+
+def test_a_file_that_changed_on_the_way_is_sent_again(zenodo, catalogue, folder):
+    deposited(zenodo, catalogue, folder)
+    (number,) = zenodo.content
+    zenodo.content[number]["heron.parquet"] = b"damaged"
+    done = deposited(zenodo, catalogue, folder)
+
+    assert done.sent == ["heron.parquet"]
+    assert zenodo.content[number]["heron.parquet"] == JOBS
+
+
+@pytest.mark.parametrize(
+    ("code", "answer", "said"),
+    [
+        (401, {"message": "who?"}, "the token is not valid there"),
+        (403, {}, "deposit:write"),
+        (429, {}, "wait a minute"),
+        (500, {}, "try later"),
+        (
+            400,
+            {"message": "Validation error", "errors": [{"field": "license", "message": "no"}]},
+            "license: no",
+        ),
+    ],
+)
+def test_a_refusal_is_told_without_the_token(zenodo, catalogue, folder, code, answer, said):
+    zenodo.refusal = (code, answer | {"echo": TOKEN})
+
+    with pytest.raises(DepositError) as got:
+        deposited(zenodo, catalogue, folder)
+    assert said in str(got.value)
+    assert TOKEN not in str(got.value)
+    assert "\n" not in str(got.value)
+
+
+def test_the_token_goes_to_no_other_server(zenodo, catalogue, folder):
+    with stand_in() as other:
+        zenodo.foreign_bucket = f"{other.url}api/files/bucket-1"
+        with pytest.raises(DepositError, match="which gets no token"):
+            deposited(zenodo, catalogue, folder)
+        zenodo.redirect = other.url
+        with pytest.raises(DepositError, match="says 302"):
+            deposited(zenodo, catalogue, folder)
+        assert other.requests == []
+
+
+def test_the_token_is_sent_in_the_clear_to_this_machine_only():
+    with pytest.raises(ArgumentError, match="expected an address of https"):
+        Repository("http://zenodo.example/", TOKEN)
+
+
+def test_open_data_need_a_licence_with_an_identifier(zenodo, catalogue, folder):
+    trace = PublishedTrace(replace(ENTRY, licence="Ask the provider."), published().about)
+
+    with pytest.raises(ArgumentError, match=r"'Ask the provider\.', expected an identifier of SPDX"):
+        deposited(zenodo, catalogue, folder, trace)
+    assert zenodo.requests == []
+
+
+CATALOGUE = """
+archive.title = "Archive"
+[[trace]]
+id = "heron"
+title = "Heron"
+system = "s"
+provider = "p"
+licence = "CC0-1.0"
+citation = "c"
+preset = "lublin"
+jobs = 5
+"""
+
+
+def test_the_command_takes_the_token_from_outside_and_prints_the_doi(zenodo, folder, tmp_path):
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "archive.toml").write_text(CATALOGUE)
+    (folder / "trace.json").write_text(json.dumps(published().about))
+    words = ["deposit", str(site), str(tmp_path / "public"), "heron", "--server", zenodo.url]
+    without = CliRunner(env={"ZENODO_TOKEN": ""}).invoke(command, words)
+    done = CliRunner(env={"ZENODO_TOKEN": TOKEN}).invoke(command, words)
+    (tmp_path / "token").write_text(f"{TOKEN}\n")
+    again = CliRunner().invoke(command, [*words, "--token-file", str(tmp_path / "token"), "--publish"])
+    (number,) = zenodo.depositions
+
+    assert without.exit_code == 2
+    assert "ZENODO_TOKEN is not set" in without.output
+    assert done.exit_code == 0, done.output
+    assert done.stdout == f'doi = "10.5072/zenodo.{number}"\n'
+    assert "is a draft" in done.stderr
+    assert "is published" in again.stderr
+    assert "0 files sent" in again.stderr
+    assert TOKEN not in done.output + again.output + (site / LEDGER).read_text()
+    assert json.loads((site / LEDGER).read_text()) == {zenodo.url: {"heron": number}}
