@@ -4,8 +4,8 @@ The toolbox and archive for workload traces of clusters, grids and clouds.
 `gwa.open` gives a `Trace`: its facts, its jobs as tables, a report, and traces filtered from it.
 
 - `open`, `Trace`: read a trace, ask it, filter it, save it.
-- `convert`, `fetch`, `sample`, `fit`, `generate`, `score`, `simulate`, `compare`, `check`, `whatif`, `wait`:
-  what the commands do. `FittedModel` is what `fit` returns.
+- `convert`, `fetch`, `sample`, `fit`, `generate`, `score`, `simulate`, `compare`, `check`, `whatif`, `wait`,
+  `charge`: what the commands do. `FittedModel` is what `fit` returns.
 - `Subset`: what a trace is filtered by.
 - `Account`, `System`: what became of every row of a log, and what is known of the system.
 - `Sample`: the distinct values of a field, with counts.
@@ -42,6 +42,7 @@ from gwa.util.version import __version__
 
 if TYPE_CHECKING:
     from gwa.functions import (
+        charge,
         check,
         compare,
         convert,
@@ -108,6 +109,7 @@ __all__ = [
     "TraceError",
     "UnknownFormat",
     "__version__",
+    "charge",
     "check",
     "compare",
     "convert",
@@ -125,7 +127,7 @@ __all__ = [
 if not TYPE_CHECKING:
     # What needs an engine is imported when it is asked for, so that `gwa --help` answers at once.
     PLACES = {
-        "gwa.functions": "check compare convert fetch fit generate sample score simulate wait whatif",
+        "gwa.functions": "charge check compare convert fetch fit generate sample score simulate wait whatif",
         "gwa.models.fitted": "FittedModel",
         "gwa.report.document": "Column Fact Facts FactTable Figure Finding Note Report Section Table",
         "gwa.statistics.sample": "Sample",
