@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from decimal import Decimal
 from threading import Timer
 from typing import Any, Final
 
@@ -106,6 +107,8 @@ def _value(cell: object) -> object:
         return cell
     if isinstance(cell, float):
         return cell if math.isfinite(cell) else None
+    if isinstance(cell, Decimal):
+        return _number(cell)
     if isinstance(cell, datetime | date):
         return cell.isoformat()
     if isinstance(cell, list | tuple):
@@ -113,3 +116,10 @@ def _value(cell: object) -> object:
     if isinstance(cell, dict):
         return {str(key): _value(one) for key, one in cell.items()}
     return str(cell)[:MAXIMUM_TEXT]
+
+
+def _number(exact: Decimal) -> int | float | str:
+    """Return a decimal, as sums of whole numbers are, as a number; as text where no number is that exact."""
+    if exact == exact.to_integral_value():
+        return int(exact)
+    return float(exact) if Decimal(repr(float(exact))) == exact else str(exact)

@@ -256,12 +256,22 @@ def test_the_tables_of_a_trace_answer(store):
     assert expected == [(1,)]
     ((user, jobs, first, some, pair, exact, nothing),) = found["rows"]
     assert found["columns"] == ["user_id", "jobs", "first", "some", "pair", "exact", "nothing"]
-    assert (user[:1], pair, exact, nothing) == ("U", {"a": 1}, "1.5", None)
+    assert (user[:1], pair, exact, nothing) == ("U", {"a": 1}, 1.5, None)
     assert jobs > 0
     assert first[:2] == "20"
     assert len(some) == 2
     for table in ("header", "sources", "rejects", "repairs", "dependencies", "source_ids"):
         assert ask(store, f"select count(*) from {table}")["columns"]
+
+
+def test_exact_numbers_are_numbers_where_these_are_as_exact(store):
+    found = ask(
+        store,
+        "select 12::decimal(9, 6), -0.1::decimal(3, 1), 12345678901234567890123456789::decimal(38, 0),"
+        " 1234567890123456789.123::decimal(38, 3), sum(n_procs), sum(cpu_seconds) from ran",
+    )
+    assert found["rows"][0][:4] == [12, -0.1, 12345678901234567890123456789, "1234567890123456789.123"]
+    assert all(isinstance(one, int) for one in found["rows"][0][4:])
 
 
 def test_nothing_of_the_machine_is_told_by_errors(store):
