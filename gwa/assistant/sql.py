@@ -105,9 +105,7 @@ def _value(cell: object) -> object:
     """Return a cell as JSON holds it: moments as ISO texts, no text longer than `MAXIMUM_TEXT`."""
     if cell is None or isinstance(cell, bool | int):
         return cell
-    if isinstance(cell, float):
-        return cell if math.isfinite(cell) else None
-    if isinstance(cell, Decimal):
+    if isinstance(cell, float | Decimal):
         return _number(cell)
     if isinstance(cell, datetime | date):
         return cell.isoformat()
@@ -118,8 +116,10 @@ def _value(cell: object) -> object:
     return str(cell)[:MAXIMUM_TEXT]
 
 
-def _number(exact: Decimal) -> int | float | str:
+def _number(exact: float | Decimal) -> int | float | str | None:
     """Return a decimal, as sums of whole numbers are, as a number; as text where no number is that exact."""
+    if isinstance(exact, float):
+        return exact if math.isfinite(exact) else None
     if exact == exact.to_integral_value():
         return int(exact)
     return float(exact) if Decimal(repr(float(exact))) == exact else str(exact)
