@@ -7,7 +7,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test slow campaign browser coverage lint types format messages lock bench ratios big growth instructions fidelity \
-    leaderboard calibration minh generation clean setup site spark thesis surface reference docs dist oldest release
+    leaderboard calibration minh generation clean setup site spark thesis pictures surface reference docs dist oldest release
 .DELETE_ON_ERROR:
 
 help: ## list these tasks
@@ -116,6 +116,9 @@ surface: .venv/ready ## renew docs/public-surface.json, which a test compares wi
 
 reference: .venv/ready ## renew docs/facts.json, the facts of samples and logs, of which the reference is made
 	$(BIN)/python -m tests.facts_reference
+
+pictures: .venv/tests ## take the pictures of the documentation anew, of the pages that gwa writes of its sample
+	$(BIN)/python docs/_ext/pictures.py
 
 # What the next two do needs the index of packages, even after the set-up.
 dist: .venv/ready ## build sdist and wheel into dist/ and check both

@@ -33,6 +33,7 @@ suppress_warnings = ["autodoc.mocked_object"]
 nitpicky = False  # docstrings name internal classes, which have no page
 
 default_role = "code"
+smartquotes_action = "qe"  # two hyphens begin an option
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
@@ -41,6 +42,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "gwa"
 html_static_path = ["_static"]
 html_css_files = ["gwa.css"]
+html_js_files = [("formats.js", {"defer": "defer"})]
 html_show_sourcelink = False
 html_copy_source = False
 html_show_copyright = False

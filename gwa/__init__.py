@@ -5,8 +5,7 @@ The toolbox and archive for workload traces of clusters, grids and clouds.
 
 - `open`, `Trace`: read a trace, ask it, filter it, save it.
 - `convert`, `fetch`, `sample`, `fit`, `generate`, `score`, `simulate`, `compare`, `check`, `whatif`, `plan`,
-  `wait`:
-  what the commands do. `FittedModel` is what `fit` returns.
+  `wait`, `charge`: what the commands do. `FittedModel` is what `fit` returns.
 - `Subset`: what a trace is filtered by.
 - `Account`, `System`: what became of every row of a log, and what is known of the system.
 - `Sample`: the distinct values of a field, with counts.
@@ -43,6 +42,7 @@ from gwa.util.version import __version__
 
 if TYPE_CHECKING:
     from gwa.functions import (
+        charge,
         check,
         compare,
         convert,
@@ -110,6 +110,7 @@ __all__ = [
     "TraceError",
     "UnknownFormat",
     "__version__",
+    "charge",
     "check",
     "compare",
     "convert",
@@ -128,7 +129,9 @@ __all__ = [
 if not TYPE_CHECKING:
     # What needs an engine is imported when it is asked for, so that `gwa --help` answers at once.
     PLACES = {
-        "gwa.functions": "check compare convert fetch fit generate plan sample score simulate wait whatif",
+        "gwa.functions": (
+            "charge check compare convert fetch fit generate plan sample score simulate wait whatif"
+        ),
         "gwa.models.fitted": "FittedModel",
         "gwa.report.document": "Column Fact Facts FactTable Figure Finding Note Report Section Table",
         "gwa.statistics.sample": "Sample",

@@ -14,8 +14,7 @@ from gwa.formats.convert import convert as convert_files
 from gwa.report.document import Report
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
-from gwa.store.options import ReadOptions
-from gwa.trace import FilePath, Openable, Trace, at_paths, described_system
+from gwa.trace import FilePath, Openable, Trace, at_paths, read_options
 from gwa.trace import open as open_trace
 from gwa.util.progress import SILENT, Progress
 from gwa.util.scratch import ScratchFolder
@@ -93,8 +92,7 @@ def convert(  # noqa: PLR0913 - all but the paths go by name
     1200
 
     """
-    described = described_system(system)
-    options = ReadOptions(described, strict, Engine(memory, threads), progress)
+    options = read_options(system, Engine(memory, threads), strict=strict, progress=progress)
     return convert_files(at_paths(paths), Path(out), name=format, options=options, by_month=by_month)
 
 
@@ -596,3 +594,69 @@ def wait(
         jobs, system = waiting_jobs(opened.store, opened.name), opened.system
     found = wait_bound(jobs, system, Asked(procs, time, queue, user, waiting), method)
     return {**found.plain(), "sentences": found.sentences(system)}
+
+
+def charge(
+    trace: TraceOrSource,
+    rates: FilePath | dict[str, Any],
+    period: str,
+    *,
+    against: Sequence[FilePath] = (),
+) -> "pd.DataFrame":
+    """
+    Charge projects for what their jobs held.
+
+    Parameters
+    ----------
+    trace
+        A whole trace, or what `gwa.open` takes.
+    rates
+        A file of rates, or a dictionary of what would stand in it; ``gwa charge --example`` prints one.
+    period
+        Months to charge, such as ``2025-10``, ``2025-10..2025-12`` or ``last-month``.
+    against
+        Folders of statements given before: what they charge is not charged again, only corrected.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each line of the statements of all projects, as in the ``summary.csv`` of ``gwa charge``.
+        Amounts and rates are exact (`decimal.Decimal`), moments are in the zone of the trace. The attribute
+        ``attrs["total"]`` has the sum, ``attrs["notes"]`` what a reader has to know, such as jobs that are
+        not charged.
+
+    Raises
+    ------
+    DefinitionError
+        If the rates are none; `TraceError` if no rate fits a job, `ArgumentError` if the period cannot be
+        charged, or the trace is filtered.
+
+    Examples
+    --------
+    >>> import gwa
+    >>> with gwa.sample() as trace:
+    ...     rate = {"name": "all", "cpu_hour": 0.01, "gpu_hour": 0.4}
+    ...     lines = gwa.charge(trace, {"currency": "EUR", "rates": [rate]}, "2025-10")
+    >>> lines.columns[:3].to_list(), lines.amount.sum() == lines.attrs["total"]
+    (['project', 'service', 'quantity'], True)
+
+    """
+    import pandas as pd
+
+    from gwa.breakdown.charge.pages import COLUMNS, notes, values
+    from gwa.breakdown.charge.rates import from_table, read_rates
+    from gwa.breakdown.charge.record import read_given
+    from gwa.breakdown.charge.statements import statements, unused
+    from gwa.metrics.periods import dated
+
+    asked = from_table(rates) if isinstance(rates, dict) else read_rates(Path(rates))
+    before = [read_given(Path(folder)) for folder in dict.fromkeys(against)]
+    with _opened(trace) as opened:
+        if opened.filters:
+            raise ArgumentError(
+                f"{opened.name} is filtered, expected a whole trace: rates say what is charged"
+            )
+        made = statements(opened.store, asked, dated(period, opened.store), before)
+    frame = pd.DataFrame([values(line, made) for line in made.lines], columns=list(COLUMNS))
+    frame.attrs.update(total=made.total, notes=[*map(str, notes(made)), *unused(made)])
+    return frame

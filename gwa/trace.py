@@ -664,8 +664,7 @@ def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the p
     (1200, 64)
 
     """
-    described = described_system(system)
-    reading = ReadOptions(described, strict, Engine(memory, threads, engine), progress)
+    reading = read_options(system, Engine(memory, threads, engine), strict=strict, progress=progress)
     if isinstance(paths, Frame):
         folder = ScratchFolder()
         file = folder.path / f"{IN_MEMORY}.parquet"
@@ -679,11 +678,13 @@ def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the p
     return Trace(open_trace(files, format, reading), title(files))
 
 
-def described_system(system: FilePath | Mapping[str, Any] | None) -> Mapping[str, object] | None:
-    """Return what a file or a mapping says of a system; raise `DefinitionError` where it says nonsense."""
-    if system is None:
-        return None
-    return checked_system(system) if isinstance(system, Mapping) else read_system(Path(system))
+def read_options(
+    system: FilePath | Mapping[str, Any] | None, engine: Engine, *, strict: bool, progress: Progress
+) -> ReadOptions:
+    """Return how a log is read; raise `DefinitionError` where *system*, or its file, says nonsense."""
+    if system is None or isinstance(system, Mapping):
+        return ReadOptions(system and checked_system(system), strict, engine, progress)
+    return ReadOptions(read_system(Path(system)), strict, engine, progress)
 
 
 def at_paths(paths: FilePath | Sequence[FilePath]) -> list[Path]:

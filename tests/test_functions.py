@@ -1,6 +1,7 @@
 """What the commands do, as functions: the same as the commands, and tables in memory as traces."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -72,6 +73,39 @@ def test_the_problems_of_a_trace(sample):
     assert gwa.check(path).to_dict("records") == json.loads(command("check", path, "--json"))
 
 
+RATES = {
+    "currency": "EUR",
+    "rates": [
+        {"name": "GPUs", "partitions": ["gpu"], "cpu_hour": 0, "gpu_hour": 0.55},
+        {"name": "Standard", "cpu_hour": 0.012, "gpu_hour": 0.4},
+    ],
+}
+
+
+def test_charges_are_those_of_the_statements(tmp_path):
+    (tmp_path / "rates.toml").write_text(
+        'currency = "EUR"\n'
+        '[[rates]]\nname = "GPUs"\npartitions = ["gpu"]\ncpu_hour = 0\ngpu_hour = 0.55\n'
+        '[[rates]]\nname = "Standard"\ncpu_hour = 0.012\ngpu_hour = 0.4\n'
+    )
+    command("sample", "-o", tmp_path / "x.sacct")
+    words = ("--rates", tmp_path / "rates.toml", "--no-pdf")
+    command("charge", tmp_path / "x.sacct", *words, "--period", "2025-10", "-o", tmp_path / "october")
+    with gwa.open(tmp_path / "x.sacct") as trace:
+        lines = gwa.charge(trace, RATES, "2025-10")
+        assert lines.equals(gwa.charge(trace, tmp_path / "rates.toml", "2025-10"))
+        again = gwa.charge(trace, RATES, "2025-10..2025-11", against=[tmp_path / "october"])
+        with pytest.raises(gwa.ArgumentError, match="x is filtered, expected a whole trace"):
+            gwa.charge(trace.filter("n_procs > 1"), RATES, "2025-10")
+    theirs = pd.read_csv(tmp_path / "october" / "summary.csv", dtype=str, keep_default_na=False)
+    assert lines.amount.sum() == lines.attrs["total"] == sum(map(Decimal, theirs.amount))
+    for name in ("quantity", "rate", "amount"):
+        assert lines[name].tolist() == list(map(Decimal, theirs[name]))
+    assert lines.project.fillna("").tolist() == theirs.project.tolist()
+    assert [moment.isoformat() for moment in lines["to"]] == theirs["to"].tolist()
+    assert set(again["from"].astype(str)) == {"2025-11-01 00:00:00+00:00"}
+
+
 def test_a_conversion_and_its_account(tmp_path):
     account = gwa.convert(TINY, tmp_path / "mine.parquet")
     command("convert", TINY, "-o", tmp_path / "theirs.parquet")
@@ -118,6 +152,9 @@ def test_the_sample_is_that_of_the_command(tmp_path):
         (lambda: gwa.wait(TINY, queue="nigh"), "there is no queue 'nigh'"),
         (lambda: gwa.wait(TINY, method="guess"), "there is no method 'guess', the nearest are"),
         (lambda: gwa.fetch("kth"), "kth"),
+        (lambda: gwa.charge(TINY, {"rates": []}, "2025-03"), "currency"),
+        (lambda: gwa.charge(TINY, RATES, "yesterday"), "yesterday"),
+        (lambda: gwa.charge(TINY, "no-rates.toml", "2025-03"), "no-rates.toml"),
         (lambda: gwa.open([]), "no file was given"),
         (lambda: gwa.open(TINY, system={"cores": 4}), "cores"),
         (lambda: gwa.open(TINY, system={"zone": "Mars/Olympus"}), "zone"),

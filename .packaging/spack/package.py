@@ -27,7 +27,6 @@ class PyGridworkloads(PythonPackage):
     depends_on("py-lxml@5.3:", type=("build", "run"))
     depends_on("py-markdown-it-py@3.0:", type=("build", "run"))
     depends_on("py-matplotlib@3.10:", type=("build", "run"))
-    depends_on("py-numba@0.61:", type=("build", "run"))
     depends_on("py-numpy@2.1:", type=("build", "run"))
     depends_on("py-pandas@2.2.3:", type=("build", "run"))
     depends_on("py-pyarrow@18.0:", type=("build", "run"))

@@ -108,6 +108,17 @@ def formats() -> str:
     return table(("Format", "Name", "Files", ""), rows)
 
 
+def format_list() -> str:
+    """Return the formats as a list for the first page, each a link to its own, with name and files."""
+    from gwa.formats.registry import all_formats
+
+    items = (
+        f"- [{escaped(one.title)}](formats/{one.name}.md) {code(one.name)} {_names(one)}"
+        for one in all_formats()
+    )
+    return "\n".join(items) + "\n"
+
+
 # --- Facts ---
 
 
@@ -297,6 +308,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
     one.__name__: one
     for one in (
         formats,
+        format_list,
         facts,
         fields,
         request_fields,

@@ -16,6 +16,7 @@ from gwa.analysis.base import Analysis, Made, analyses
 from gwa.errors import DefinitionError
 from gwa.report.document import Fact, Report
 from gwa.store.store import Store
+from gwa.util.once import Once
 from gwa.words.unit import Value
 
 SIGNS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
@@ -91,17 +92,24 @@ class FactsOnDemand:
     """The facts of a *store*; a section is computed when one of its facts is asked for, and once."""
 
     store: Store
-    _made: dict[str, dict[str, Fact]] = field(default_factory=dict)
+    made: Once = field(default_factory=Once)
+    """What was made of the sections, which stores of the same jobs may share."""
 
     def of(self, wanted: Callable[[Analysis], bool]) -> dict[str, Fact]:
         """Return all facts of the sections that are *wanted*, by their ids."""
         found: dict[str, Fact] = {}
         for analysis in filter(wanted, analyses()):
-            if analysis.id not in self._made:
-                facts = Report("", "", (analysis.section(self.store, is_drawn=False),)).facts()
-                self._made[analysis.id] = {fact.id: fact for fact in facts}
-            found |= self._made[analysis.id]
+            found |= self.of_section(analysis)
         return found
+
+    def of_section(self, analysis: Analysis) -> dict[str, Fact]:
+        """Return all facts of one section, by their ids."""
+
+        def make() -> dict[str, Fact]:
+            facts = Report("", "", (analysis.section(self.store, is_drawn=False),)).facts()
+            return {fact.id: fact for fact in facts}
+
+        return self.made(analysis.id, make)
 
     def on_levels(self) -> dict[str, Value]:
         """Return the facts on which the safety of levels rests: the window of observation and utilization."""
@@ -138,4 +146,4 @@ class FactsOnDemand:
             if any(one in whole.of(lambda analysis: any(map(analysis.has_facts, ids))) for one in ids):
                 return True
         sections = (analysis for analysis in analyses() if name.startswith(analysis.facts))
-        return any(not self._made[analysis.id] for analysis in sections)
+        return any(not self.of_section(analysis) for analysis in sections)

@@ -5,14 +5,18 @@ Several questions about the same part of a trace share what was computed for it.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 from secrets import token_bytes
+from threading import Event, Thread
 from typing import Any, Final, Self
 
+import duckdb
+
+from gwa.analysis.base import analyses
 from gwa.analysis.conditions import FactsOnDemand
 from gwa.errors import ArgumentError, GwaError
 from gwa.formats.convert import convert_anonymized
@@ -26,6 +30,8 @@ from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME
 from gwa.trace import Trace, title
 from gwa.trace import open as open_trace
+from gwa.util.once import Once
+from gwa.util.progress import SILENT, Progress
 from gwa.util.scratch import ScratchFolder
 
 MAXIMUM_ANSWERS: Final = 100
@@ -33,6 +39,9 @@ MAXIMUM_ANSWERS: Final = 100
 
 MAXIMUM_PARTS: Final = 8
 """The number of parts of traces that are kept: the most recently used ones."""
+
+MAXIMUM_AHEAD: Final = 4
+"""The number of traces of which facts are computed before they are asked for."""
 
 UNSAFE: Final = ("error", "warning")
 """The levels of problems that make conclusions unsafe: an answer names them."""
@@ -45,15 +54,20 @@ class Part:
     """A trace, or a part of it, with what was computed of it."""
 
     trace: Trace
+    once: Once = field(default_factory=Once)
+    """What was computed, which a part with the same jobs may share."""
 
     @cached_property
     def facts(self) -> FactsOnDemand:
         """Its facts."""
-        return FactsOnDemand(self.trace.store)
+        return FactsOnDemand(self.trace.store, self.once)
 
-    @cached_property
+    @property
     def context(self) -> Mapping[str, Any]:
         """What each answer says of the jobs that it is about."""
+        return self.once("the context of answers", self._context)
+
+    def _context(self) -> dict[str, Any]:
         store, levels = self.trace.store, self.facts.on_levels()
         return {
             "trace": self.trace.name,
@@ -80,6 +94,54 @@ class Part:
         return {**found, **told, "about": self.context}
 
 
+class Ahead(Thread):
+    """
+    Computes what is asked of whole traces before it is asked: facts, and the usual answers.
+
+    It asks twins of the stores, so that a question waits for nothing but what it needs itself.
+    """
+
+    def __init__(self, parts: Iterable[Part], usual: Sequence[Callable[[Part], object]]) -> None:
+        """Take parts that are whole traces, and what makes the *usual* answers."""
+        super().__init__(name="gwa-ahead")
+        self._twins = [Part(Trace(one.trace.store.twin(), one.trace.name), one.once) for one in parts]
+        self._connections = [one.trace.store.connection for one in self._twins]
+        self._usual = usual
+        self._ending = Event()
+
+    def run(self) -> None:
+        """Compute until all is there, or `stop` is called."""
+        for part in self._twins:
+            for make in self._steps(part):
+                if self._ending.is_set():
+                    return
+                with suppress(Exception):  # who asks is told
+                    make()
+            with suppress(duckdb.Error):  # `stop` interrupts it meanwhile, and closes it
+                part.trace.close()
+
+    def _steps(self, part: Part) -> Iterator[Callable[[], object]]:
+        """Yield what is to be made of a part: what each answer needs first, and what takes long last."""
+        yield lambda: part.context
+        for make in self._usual:
+            yield partial(make, part)
+        store = part.trace.store
+        for analysis in sorted(analyses(), key=lambda one: one.view == "modeller"):
+            if analysis.is_wanted(store):
+                yield partial(part.facts.of_section, analysis)
+
+    def stop(self) -> None:
+        """End the work, and wait until it has ended."""
+        self._ending.set()
+        for connection in self._connections:
+            with suppress(duckdb.Error):  # closed, since all is made
+                connection.interrupt()
+        if self.is_alive():
+            self.join()
+        for part in self._twins:
+            part.trace.close()
+
+
 class Desk:
     """The *traces* that can be asked, by name."""
 
@@ -87,8 +149,11 @@ class Desk:
         """Take open *traces*; the *stack* is closed with them."""
         self.traces = dict(traces)
         self._stack = stack or ExitStack()
+        self._whole = {name: Part(trace) for name, trace in self.traces.items()}
         self._parts: OrderedDict[tuple[str, str | None, str | None], Part] = OrderedDict()
         self._answers: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self.progress: Progress = SILENT
+        """What is told how far an answer has come that takes long."""
 
     @classmethod
     def open(cls, paths: Sequence[Path], memory: str | None = None, *, is_anonymous: bool = False) -> Self:
@@ -116,14 +181,21 @@ class Desk:
         """
         name = self._name(trace)
         key = (name, period or None, where or None)
+        if not any(key[1:]):
+            return self._whole[name]
         if key not in self._parts:
-            whole = self.traces[name]
-            made = Part(whole.filter(period=key[1], where=key[2]) if any(key[1:]) else whole)
+            made = Part(self.traces[name].filter(period=key[1], where=key[2]))
             while len(self._parts) >= MAXIMUM_PARTS:
                 self._parts.popitem(last=False)
             self._parts[key] = made
         self._parts.move_to_end(key)
         return self._parts[key]
+
+    def prepare(self, usual: Sequence[Callable[[Part], object]]) -> None:
+        """Compute the facts of the first traces, and the *usual* answers, while nothing is asked."""
+        ahead = Ahead(list(self._whole.values())[:MAXIMUM_AHEAD], usual)
+        self._stack.callback(ahead.stop)
+        ahead.start()
 
     def once(self, question: str, answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Return the *answer* to a *question*, which is found once: traces do not change."""

@@ -6,10 +6,14 @@ HTTP is served on the loopback interface only, and to those only who send the to
 
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import wraps
 from hmac import compare_digest
+from importlib import import_module
+from math import inf
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from gwa.analysis.base import analyses
@@ -17,14 +21,18 @@ from gwa.assistant.desk import Desk
 from gwa.assistant.tools import TOOLS, Answer
 from gwa.errors import ArgumentError, GwaError
 from gwa.store.schema import EXTENSION_NAMES, FIELDS
+from gwa.util.progress import Progress
 from gwa.util.version import __version__
 
 if TYPE_CHECKING:
-    from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver import Context, MCPServer
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 HOST: Final = "127.0.0.1"
 PATH: Final = "/mcp"
+
+INTERVAL: Final = 0.2
+"""Seconds after which progress is told again."""
 
 INSTRUCTIONS: Final = """
 These tools answer questions about workload traces of clusters: accounting logs of jobs. Begin with
@@ -34,6 +42,12 @@ bound is not a value.
 """
 
 MISSING: Final = "the server needs the package mcp: `pip install 'gridworkloads[mcp]'` installs it"
+
+
+def load() -> None:
+    """Import the SDK, which takes a second, so that it is there when `server` needs it."""
+    with suppress(ImportError):  # `server` says it
+        import_module("mcp.server.mcpserver")
 
 
 def server(desk: Desk) -> "MCPServer[Any]":
@@ -59,11 +73,13 @@ def server(desk: Desk) -> "MCPServer[Any]":
 
 def _of(tool: Callable[..., Answer], desk: Desk, lock: Lock) -> Callable[..., Answer]:
     """Return a *tool* of a *desk* as a function of the other arguments; one is answered at a time."""
+    from mcp.server.mcpserver import Context
     from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(tool)
-    def answer(**asked: object) -> Answer:
+    def answer(context: "Context[Any]", **asked: object) -> Answer:
         with lock:
+            desk.progress = _Told(context)
             try:
                 question = json.dumps([tool.__name__, asked], sort_keys=True)
                 return desk.once(question, lambda: tool(desk, **asked))
@@ -72,10 +88,40 @@ def _of(tool: Callable[..., Answer], desk: Desk, lock: Lock) -> Callable[..., An
 
     signature = inspect.signature(tool, eval_str=True)
     _, *others = signature.parameters.values()
+    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=Context)
     del answer.__wrapped__  # its signature has the desk
-    answer.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
-    answer.__annotations__ = {one.name: one.annotation for one in others} | {"return": Answer}
+    answer.__signature__ = signature.replace(parameters=[*others, context])  # type: ignore[attr-defined]
+    answer.__annotations__ = {one.name: one.annotation for one in (*others, context)} | {"return": Answer}
     return answer
+
+
+class _Told(Progress):
+    """Tells a client that wants to know how far an answer has come."""
+
+    def __init__(self, context: "Context[Any]") -> None:
+        self._context = context
+        self._done = self._total = 0.0
+        self._label = ""
+        self._told = -inf
+
+    @contextmanager
+    def step(self, label: str, total: float | None = None) -> Iterator[Progress]:
+        """Tell that a piece of work begins."""
+        self._label, self._total = label, self._done + (total or 0.0)
+        self._tell()
+        yield self
+
+    def advance(self, amount: float = 1) -> None:
+        """Tell how far it is, but not more often than somebody reads it."""
+        self._done += amount
+        if monotonic() - self._told >= INTERVAL:
+            self._tell()
+
+    def _tell(self) -> None:
+        from anyio import from_thread
+
+        self._told = monotonic()
+        from_thread.run(self._context.report_progress, self._done, self._total or None, self._label)
 
 
 def _facts() -> str:

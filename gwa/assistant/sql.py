@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from decimal import Decimal
 from threading import Timer
 from typing import Any, Final
 
@@ -104,8 +105,8 @@ def _value(cell: object) -> object:
     """Return a cell as JSON holds it: moments as ISO texts, no text longer than `MAXIMUM_TEXT`."""
     if cell is None or isinstance(cell, bool | int):
         return cell
-    if isinstance(cell, float):
-        return cell if math.isfinite(cell) else None
+    if isinstance(cell, float | Decimal):
+        return _number(cell)
     if isinstance(cell, datetime | date):
         return cell.isoformat()
     if isinstance(cell, list | tuple):
@@ -113,3 +114,12 @@ def _value(cell: object) -> object:
     if isinstance(cell, dict):
         return {str(key): _value(one) for key, one in cell.items()}
     return str(cell)[:MAXIMUM_TEXT]
+
+
+def _number(exact: float | Decimal) -> int | float | str | None:
+    """Return a decimal, as sums of whole numbers are, as a number; as text where no number is that exact."""
+    if isinstance(exact, float):
+        return exact if math.isfinite(exact) else None
+    if exact == exact.to_integral_value():
+        return int(exact)
+    return float(exact) if Decimal(repr(float(exact))) == exact else str(exact)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from gwa.analysis.advice import letter, users
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings as findings_of
-from gwa.assistant.desk import Desk
+from gwa.assistant.desk import Desk, Part
 from gwa.assistant.sql import ask
 from gwa.breakdown.dimensions import recorded as recorded_dimensions
 from gwa.errors import ArgumentError
@@ -45,12 +45,18 @@ def questions(
     Begin here. The sentences are true as they stand: quote them, with their caveats.
     """
     part = desk.part(trace, period, where)
-    report = part.trace.report(["overview"], explore=False)
-    answers = [
-        {"question": one.question, "answer": one.text, "state": one.state, "more_in": one.section}
-        for one in report.answers
-    ]
-    return part.answer({"answers": answers})
+    return part.answer({"answers": _answers(part)})
+
+
+def _answers(part: Part) -> list[Answer]:
+    """Return the answers to the first questions, which are the same each time."""
+    return part.once(
+        "the first answers",
+        lambda: [
+            {"question": one.question, "answer": one.text, "state": one.state, "more_in": one.section}
+            for one in part.trace.report(["overview"], explore=False).answers
+        ],
+    )
 
 
 def facts(
@@ -144,7 +150,7 @@ def compare(
     first = desk.part(trace, against or period or None)
     second = desk.part(other or trace, period or None)
     names = [against, period] if not other else [first.trace.name, second.trace.name]
-    report = compare_traces([first.trace, second.trace], names=names)
+    report = compare_traces([first.trace, second.trace], names=names, progress=desk.progress)
     rows = report.table("levels").frame().to_dict("records")
     return {"answer": report.answer, "levels": rows, "about": [first.context, second.context]}
 
@@ -213,7 +219,7 @@ def whatif(desk: Desk, changes: list[str], trace: str | None = None) -> Answer:
     minutes.
     """
     part = desk.part(trace)
-    return part.answer(replay(part.trace, *changes))
+    return part.answer(replay(part.trace, *changes, progress=desk.progress))
 
 
 TOOLS: Final[Mapping[str, Callable[..., Answer]]] = {
@@ -233,3 +239,6 @@ TOOLS: Final[Mapping[str, Callable[..., Answer]]] = {
     )
 }
 """All tools by name."""
+
+USUAL: Final = (_answers,)
+"""What is likely to be asked of a whole trace, beside its facts."""

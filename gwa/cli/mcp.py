@@ -54,13 +54,17 @@ def command(
       gwa mcp sample.sacct < /dev/null
     """
     from secrets import token_urlsafe
+    from threading import Thread
 
     from gwa.assistant.desk import Desk
-    from gwa.assistant.server import HOST, serve_http, server
+    from gwa.assistant.server import HOST, load, serve_http, server
     from gwa.assistant.server import PATH as WHERE
+    from gwa.assistant.tools import USUAL
 
     del debug
+    Thread(target=load).start()
     with Desk.open(traces, memory, is_anonymous=is_anonymous) as desk:
+        desk.prepare(USUAL)
         made = server(desk)
         if port is None:
             made.run("stdio")

@@ -8,13 +8,12 @@ or less than believed moves its row, a row that is past tells nothing, since its
 prediction, and when no task waits in the cluster any more, the rows are those of the tasks that run.
 """
 
-from numba import njit
-
 from gwa.simulation._state import State
 from gwa.simulation.jobs import NONE
+from gwa.util.compiled import jit
 
 
-@njit()
+@jit()
 def expect(state: State, place: int, now: float) -> None:
     """Work out when a task sent to the cluster at *place* would start; if a processor is idle, now."""
     cluster, processors = state.clusters[place], state.processors
@@ -32,7 +31,7 @@ def expect(state: State, place: int, now: float) -> None:
         cluster.ready = processors[cluster.row].ready
 
 
-@njit()
+@jit()
 def plan(state: State, number: int, place: int, now: float) -> None:
     """Plan a task that waits in the cluster at *place*, in the row that was found ready first."""
     cluster = state.clusters[place]
@@ -41,7 +40,7 @@ def plan(state: State, number: int, place: int, now: float) -> None:
     cluster.row = NONE
 
 
-@njit()
+@jit()
 def show_running(state: State, place: int) -> None:
     """Let the rows of the cluster at *place* be those of the tasks that run."""
     cluster = state.clusters[place]
@@ -52,7 +51,7 @@ def show_running(state: State, place: int) -> None:
     cluster.row = NONE
 
 
-@njit()
+@jit()
 def learn(state: State, place: int) -> None:
     """Move the row of the processor at *place* by what its task, which has ended, took more than believed."""
     row = state.processors[place]

@@ -3,19 +3,19 @@
 from heapq import heappush
 
 import numpy as np
-from numba import njit
 
 from gwa.simulation._chart import learn, plan, show_running
 from gwa.simulation._heaps import pop, push
 from gwa.simulation._state import Rules, State
 from gwa.simulation.jobs import NONE
 from gwa.simulation.scheduling import Place
+from gwa.util.compiled import jit
 
 Events = list[tuple[float, int]]
 """When to look at which processor; it may have got another task meanwhile."""
 
 
-@njit()
+@jit()
 def start(state: State, rules: Rules, number: int, place: int, now: float, events: Events) -> None:
     """Start a copy of a task on the idle processor of lowest number in the cluster at *place*."""
     task, cluster = state.tasks[number], state.clusters[place]
@@ -27,15 +27,15 @@ def start(state: State, rules: Rules, number: int, place: int, now: float, event
     processor.task = number
     processor.since = now
     processor.until = now + task.run / cluster.speed
-    processor.next_copy = task.copy
+    processor.next_copy = task.newest
     heappush(events, (processor.until, chosen))
 
     account = state.accounts[cluster.manager, task.user]
     account.running += 1
     account.began += now
-    if task.copy == NONE:
+    if task.newest == NONE:
         task.start, task.cluster, task.processor = now, place, chosen
-    task.copy = chosen
+    task.newest = chosen
     task.copies += 1
     if task.copies <= rules.replicas:
         manager = state.managers[cluster.manager]
@@ -43,7 +43,7 @@ def start(state: State, rules: Rules, number: int, place: int, now: float, event
         manager.spare = push(state.tasks, manager.spare, number, manager.ticket)
 
 
-@njit()
+@jit()
 def end(state: State, rules: Rules, place: int, now: float) -> None:
     """End the task on the processor at *place*, and with it all its copies."""
     processor = state.processors[place]
@@ -54,14 +54,14 @@ def end(state: State, rules: Rules, place: int, now: float) -> None:
         cluster.believed = task.run / (now - processor.since)
     if rules.place == Place.EARLIEST:
         learn(state, place)
-    copy, task.copy = task.copy, NONE
+    copy, task.newest = task.newest, NONE
     while copy != NONE:
         after = state.processors[copy].next_copy
         _leave(state, copy, now)
         copy = after
 
 
-@njit()
+@jit()
 def _leave(state: State, place: int, now: float) -> None:
     """Make the processor at *place* idle."""
     processor = state.processors[place]
@@ -78,7 +78,7 @@ def _leave(state: State, place: int, now: float) -> None:
     cluster.free += 1
 
 
-@njit()
+@jit()
 def charge_the_rest(state: State, horizon: float) -> None:
     """Count what the copies consumed that still run at the *horizon*."""
     for processor in state.processors:
@@ -86,7 +86,7 @@ def charge_the_rest(state: State, horizon: float) -> None:
             state.tasks[processor.task].consumed += horizon - processor.since
 
 
-@njit()
+@jit()
 def send(state: State, rules: Rules, number: int, place: int, now: float, events: Events) -> None:
     """Send a task to the cluster at *place*, where it starts if a processor is free and else waits."""
     task, cluster = state.tasks[number], state.clusters[place]
@@ -102,7 +102,7 @@ def send(state: State, rules: Rules, number: int, place: int, now: float, events
     plan(state, number, place, now)
 
 
-@njit()
+@jit()
 def start_sent(state: State, rules: Rules, now: float, events: Events) -> None:
     """Start, first come first served, tasks that were sent to clusters with free processors."""
     for place in range(len(state.clusters)):

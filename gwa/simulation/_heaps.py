@@ -9,15 +9,15 @@ number. Source: Fredman, Sedgewick, Sleator and Tarjan, The pairing heap (1986).
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from gwa.simulation.jobs import NONE
+from gwa.util.compiled import jit
 
 Table = np.recarray[Any, Any]
 """Records of one kind, of which the place is the number."""
 
 
-@njit()
+@jit()
 def push(table: Table, heap: int, number: int, key: float) -> int:
     """Put a record that stands in no heap into one, and return the heap."""
     record = table[number]
@@ -26,7 +26,7 @@ def push(table: Table, heap: int, number: int, key: float) -> int:
     return _meld(table, heap, number)
 
 
-@njit()
+@jit()
 def pop(table: Table, heap: int) -> int:
     """Take the first record out of a heap that is not empty, and return the heap."""
     pairs, number = NONE, table[heap].child
@@ -44,7 +44,7 @@ def pop(table: Table, heap: int) -> int:
     return merged
 
 
-@njit()
+@jit()
 def _meld(table: Table, first: int, second: int) -> int:
     """Return two heaps made one."""
     if NONE in (first, second):

@@ -9,7 +9,6 @@ from heapq import heappop
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from gwa.simulation._chart import expect
 from gwa.simulation._copies import Events, end, send, start, start_sent
@@ -18,9 +17,10 @@ from gwa.simulation._state import Rules, State
 from gwa.simulation.jobs import NONE
 from gwa.simulation.scheduling import Place, earliest, fastest, in_turn
 from gwa.simulation.selection import Which, Whose, choose
+from gwa.util.compiled import jit
 
 
-@njit()
+@jit()
 def run_events(state: State, rules: Rules, period: float, horizon: float) -> None:
     """Process events up to the *horizon*; managers see free processors each *period*, at once if it is 0."""
     tasks = state.tasks
@@ -47,7 +47,7 @@ def run_events(state: State, rules: Rules, period: float, horizon: float) -> Non
             _replicate(state, rules, now, events)
 
 
-@njit()
+@jit()
 def _end_due(state: State, rules: Rules, now: float, events: Events) -> None:
     """End the tasks that are done; the copy of an event may have been cancelled meanwhile."""
     while events[0][0] <= now:
@@ -56,7 +56,7 @@ def _end_due(state: State, rules: Rules, now: float, events: Events) -> None:
             end(state, rules, processor, now)
 
 
-@njit()
+@jit()
 def _monitor(state: State, period: float, next_look: float, now: float) -> float:
     """Count the free processors if it is time to, and return when to do so next."""
     if period > 0 and next_look == np.inf:
@@ -70,7 +70,7 @@ def _monitor(state: State, period: float, next_look: float, now: float) -> float
     return next_look
 
 
-@njit()
+@jit()
 def _arrive(state: State, rules: Rules, number: int) -> None:
     """Put a task in the queue of a manager: its site's, or the one to which its user has turned."""
     task = state.tasks[number]
@@ -91,7 +91,7 @@ def _arrive(state: State, rules: Rules, number: int) -> None:
     account.waiting = push(state.tasks, account.waiting, number, task.bag if rules.which == Which.BAG else 0)
 
 
-@njit()
+@jit()
 def _flock(state: State, first: int, last: int) -> None:
     """Let users turn to the next manager if one of their tasks from *first* up to *last* was queued."""
     for number in range(first, last):
@@ -100,7 +100,7 @@ def _flock(state: State, first: int, last: int) -> None:
             state.at[task.user] = (task.site + 1) % len(state.managers)
 
 
-@njit()
+@jit()
 def _serve_all(state: State, rules: Rules, now: float, events: Events) -> None:
     """Let each manager with a queue give tasks away."""
     for chosen in range(len(state.managers)):
@@ -109,7 +109,7 @@ def _serve_all(state: State, rules: Rules, now: float, events: Events) -> None:
             _serve(state, rules, chosen, now, events)
 
 
-@njit()
+@jit()
 def _serve(state: State, rules: Rules, chosen: int, now: float, events: Events) -> None:
     """Give eligible tasks away while there are some, and somewhere for them."""
     manager = state.managers[chosen]
@@ -123,7 +123,7 @@ def _serve(state: State, rules: Rules, chosen: int, now: float, events: Events) 
         send(state, rules, number, _place(state, rules, chosen, number, now), now, events)
 
 
-@njit()
+@jit()
 def _sees_idle(state: State, chosen: int) -> bool:
     """Whether the *chosen* manager knows of an idle processor."""
     manager = state.managers[chosen]
@@ -133,7 +133,7 @@ def _sees_idle(state: State, chosen: int) -> bool:
     return idle
 
 
-@njit()
+@jit()
 def _select(state: State, rules: Rules, chosen: int, now: float) -> None:
     """Make tasks of the queue eligible, if there are any."""
     tasks, manager = state.tasks, state.managers[chosen]
@@ -160,7 +160,7 @@ def _select(state: State, rules: Rules, chosen: int, now: float) -> None:
         waiting[turn] = waiting[-1]
 
 
-@njit()
+@jit()
 def _place(state: State, rules: Rules, chosen: int, number: int, now: float) -> int:
     """Return the cluster for a task."""
     manager = state.managers[chosen]
@@ -175,7 +175,7 @@ def _place(state: State, rules: Rules, chosen: int, number: int, now: float) -> 
     return int(manager.low + earliest(clusters.ready, state.tasks[number].believed, clusters.believed))
 
 
-@njit()
+@jit()
 def _replicate(state: State, rules: Rules, now: float, events: Events) -> None:
     """Start replicas of tasks that run on processors for which no task waits."""
     for chosen in range(len(state.managers)):

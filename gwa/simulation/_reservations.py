@@ -1,13 +1,25 @@
 """The event loop of conservative backfilling, where each job has a reservation from its submission on."""
 
 from heapq import heappop, heappush
+from typing import Final
 
 import numpy as np
 
 from gwa.simulation.jobs import NONE, Floats, Integers
+from gwa.util.compiled import compiled, is_worth_compiling
+
+MOST: Final = 20_000
+"""More jobs are not scheduled without numba: where many wait, each may give its place to any other."""
 
 
 def from_reservations(submit: Floats, run: Floats, estimate: Floats, procs: Integers, cpus: int) -> Floats:
+    """Return when each job starts."""
+    if is_worth_compiling(len(submit), 0, MOST, "jobs"):
+        return compiled(_run_events)(submit, run, estimate, procs, cpus)
+    return _run_events(submit, run, estimate, procs, cpus)
+
+
+def _run_events(submit: Floats, run: Floats, estimate: Floats, procs: Integers, cpus: int) -> Floats:
     """
     Return when each job starts.
 

@@ -3,12 +3,11 @@
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
-from numba.extending import intrinsic
 
 from gwa.simulation._heaps import Table
 from gwa.simulation.grid import Grid
 from gwa.simulation.jobs import NONE, Floats, Integers
+from gwa.util.compiled import can_compile, jit
 
 _LINKS: Final = [("key", "f8"), ("child", "i8"), ("sibling", "i8")]
 
@@ -27,7 +26,7 @@ TASK: Final = np.dtype(
         ("processor", "i8"),
         ("consumed", "f8"),
         ("copies", "i8"),  # made so far
-        ("copy", "i8"),  # a processor where one runs
+        ("newest", "i8"),  # the processor where the newest copy runs
         *_LINKS,
     ]
 )
@@ -129,10 +128,19 @@ def _borrow(_: Any, array: Any) -> Any:  # noqa: ANN401 - as numba has it
     return array(array), generated
 
 
-_borrowed: Final[Any] = intrinsic(_borrow)
+def _without_counts() -> Any:  # noqa: ANN401 - as numba has it
+    """Return what makes an array one without a reference count; without numba there is none to do without."""
+    if not can_compile():
+        return lambda array: array
+    from numba.extending import intrinsic
+
+    return intrinsic(_borrow)
 
 
-@njit()
+_borrowed: Final[Any] = _without_counts()
+
+
+@jit()
 def borrowed(state: State) -> State:
     """
     Return the tables without reference counts, which doubles the speed of the event loop.
@@ -156,7 +164,7 @@ def new_state(tasks: Table, grid: Grid, believed: Floats, priority: Integers, *,
     managers = 1 if central else len(grid)
     for name in ("start", "end"):
         tasks[name] = np.nan
-    for name in ("cluster", "processor", "copy"):
+    for name in ("cluster", "processor", "newest"):
         tasks[name] = NONE
 
     clusters = _table(len(grid), CLUSTER, sent=NONE, row=NONE, first=grid.first[:-1])

@@ -11,7 +11,6 @@ from gwa.errors import SimulationError
 from gwa.simulation._queue import from_queue
 from gwa.simulation._reservations import from_reservations
 from gwa.simulation.jobs import Floats, Jobs
-from gwa.util.compiled import compiled
 
 POLICIES: Final = {
     "fcfs": "first come, first served: no job starts before one that came earlier",
@@ -46,7 +45,7 @@ def schedule(jobs: Jobs, cpus: int, policy: str = "easy") -> Floats:
         case "easy":
             starts = from_queue(*columns, jobs.submit, True)  # noqa: FBT003
         case "conservative":
-            starts = compiled(from_reservations)(*columns)
+            starts = from_reservations(*columns)
         case _:
             message = f"'{policy}' is not a policy, expected one of {', '.join(POLICIES)}"
             raise SimulationError(message)

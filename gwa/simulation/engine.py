@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from gwa.errors import SimulationError
 from gwa.simulation._copies import charge_the_rest
@@ -21,6 +20,10 @@ from gwa.simulation.jobs import Floats, Integers
 from gwa.simulation.scheduling import Information, Place, Scheduler, scheduler
 from gwa.simulation.selection import selection as selection_called
 from gwa.simulation.tasks import Tasks
+from gwa.util.compiled import is_worth_compiling, jit
+
+MOST: Final = 10_000
+"""More tasks are not simulated without numba: they would take a minute or more for each policy."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ def simulate(  # noqa: PLR0913 - what an experiment varies
         raise SimulationError("the horizon is not a time")
     if len(tasks) and not structure.central and tasks.site.max() >= len(grid):
         raise SimulationError(f"there is no cluster {tasks.site.max()}, where a task is submitted")
+    is_worth_compiling(len(tasks), 0, MOST, "tasks")
     table, speeds = _table(tasks, policy), _visible(policy.resources, grid.speeds, np.zeros(len(grid)), 1.0)
     priority = np.random.default_rng(seed).permutation(int(table.user.max(initial=0)) + 1)
     rules = Rules(
@@ -105,7 +109,7 @@ def _compiled(sources: str) -> Callable[[State, Rules, float, float], None]:
     files of others that it calls, as those of the policies. It does look at what a function closes over.
     """
 
-    @njit(cache=True)
+    @jit(cache=True)
     def simulated(state: State, rules: Rules, period: float, horizon: float) -> None:
         sources  # noqa: B018
         tables = borrowed(state)

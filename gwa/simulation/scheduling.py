@@ -21,10 +21,10 @@ from enum import Enum, IntEnum
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from gwa.errors import SimulationError
 from gwa.simulation.jobs import Floats, Integers
+from gwa.util.compiled import jit
 
 NOWHERE = -1
 
@@ -108,7 +108,7 @@ def scheduler(name: str) -> Scheduler:
     return _SCHEDULERS[name]
 
 
-@njit()
+@jit()
 def fastest(idle: Integers, speeds: Floats) -> int:
     """Return the fastest cluster with an idle processor."""
     best = NOWHERE
@@ -118,7 +118,7 @@ def fastest(idle: Integers, speeds: Floats) -> int:
     return best
 
 
-@njit()
+@jit()
 def in_turn(idle: Integers, last: int) -> int:
     """Return the first cluster with an idle processor after the *last* one that got a task."""
     for step in range(1, len(idle) + 1):
@@ -128,7 +128,7 @@ def in_turn(idle: Integers, last: int) -> int:
     return NOWHERE
 
 
-@njit()
+@jit()
 def earliest(ready: Floats, time: float, speeds: Floats) -> int:
     """Return where a task that takes *time* completes first if it starts when the cluster is *ready*."""
     best = 0

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from numba import njit
-
 from gwa.errors import SimulationError
 from gwa.simulation.jobs import Floats, Integers
+from gwa.util.compiled import jit
 
 
 class Whose(IntEnum):
@@ -69,7 +68,7 @@ def selection(name: str) -> Selection:
     return _SELECTIONS[name]
 
 
-@njit()
+@jit()
 def choose(whose: int, waiting: Integers, priority: Integers, consumed: Floats, last: int) -> int:
     """Return the place, in a list of users with *waiting* tasks, of the one whose turn it is."""
     if whose == Whose.HIGHEST:
@@ -81,7 +80,7 @@ def choose(whose: int, waiting: Integers, priority: Integers, consumed: Floats, 
     return 0
 
 
-@njit()
+@jit()
 def _highest(waiting: Integers, priority: Integers) -> int:
     """Return who has the highest priority, which is the lowest number; no two have the same."""
     best = 0
@@ -91,7 +90,7 @@ def _highest(waiting: Integers, priority: Integers) -> int:
     return best
 
 
-@njit()
+@jit()
 def _poorest(waiting: Integers, consumed: Floats) -> int:
     """Return who has consumed least; of equals, the one with the lowest number."""
     best = 0
@@ -102,7 +101,7 @@ def _poorest(waiting: Integers, consumed: Floats) -> int:
     return best
 
 
-@njit()
+@jit()
 def _next(waiting: Integers, last: int) -> int:
     """Return who comes after user *last*; after the highest number comes the lowest."""
     best = 0

@@ -5,11 +5,11 @@ from functools import cached_property
 from typing import Final, NamedTuple, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from gwa.errors import SimulationError
 from gwa.simulation.jobs import Floats, Integers
+from gwa.util.compiled import jit
 
 DEFAULT_PREDICTION: Final = 1.0
 """Seconds predicted before any task has ended."""
@@ -117,7 +117,7 @@ def predictions(submit: Floats, run: Floats, user: Integers) -> Floats:
     return predicted
 
 
-@njit(cache=True)
+@jit(cache=True)
 def _predict(submit: Floats, run: Floats, user: Integers, end: Floats, ended: Integers) -> Floats:
     """Merge submissions with ends, which come in the order *ended*."""
     predicted = np.empty(len(submit))

@@ -106,6 +106,7 @@ class Store(Queries):
         self.sites: tuple[str, ...] = ()
         """The sites that the trace is filtered by."""
         self._is_closed = False
+        self._is_twin = False
         self.period: Period | None = None
         """The first second of the period that the trace is filtered by, and the first one after it."""
         self._parquet: tuple[Sequence[str], Engine] | None = None
@@ -246,6 +247,17 @@ class Store(Queries):
         part.localize()
         return part
 
+    def twin(self) -> "Store":
+        """
+        Return a store of the same jobs with a connection of its own, which another thread may ask.
+
+        It is closed before this one.
+        """
+        twin = self.filtered("true")
+        twin.engine = self.engine
+        twin._whole, twin._is_twin = None, True  # noqa: SLF001 - it is a store of this class
+        return twin
+
     def localize(self) -> None:
         """Let dates that a query makes of moments be those of the trace's zone, not of the machine's."""
         self.database.set_zone(from_header(self.header).timezone.key)
@@ -284,7 +296,7 @@ class Store(Queries):
         """Close the store, and with it its parts; the scratch space goes with the whole."""
         self._is_closed = True
         self.connection.close()
-        if self._whole is None:
+        if self._whole is None and not self._is_twin:
             self._folder.remove()
 
     def flush(self) -> None:

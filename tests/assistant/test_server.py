@@ -1,6 +1,7 @@
 """The server as an assistant starts it: over standard input and output, and over HTTP with a token."""
 
 import asyncio
+import itertools
 import json
 import socket
 import subprocess
@@ -47,6 +48,24 @@ def test_an_assistant_starts_the_command_and_asks():
     assert json.loads(fields.contents[0].text)["run_time"]["unit"] == "s"
 
 
+def test_long_answers_tell_how_far_they_are():
+    told = []
+
+    async def listen(done, total, message):
+        told.append((done, total, message))
+
+    async def talk():
+        with Desk.open([TINY]) as desk:
+            async with Client(server(desk)) as client:
+                return await client.call_tool("whatif", {"changes": ["cpus +20%"]}, progress_callback=listen)
+
+    answer = asyncio.run(talk())
+    assert not answer.is_error
+    assert told[0][2]
+    assert all(before[0] <= after[0] for before, after in itertools.pairwise(told))
+    assert all(total is None or done <= total for done, total, _ in told)
+
+
 def test_standard_output_holds_messages_only():
     done = subprocess.run(
         [sys.executable, "-m", "gwa", "mcp", str(TINY)],
@@ -80,7 +99,7 @@ def test_http_answers_those_who_send_the_token(address):
 
     async def talk():
         async with (
-            httpx2.AsyncClient(headers={"Authorization": "Bearer secret"}) as http,
+            httpx2.AsyncClient(headers={"Authorization": "Bearer secret"}, timeout=60) as http,
             Client(streamable_http_client(address, http_client=http)) as client,
         ):
             return await client.call_tool("questions", {})

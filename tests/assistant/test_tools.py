@@ -1,12 +1,13 @@
 """
 What an assistant is told: each tool by the official client, against computations from the raw logs.
 
-Seventeen questions on each of three logs; the truth of each is computed by pandas from the log's own columns.
+Fifty questions on each of three logs; the truth of each is computed by pandas from the log's own columns.
 """
 
 import asyncio
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 from mcp import Client
@@ -107,6 +108,8 @@ def asked(log):
 
             answer = asyncio.run(call())
             assert not answer.is_error, answer.content
+            about = answer.structured_content["about"]
+            assert about.keys() >= {"trace", "part", "window", "caveats", "not_recorded"}
             return answer.structured_content
 
         yield ask
@@ -122,6 +125,30 @@ def top_user(by, key):
 
 def of_sql(query):
     return lambda ask: ask("sql", query=query)["rows"][0][0]
+
+
+def of_part(name, where):
+    return lambda ask: ask("facts", prefix=name, where=where)["facts"][name]
+
+
+def gini(values):
+    """Return the mean difference of two of the values, drawn with replacement, by twice their mean."""
+    values = np.asarray(values, float)
+    return np.abs(values[:, None] - values).mean() / (2 * values.mean())
+
+
+def most_at_once(jobs):
+    """Return how many jobs ran at the same time, at most; one that ends makes room for one that starts."""
+    starts = (jobs.submit + jobs.wait).to_numpy()
+    moments = np.concatenate([starts, starts + jobs.run.to_numpy()])
+    steps = np.repeat([1, -1], len(jobs))
+    return steps[np.lexsort((steps, moments))].cumsum().max()
+
+
+def first_of_most(values):
+    """Return the commonest of the values, of several the lowest."""
+    counts = values.value_counts()
+    return counts[counts == counts.max()].index.min()
 
 
 def ran(jobs):
@@ -172,7 +199,144 @@ QUESTIONS = {
         of_sql("select count(*) from ran where n_procs > 1"),
         lambda jobs: (ran(jobs).procs > 1).sum(),
     ),
+    "What was the shortest wait?": (fact("jobs.wait.min"), lambda jobs: waits(jobs).min()),
+    "How long do jobs run on average?": (fact("jobs.runtime.mean"), lambda jobs: ran(jobs).run.mean()),
+    "How long do one in twenty run, at least?": (
+        fact("jobs.runtime.p95"),
+        lambda jobs: ran(jobs).run.quantile(0.95),
+    ),
+    "How long did the shortest job run?": (fact("jobs.runtime.min"), lambda jobs: ran(jobs).run.min()),
+    "How many processors has a typical job?": (
+        fact("jobs.procs.median"),
+        lambda jobs: ran(jobs).procs.median(),
+    ),
+    "How many processors do one in twenty have, at least?": (
+        fact("jobs.procs.p95"),
+        lambda jobs: ran(jobs).procs.quantile(0.95),
+    ),
+    "How many processors has the smallest job?": (fact("jobs.procs.min"), lambda jobs: ran(jobs).procs.min()),
+    "How many jobs had one processor?": (
+        fact("jobs.sequential.count"),
+        lambda jobs: (ran(jobs).procs == 1).sum(),
+    ),
+    "How much CPU time did jobs of one processor hold?": (
+        fact("jobs.sequential.cpu_seconds"),
+        lambda jobs: held(jobs).held[ran(jobs).procs == 1].sum(),
+    ),
+    "How many jobs had several processors?": (
+        fact("jobs.parallel.count"),
+        lambda jobs: (ran(jobs).procs > 1).sum(),
+    ),
+    "How much CPU time did jobs of several processors hold?": (
+        fact("jobs.parallel.cpu_seconds"),
+        lambda jobs: held(jobs).held[ran(jobs).procs > 1].sum(),
+    ),
+    "How long is it from the first submission to the last end?": (
+        fact("trace.span_seconds"),
+        lambda jobs: (ran(jobs).submit + ran(jobs).wait + ran(jobs).run).max() - jobs.submit.min(),
+    ),
+    "How unequal are the numbers of jobs of the users?": (
+        fact("users.gini_jobs"),
+        lambda jobs: gini(jobs.user.value_counts()),
+    ),
+    "How unequal is the CPU time that each user held?": (
+        fact("users.gini_cpu"),
+        lambda jobs: gini(held(jobs).groupby("user").held.sum()),
+    ),
+    "How much CPU time did the largest user hold?": (
+        top_user("cpu", "cpu_seconds"),
+        lambda jobs: held(jobs).groupby("user").held.sum().max(),
+    ),
+    "How many jobs have more than eight processors?": (
+        of_part("trace.ran", "n_procs > 8"),
+        lambda jobs: (ran(jobs).procs > 8).sum(),
+    ),
+    "How long does a typical parallel job wait?": (
+        of_part("jobs.wait.median", "n_procs > 1 and run_time >= 0"),
+        lambda jobs: waits(ran(jobs)[ran(jobs).procs > 1]).median(),
+    ),
+    "How long do jobs of more than an hour wait on average?": (
+        of_part("jobs.wait.mean", "run_time > 3600"),
+        lambda jobs: waits(jobs[jobs.run > 3600]).mean(),
+    ),
+    "How many jobs ran for less than a minute?": (
+        of_sql("select count(*) from ran where run_time < 60"),
+        lambda jobs: (ran(jobs).run < 60).sum(),
+    ),
+    "How much CPU time did the largest job hold?": (
+        of_sql("select max(cpu_seconds) from ran"),
+        lambda jobs: held(jobs).held.max(),
+    ),
+    "How many jobs came in the first 24 hours?": (
+        of_sql("select count(*) from jobs where submit_time < (select min(submit_time) from jobs) + 86400"),
+        lambda jobs: (jobs.submit < jobs.submit.min() + 86_400).sum(),
+    ),
+    "How many jobs waited for more than an hour?": (
+        of_sql("select count(*) from jobs where wait_time > 3600"),
+        lambda jobs: (jobs.wait > 3600).sum(),
+    ),
+    "How many jobs started at once?": (
+        of_sql("select count(*) from jobs where wait_time = 0"),
+        lambda jobs: (jobs.wait == 0).sum(),
+    ),
+    "How much do run times vary?": (
+        of_sql("select stddev_samp(run_time) from ran"),
+        lambda jobs: ran(jobs).run.std(),
+    ),
+    "How long does one in four wait, at most?": (
+        of_sql("select quantile_cont(wait_time, 0.25) from jobs where wait_time >= 0"),
+        lambda jobs: waits(jobs).quantile(0.25),
+    ),
+    "How many different sizes do jobs have?": (
+        of_sql("select count(distinct n_procs) from ran"),
+        lambda jobs: ran(jobs).procs.nunique(),
+    ),
+    "Which size is the commonest?": (
+        of_sql("select n_procs from ran group by all order by count(*) desc, n_procs limit 1"),
+        lambda jobs: first_of_most(ran(jobs).procs),
+    ),
+    "At which hour (UTC) do most jobs come?": (
+        of_sql(
+            "select floor(submit_time / 3600) % 24 as hour from jobs group by all"
+            " order by count(*) desc, hour limit 1"
+        ),
+        lambda jobs: first_of_most(jobs.submit // 3600 % 24),
+    ),
+    "Do larger jobs run longer?": (
+        of_sql("select corr(run_time, n_procs) from ran"),
+        lambda jobs: ran(jobs).run.corr(ran(jobs).procs),
+    ),
+    "When was the last job submitted?": (
+        of_sql("select max(submit_time) from jobs"),
+        lambda jobs: jobs.submit.max(),
+    ),
+    "How much time passes between two jobs, typically?": (
+        of_sql(
+            "select median(gap) from"
+            " (select submit_time - lag(submit_time) over (order by submit_time) as gap from jobs)"
+        ),
+        lambda jobs: jobs.submit.sort_values().diff().median(),
+    ),
+    "For how long did no job come, at most?": (
+        of_sql(
+            "select max(gap) from"
+            " (select submit_time - lag(submit_time) over (order by submit_time) as gap from jobs)"
+        ),
+        lambda jobs: jobs.submit.sort_values().diff().max(),
+    ),
+    "How many jobs ran at the same time, at most?": (
+        of_sql(
+            "select max(running) from (select sum(step) over (order by moment, step rows unbounded preceding)"
+            " as running from (select start_time as moment, 1 as step from ran"
+            " union all select end_time, -1 from ran))"
+        ),
+        lambda jobs: most_at_once(ran(jobs)),
+    ),
 }
+
+
+def test_there_are_fifty_questions():
+    assert len(QUESTIONS) == 50
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

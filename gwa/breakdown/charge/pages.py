@@ -341,26 +341,32 @@ def as_csv(statements: Statements) -> str:
     return text.getvalue()
 
 
-def _cells(line: Line, statements: Statements) -> list[str]:
+def values(line: Line, statements: Statements) -> tuple[object, ...]:
+    """Return what a line says in `COLUMNS`: exact numbers, and moments in the zone of the system."""
     rates = statements.rates
     first, last = (_moment(moment, statements.system) for moment in _bounds(line.part))
-    return [
-        disarmed(line.project or ""),
-        disarmed(str(service(line))),
-        f"{rounded(line.quantity, QUANTITY_DECIMALS):f}",
-        str(unit(line, rates)),
-        f"{line.rate:f}",
-        f"{line.amount:f}",
-        rates.currency,
-        first,
-        last,
-    ]
+    quantity = rounded(line.quantity, QUANTITY_DECIMALS)
+    what = (line.project, str(service(line)), quantity, str(unit(line, rates)))
+    return (*what, line.rate, line.amount, rates.currency, first, last)
+
+
+def _cells(line: Line, statements: Statements) -> list[str]:
+    return [_cell(value) for value in values(line, statements)]
+
+
+def _cell(value: object) -> str:
+    """Return a value as text: no project is empty, a moment ISO 8601, a text no formula."""
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return disarmed(str(value)) if value is not None else ""
 
 
 def _bounds(part: Part) -> tuple[int, int]:
     return part.first, part.last
 
 
-def _moment(moment: int, system: System) -> str:
-    """Return a moment as ISO 8601 in the zone of the system, or in seconds from an unknown start."""
-    return str(moment) if system.relative else datetime.fromtimestamp(moment, system.timezone).isoformat()
+def _moment(moment: int, system: System) -> datetime | int:
+    """Return a moment in the zone of the system, or in seconds from an unknown start."""
+    return moment if system.relative else datetime.fromtimestamp(moment, system.timezone)

@@ -64,13 +64,10 @@ def _choose(times: Floats, work: Floats, mean: float, state: Floats, regulated: 
         last = times[i]
         excess = (excess - mean * frequency * elapsed) * np.exp(-elapsed / EXCESS_TIME_CONSTANT)
         frequency = frequency * np.exp(-elapsed / FREQUENCY_TIME_CONSTANT) + 1 / FREQUENCY_TIME_CONSTANT
-        best, by_work = 0, regulated[i] and following - waiting.min() < MAXIMUM_LAG
-        for candidate in range(1, len(waiting)):
-            if by_work:
-                if abs(excess + work[waiting[candidate]]) < abs(excess + work[waiting[best]]):
-                    best = candidate
-            elif waiting[candidate] < waiting[best]:
-                best = candidate
+        if regulated[i] and following - waiting.min() < MAXIMUM_LAG:
+            best = np.abs(excess + work[waiting]).argmin()
+        else:
+            best = waiting.argmin()
         chosen[i] = waiting[best]
         excess += work[waiting[best]]
         if following < len(work):
