@@ -356,15 +356,77 @@ ends_with(jobid, '.batch') or ends_with(jobid, '.extern') or ends_with(jobid, '.
 "peak_of(total, mean, task, tasks)" = "coalesce(total, nullif(mean * tasks, 0), case when tasks = 1 then task end)"
 "most_of(total, mean, task, tasks)" = "coalesce(total, nullif(task * tasks, 0), nullif(mean * tasks, 0))"
 
+# The rows of a log: what is wrong with them, of which job they are, and what steps used. The text is read but once more.
+[beforehand.listed]
+select = '''
+select
+    file_no,
+    line,
+    coalesce(cluster, ''),
+    job_of(jobid),
+    is_step(jobid),
+    case
+        when jobid is null or not is_number(jobid) then
+            printf('JobID is ''%s'', expected one such as 123, 123_4 or 123.batch', left(coalesce(jobid, ''), 40))
+        when isnan(submitted) then printf('Submit is ''%s'', expected 2024-05-31T23:59:59', left(submit, 40))
+        when isnan(started) then printf('Start is ''%s'', expected 2024-05-31T23:59:59', left(start_, 40))
+        when isnan(ready) then printf('Eligible is ''%s'', expected 2024-05-31T23:59:59', left(eligible, 40))
+        when isnan(ended) then printf('End is ''%s'', expected 2024-05-31T23:59:59', left(end_, 40))
+    end,
+    state like 'REVOKED%',
+    coalesce(alloccpus, ncpus) = '0' and start_ between '0' and ':' and not is_step(jobid),
+    alloctres is not null,
+    ltrim(admincomment) like 'JS1:%',
+    is_own,
+    is_extern,
+    tasks_of(ntasks, is_own, coalesce(alloccpus, ncpus)),
+    nullif(kilobytes(memory_in(tresusageintot)), 0),
+    nullif(kilobytes(coalesce(maxrss, memory_in(tresusageinmax))), 0),
+    nullif(kilobytes(coalesce(averss, memory_in(tresusageinave))), 0),
+    nullif(kilobytes(gpu_memory_in(tresusageintot)), 0),
+    case when contains(tresusageintot, 'gres/gpuutil') then try_cast(gpu_use_in(tresusageintot) as double) end,
+    case
+        when not is_extern and coalesce(consumedenergyraw, consumedenergy) <> '0'
+            then coalesce(joules(coalesce(consumedenergyraw, consumedenergy)), double 'nan')
+    end
+from (
+    select
+        *,
+        case when not is_step(jobid) then time_of(submit) end as submitted,
+        time_of(start_) as started,
+        case when not is_step(jobid) then time_of(eligible) end as ready,
+        time_of(end_) as ended,
+        is_own(jobid) as is_own,
+        contains(jobid, '.ext') as is_extern
+    from source
+)
+'''
+
+[beforehand.listed.columns]
+file_no = "integer"
+line = "bigint"
+site = "varchar"
+job = "varchar"
+is_step = "boolean"
+reason = "varchar"
+is_revoked = "boolean"
+is_hollow = "boolean"
+has_tres = "boolean"
+has_summary = "boolean"
+is_own = "boolean"
+is_extern = "boolean"
+tasks = "double"
+total = "double"
+task = "double"
+mean = "double"
+gpu_peak = "double"
+gpu_use = "double"
+energy = "double"
+
 # What there is in a log.
 [beforehand.kinds]
-columns = { revoked = "boolean", hollow = "boolean" }
-select = """
-select
-    bool_or(state like 'REVOKED%'),
-    bool_or(coalesce(alloccpus, ncpus) = '0' and start_ between '0' and ':' and not is_step(jobid))
-from source
-"""
+columns = { revoked = "boolean", hollow = "boolean", tres = "boolean", summaries = "boolean" }
+select = "select bool_or(is_revoked), bool_or(is_hollow), bool_or(has_tres), bool_or(has_summary) from listed"
 
 # Of a job that was submitted to a federation, all but the cluster that runs it have REVOKED it.
 [beforehand.sibling]
@@ -385,37 +447,12 @@ group by revoked.cluster, revoked.jobid, revoked.submit
 # Rows that cannot be read.
 [beforehand.refused]
 columns = { file_no = "integer", line = "bigint", reason = "varchar" }
-select = '''
-select file_no, line, reason
-from (
-    select
-        file_no,
-        line,
-        case
-            when jobid is null or not is_number(jobid) then
-                printf('JobID is ''%s'', expected one such as 123, 123_4 or 123.batch', left(coalesce(jobid, ''), 40))
-            when isnan(submitted) then printf('Submit is ''%s'', expected 2024-05-31T23:59:59', left(submit, 40))
-            when isnan(started) then printf('Start is ''%s'', expected 2024-05-31T23:59:59', left(start_, 40))
-            when isnan(ready) then printf('Eligible is ''%s'', expected 2024-05-31T23:59:59', left(eligible, 40))
-            when isnan(ended) then printf('End is ''%s'', expected 2024-05-31T23:59:59', left(end_, 40))
-        end as reason
-    from (
-        select
-            *,
-            case when not is_step(jobid) then time_of(submit) end as submitted,
-            time_of(start_) as started,
-            case when not is_step(jobid) then time_of(eligible) end as ready,
-            time_of(end_) as ended
-        from source
-    )
-)
-where reason is not null
-'''
+select = "select file_no, line, reason from listed where reason is not null"
 
 # Numbers that several rows have.
 [beforehand.repeated]
 columns = { job = "varchar" }
-select = "select jobid from source where not is_step(jobid) group by jobid having count(*) > 1"
+select = "select job from listed where not is_step group by job having count(*) > 1"
 
 # Of which run of which job the rows of such a number are: in the bits from 20 on, the number of the job, and below, how
 # many runs there were later. The last row of a run is that of the job.
@@ -589,45 +626,14 @@ select
     sum(energy)
 from (
     select
-        *,
+        listed.*,
+        coalesce(placed.run, 0) as run,
         coalesce(total, task, mean) as least_used,
         peak_of(total, mean, task, tasks) as peak,
         most_of(total, mean, task, tasks) as most_used
-    from (
-        select
-            site,
-            job,
-            run,
-            is_own,
-            tasks_of(ntasks, is_own, cpus) as tasks,
-            nullif(total, 0) as total,
-            nullif(task, 0) as task,
-            nullif(mean, 0) as mean,
-            nullif(gpu_peak, 0) as gpu_peak,
-            is_extern,
-            try_cast(gpu_use as double) as gpu_use,
-            case when energy <> '0' then coalesce(joules(energy), double 'nan') end as energy
-        from (
-            select
-                coalesce(source.cluster, '') as site,
-                split_part(source.jobid, '.', 1) as job,
-                coalesce(placed.run, 0) as run,
-                is_own(source.jobid) as is_own,
-                ntasks,
-                coalesce(alloccpus, ncpus) as cpus,
-                kilobytes(memory_in(tresusageintot)) as total,
-                kilobytes(coalesce(maxrss, memory_in(tresusageinmax))) as task,
-                kilobytes(coalesce(averss, memory_in(tresusageinave))) as mean,
-                kilobytes(gpu_memory_in(tresusageintot)) as gpu_peak,
-                contains(source.jobid, '.ext') as is_extern,
-                case when contains(tresusageintot, 'gres/gpuutil') then gpu_use_in(tresusageintot) end as gpu_use,
-                case when not is_extern then coalesce(consumedenergyraw, consumedenergy) end as energy
-            from source
-            anti join refused on source.file_no = refused.file_no and source.line = refused.line
-            left join placed on source.file_no = placed.file_no and source.line = placed.line
-            where is_step(source.jobid) and coalesce(run & 1048575 = 0 and not is_again, true)
-        )
-    )
+    from listed
+    left join placed on listed.file_no = placed.file_no and listed.line = placed.line
+    where listed.is_step and reason is null and coalesce(placed.run & 1048575 = 0 and not is_again, true)
 )
 group by site, job, run
 '''
@@ -814,7 +820,7 @@ group by source.cluster, empty.jobid
 
 # What jobstats says of the nodes and GPUs of jobs.
 [beforehand.summed]
-when = "select count(*) > 0 from source where ltrim(admincomment) like 'JS1:%'"
+when = "select summaries from kinds"
 select = '''
 select
     file_no,
@@ -875,8 +881,8 @@ summed_max_gpu_memory = "double"
 [beforehand.gathered]
 select = '''
 select
-    source.file_no,
-    source.line,
+    listed.file_no,
+    listed.line,
     1 + coalesce(stepped.rows, 0) + coalesce(earlier.rows, 0),
     earlier.runs,
     earlier.cpu_seconds,
@@ -891,24 +897,19 @@ select
     end,
     if(side_by_side < 2, stepped.gpu_peak, coalesce(nullif(swept.gpu_peak, 0), greatest_gpu_peak)),
     side_by_side > 1 and swept.job is null and stepped.gpu_peak > greatest_gpu_peak,
-    gpu_use,
+    stepped.gpu_use,
     nullif(stepped.energy, double 'nan'),
     hollow.cpus,
     federated.job is not null
-from source
-anti join refused on source.file_no = refused.file_no and source.line = refused.line
-left join placed on source.file_no = placed.file_no and source.line = placed.line
-left join stepped
-    on
-        coalesce(source.cluster, '') = stepped.site
-        and source.jobid = stepped.job
-        and coalesce(placed.run, 0) = stepped.run
+from listed
+left join placed on listed.file_no = placed.file_no and listed.line = placed.line
+left join stepped on listed.site = stepped.site and listed.job = stepped.job and coalesce(placed.run, 0) = stepped.run
 left join swept on stepped.site = swept.site and stepped.job = swept.job and stepped.run = swept.run
 left join earlier on placed.site = earlier.site and placed.job = earlier.job and placed.run >> 20 = earlier.nth
-left join hollow on coalesce(source.cluster, '') = hollow.site and source.jobid = hollow.job
+left join hollow on listed.site = hollow.site and listed.job = hollow.job
 left join (select distinct ran_on as site, jobid as job from sibling) as federated
-    on source.cluster = federated.site and source.jobid = federated.job
-where not is_step(source.jobid) and coalesce(placed.is_last and placed.run & 1048575 = 0, true)
+    on listed.site = federated.site and listed.job = federated.job
+where not listed.is_step and reason is null and coalesce(placed.is_last and placed.run & 1048575 = 0, true)
 '''
 
 [beforehand.gathered.columns]
@@ -933,21 +934,14 @@ is_federated = "boolean"
 # Steps without the row of their job: there are some where not all rows are accounted for.
 [beforehand.orphaned]
 when = '''
-select (select count(*) from source) > (select coalesce(sum(rows), 0) from gathered) + (select count(*) from refused)
+select (select count(*) from listed) > (select coalesce(sum(rows), 0) from gathered) + (select count(*) from refused)
 '''
 columns = { file_no = "integer", line = "bigint" }
 select = '''
-select source.file_no, source.line
-from source
-anti join refused on source.file_no = refused.file_no and source.line = refused.line
-anti join (
-    select source.jobid as job, coalesce(source.cluster, '') as site
-    from source
-    anti join refused on source.file_no = refused.file_no and source.line = refused.line
-    where not is_step(source.jobid)
-) as known
-    on job_of(source.jobid) = known.job and coalesce(source.cluster, '') = known.site
-where is_step(source.jobid)
+select listed.file_no, listed.line
+from listed
+anti join (from listed where not is_step and reason is null) as known using (site, job)
+where is_step and reason is null
 '''
 --- */
 with counted_times as (
@@ -1022,7 +1016,7 @@ lived as (
                 then coalesce(lasted = 0 and not regexp_matches(state, '^(COMPLETED|FAILED|TIMEOUT)'), start_ is not null)
             -- Nothing was allocated to what was cancelled before it began.
             when lasted = 0 and alloctres is null and ended = started
-                then coalesce(state like 'CANCELLED%', false) and exists (select 1 from source where alloctres is not null)
+                then coalesce(state like 'CANCELLED%', false) and (select tres from kinds)
             else false
         end as is_idle,
         coalesce(

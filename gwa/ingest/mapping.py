@@ -135,15 +135,21 @@ def grouping_megabytes(rows: int) -> int:
 
 
 def map_whole_source(
-    store: Store, query: JobQuery, heads: Sequence[FileHead], files: Sequence[Path], *, strict: bool
+    store: Store,
+    query: JobQuery,
+    heads: Sequence[FileHead],
+    files: Sequence[Path],
+    *,
+    strict: bool,
+    given: int | None = None,
 ) -> tuple[int, Refused]:
     """
     Map a whole source, rows of which are in Parquet *files*, to jobs; return how many are folded and refused.
 
-    Raise `TraceError` if any is lost.
+    *given* is the number of its rows where it is known. Raise `TraceError` if any is lost.
     """
     yields = query.columns
-    given = store.row("select count(*) as n from source")[0]
+    given = store.row("select count(*) as n from source")[0] if given is None else given
     if query.beforehand and given <= ROWS_KEPT:
         store.connection.execute(f"create or replace temp table {STAGING}kept as from source")
         store.connection.execute(f"create or replace temp view source as from {STAGING}kept")

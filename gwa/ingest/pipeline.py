@@ -22,6 +22,7 @@ from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.clocks import define_clocks, note_repeated_hours
 from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
+from gwa.ingest.in_place import define_texts, megabytes_in_place, plain_texts, require_unchanged
 from gwa.ingest.mapping import (
     JobQuery,
     Refused,
@@ -122,19 +123,27 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
     query, starts, stored = reading.query, reading.starts, len(reading.earlier)
     needed, folded = READING_MEGABYTES[spec.scope], 0
     with limited_memory(store.connection, options.engine, needed, MEMORY_OF_READING):
-        if checkpoint:
+        if texts := plain_texts(fresh, spec, options):
+            read: Sequence[SourceFile] = [text.file for text in texts]
+            refused = define_texts(store, spec, texts)
+        elif checkpoint:
             checkpoint.resume(fresh, stored, options.cluster)
             read_into_checkpoint(store, checkpoint, fresh, stored, spec, options)
             refused = _map_checkpoint(store, checkpoint, spec, query, starts, strict=options.strict)
-            read: Sequence[SourceFile] = checkpoint.files
+            read = checkpoint.files
         else:
             read, refused = _map_while_reading(store, fresh, spec, query, starts, options)
     if spec.scope == "trace":
-        needed = max(needed, grouping_megabytes(sum(file.rows for file in read)))
+        rows = sum(file.rows for file in read)
+        needed = max(needed, grouping_megabytes(rows)) + (megabytes_in_place(rows) if texts else 0)
     with limited_memory(store.connection, options.engine, needed, MEMORY_OF_READING):
         if spec.scope == "trace":
-            rows = checkpoint.parquet_files("source") if checkpoint else []
-            folded, refused = map_whole_source(store, query, files, rows, strict=options.strict)
+            stored_rows = checkpoint.parquet_files("source") if checkpoint else []
+            given = sum(file.rows - file.comments for file in read) if texts else None
+            folded, refused = map_whole_source(
+                store, query, files, stored_rows, strict=options.strict, given=given
+            )
+            require_unchanged(texts)
         total = count_files(store, read, refused)
         total.folded += folded
         finish_store(store, files, spec.title, total, spec.steps, spec.needs)

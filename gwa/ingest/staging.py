@@ -191,7 +191,7 @@ def read_file(
             counts.rows += preparation.flush()
         process()
         _count_truncation(store, source, counts, strict=options.strict)
-        file = _source_file(head, source, spec.source_table.comment, table, counts, options.cluster)
+        file = describe_file(head, source, spec.source_table.comment, table, counts, options.cluster)
         bar.advance(source.size - position)
     finally:
         source.close()
@@ -225,9 +225,10 @@ class _Preparing:
         return rows - int(records)
 
 
-def _source_file(
+def describe_file(
     head: FileHead, source: Source, comment_mark: str, table: str, counts: RowCounts, cluster: str | None
 ) -> SourceFile:
+    """Describe the file behind *head*, read from *source* into *table*, with the *counts* of its rows."""
     said = entries(head.comments(comment_mark)) if comment_mark else ()
     return SourceFile(
         file=as_text(head.path.name),

@@ -32,17 +32,20 @@ Options:
     within a cell have split, is put together again.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from glob import escape
 from itertools import pairwise
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gwa.ingest.batch import Records
 from gwa.ingest.pieces import Pieces
-from gwa.ingest.source.cell_borders import MAXIMUM_ROW_LINES
+from gwa.ingest.source.cell_borders import MAXIMUM_ROW_LINES, Borders, Delimited
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.delimited import DELIMITERS, cells_of
 from gwa.ingest.source.header_row import (
@@ -53,8 +56,17 @@ from gwa.ingest.source.header_row import (
     normalized,
     parse_header,
 )
-from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
+from gwa.ingest.source.lines import (
+    REJECT_TEXT_LENGTH,
+    Layout,
+    LineBlock,
+    Reject,
+    are_plain,
+    line_blocks,
+    raw_lines,
+)
 from gwa.ingest.spec import TableSpec
+from gwa.store.engines.duckdb import literal
 
 
 def batches(source: Source, table_spec: TableSpec) -> Iterator["NamedRows"]:
@@ -104,32 +116,101 @@ class NamedRows:
         rows.database.register("numbers", {"line": self.lines})
         try:
             rows.append(
-                f"select {', '.join(self._column_expressions())} from {self._csv()}"
+                f"select {', '.join(self._column_expressions())}"
+                f" from {_csv(path, self.columns, self.table_spec, BLOCK_OPTIONS)}"
                 f" as parsed{' positional join numbers' if self.table_spec.numbered else ''}",
-                {"path": str(path), "missing": list(self.table_spec.missing)},
             )
         finally:
             rows.database.unregister("numbers")
             path.unlink()
 
     def _column_expressions(self) -> list[str]:
-        """Return the SQL of each column of the table."""
-        positions = _positions(self.columns, self.table_spec)
-        cells = [
-            f"cast(null as {sql})" if positions[name] is None else f"try_cast(c{positions[name]} as {sql})"
-            for name, sql in self.table_spec.columns.items()
-        ]
+        """Return the SQL of each column of the table, and of the place of a row."""
+        cells = list(_cells(self.columns, self.table_spec).values())
         return [*cells, "getvariable('file_no')", "numbers.line"] if self.table_spec.numbered else cells
 
-    def _csv(self) -> str:
-        """Return the SQL that reads the lines as cells ``c0``, ``c1``…."""
-        cells = ", ".join(f"'c{position}': 'varchar'" for position in range(len(self.columns.names)))
-        # A megabyte of Latin-1 may have become two of UTF-8.
+
+# A megabyte of Latin-1 may have become two of UTF-8.
+BLOCK_OPTIONS: Final = "auto_detect=false, max_line_size=4194304, buffer_size=4194304"
+
+# Nothing is left to detect, but of a text that it looked at the engine knows the size, and joins accordingly.
+TEXT_OPTIONS: Final = "auto_detect=true, sample_size=1"
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """
+    A file of *size* bytes that the engine reads as it stands: each of its *lines* is a row of *columns*.
+
+    Before these there is a header, or not.
+    """
+
+    path: Path
+    size: int
+    columns: Columns
+    table_spec: TableSpec
+    has_header: bool
+    lines: int
+
+    def select(self, file_no: int) -> str:
+        """Return the SELECT of the rows of the table, as those of a file of that number."""
+        cells = (f"{cell} as {name}" for name, cell in _cells(self.columns, self.table_spec).items())
+        options = f"skip={int(self.has_header)}, {TEXT_OPTIONS}"
+        csv = _csv(Path(escape(str(self.path))), self.columns, self.table_spec, options)
+        # What was written behind these lines since they were counted is not read.
         return (
-            f"read_csv($path, delim='{self.table_spec.delimiter}', header=false, auto_detect=false,"
-            f" comment='', quote='', escape='', new_line='\\n', max_line_size=4194304,"
-            f" buffer_size=4194304, nullstr=$missing, columns={{{cells}}})"
+            f"select {', '.join(cells)}, {file_no}::integer as file_no,"
+            f" {int(self.has_header)} + row_number() over () as line from {csv} limit {self.lines}"
         )
+
+
+def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
+    """Return *source*, which is read to its end, as a text that needs no repair; None where it is not."""
+    cells = borders(source, table_spec)
+    if source.is_compressed or table_spec.comment or not _is_cut_by_character(cells):
+        return None
+    table_spec = replace(table_spec, delimiter=cells.delimiter)
+    columns = initial_columns(source, table_spec, cells)
+    keys = [key.encode() for key in keys_as_spelled(source, table_spec, cells)]
+    header, lines = None, 0
+    for position, chunk in enumerate(raw_lines(source)):
+        body = chunk
+        if not position:
+            first, _, rest = chunk.partition(b"\n")
+            header = parse_header(first.decode(errors="replace"), table_spec)
+            columns, body = (header, rest) if header else (columns, chunk)
+            if chunk.startswith(BOM_UTF8) or len(columns.names) == 1:
+                return None
+        layout = Layout(table_spec.delimiter, width=len(columns.names))
+        if any(key in body for key in keys) or not are_plain(chunk, layout):
+            return None
+        lines += chunk.count(b"\n")
+    rows = lines - bool(header)
+    return PlainText(source.path, source.size, columns, table_spec, bool(header), rows) if rows else None
+
+
+def _is_cut_by_character(cells: Borders) -> bool:
+    """Whether the usual character stands between cells, and nothing beside it."""
+    return isinstance(cells, Delimited) and cells.text == cells.usual and cells.text != "\t"
+
+
+def _cells(columns: Columns, table_spec: TableSpec) -> dict[str, str]:
+    """Return by column of the table the SQL of its cell."""
+    positions = _positions(columns, table_spec)
+    return {
+        name: f"cast(null as {sql})" if positions[name] is None else f"try_cast(c{positions[name]} as {sql})"
+        for name, sql in table_spec.columns.items()
+    }
+
+
+def _csv(path: Path, columns: Columns, table_spec: TableSpec, options: str) -> str:
+    """Return the SQL that reads the lines of *path* as cells ``c0``, ``c1``…."""
+    cells = ", ".join(f"'c{position}': 'varchar'" for position in range(len(columns.names)))
+    missing = ", ".join(map(literal, table_spec.missing))
+    return (
+        f"read_csv({literal(str(path))}, delim={literal(table_spec.delimiter)}, header=false, comment='',"
+        f" quote='', escape='', new_line='\\n', nullstr=[{missing}], columns={{{cells}}}, {options})"
+    )
 
 
 def _positions(columns: Columns, table_spec: TableSpec) -> dict[str, int | None]:

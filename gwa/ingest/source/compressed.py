@@ -84,6 +84,11 @@ class Source:
         self._stream = _decompress(io.BufferedReader(self._raw, 1 << 20))
 
     @property
+    def is_compressed(self) -> bool:
+        """Whether the bytes of the file are not those that are read."""
+        return not isinstance(self._stream, io.BufferedReader)
+
+    @property
     def position(self) -> int:
         """The number of bytes of the file itself that were read so far."""
         return self._raw.count

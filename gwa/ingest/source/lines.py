@@ -23,6 +23,7 @@ REJECT_TEXT_LENGTH: Final = 300
 ALL_WHITE_TO_BLANK: Final = bytes.maketrans(b"\t\v\f\r\x00\x1a", b"      ")
 LINE_END_TO_BLANK: Final = bytes.maketrans(b"\r\x00\x1a", b"   ")
 # Each run of blanks is matched once, from its beginning: a line may hold millions.
+REPLACED: Final = (b"\r", b"\x00", b"\x1a")
 BLANKS_BEFORE_NEWLINE: Final = re.compile(rb"(?<! ) ++(?=\n)")
 BLANKS_AROUND_TAB: Final = re.compile(rb"(?<! ) ++(?=\t)|(?<=\t) ++")
 LONE_RETURN: Final = re.compile(rb"\r(?=[^\r\n])")
@@ -188,6 +189,45 @@ def decoded(source: Source) -> Iterator[bytes]:
             head = decoder.decode(head).encode()
         yield head.replace(b"\r", NEWLINE) if old_mac else head
         head = source.read(CHUNK_SIZE)
+
+
+def raw_lines(source: Source) -> Iterator[bytes]:
+    """Yield the bytes of *source* as they are, in chunks of whole lines; what has no end comes last."""
+    rest = b""
+    while chunk := source.read(CHUNK_SIZE):
+        lines, newline, after = chunk.rpartition(NEWLINE)
+        if newline:
+            yield rest + lines + NEWLINE
+            rest = after
+        elif len(rest := rest + after) > MAXIMUM_LINE_LENGTH:
+            break
+    if rest:
+        yield rest
+
+
+def are_plain(lines: bytes, layout: Layout) -> bool:
+    r"""
+    Whether whole *lines* are UTF-8 that nothing is replaced in, and all have the width of *layout*.
+
+    >>> are_plain(b"1|2\n3|4\n", Layout("|", width=2)), are_plain(b"1|2\r\n", Layout("|", width=2))
+    (True, False)
+    """
+    if not lines.endswith(NEWLINE) or any(sign in lines for sign in REPLACED) or not _is_utf8(lines):
+        return False
+    array, ends = np.frombuffer(lines, np.uint8), line_ends(lines)
+    begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
+    return _have_width(array == ord(layout.delimiter), begins, layout.width)
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Whether *data* is valid UTF-8."""
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _decode_latin1(error: UnicodeError) -> tuple[str, int]:
