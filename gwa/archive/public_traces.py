@@ -311,8 +311,12 @@ def bibliography(trace: PublicTrace) -> str:
 
     TeX in titles and names is that of the list.
     """
-    own = {trace.key: Reference(author="", kind="misc", title=trace.title, year=trace.year, url=trace.page)}
-    return "\n".join(_bibtex(name, reference) for name, reference in (references(trace) or own).items())
+    found = references(trace)
+    if found:
+        return "\n".join(_bibtex(name, reference) for name, reference in found.items())
+    year = str(trace.year or "")
+    own = {"title": f"{{{trace.title}}}", "year": year, "doi": trace.doi or "", "url": trace.page}
+    return _entry("misc", trace.key, own)
 
 
 def _bibtex(name: str, reference: Reference) -> str:
@@ -322,8 +326,13 @@ def _bibtex(name: str, reference: Reference) -> str:
         "title": f"{{{reference.title}}}",
         venue: reference.venue,
         "year": str(reference.year),
-        "doi": reference.doi,
+        "doi": reference.doi or "",
         "url": reference.url,
     }
+    return _entry(reference.kind, name, fields)
+
+
+def _entry(kind: str, name: str, fields: Mapping[str, str]) -> str:
+    """Return an entry of BibTeX with those *fields* that are known."""
     lines = [f"  {key} = {{{value}}}" for key, value in fields.items() if value]
-    return f"@{reference.kind}{{{name},\n" + ",\n".join(lines) + "\n}\n"
+    return f"@{kind}{{{name},\n" + ",\n".join(lines) + "\n}\n"
