@@ -14,7 +14,7 @@ from gwa.evaluation.measure import Aspect, measures
 from gwa.report.document import Block, Column, Fact, FactTable, Note, Report, Section, Table
 from gwa.report.facts import number
 from gwa.statistics.sample import Floats
-from gwa.words.message import Message, Verbatim, joined, message
+from gwa.words.message import Message, Number, Verbatim, joined, message
 from gwa.words.unit import Value
 
 LEGEND: Final = message(
@@ -293,11 +293,13 @@ class Standings:
         for place, names in self.places:
             values = {"mean": self.rank(names[0])[0], "common": self.common_rank(names[0])}
             values |= dict(zip((one.name.lower() for one in Aspect), self.by_aspect(names[0]), strict=True))
-            texts = {key: _shown(value) for key, value in values.items()}
+            texts: dict[str, str] = {key: Number(_shown(value)) for key, value in values.items()}
             if common := self.common_places[names[0]]:
-                texts["common"] += f" ({common}.)"
+                texts["common"] = message(
+                    "{rank} ({place}.)", rank=Number(texts["common"]), place=Verbatim(common)
+                )
             facts = tuple(
-                Fact(f"rank.{names[0]}.{key}", number(value), label, "count", text=Verbatim(texts[key]))
+                Fact(f"rank.{names[0]}.{key}", number(value), label, "count", text=texts[key])
                 for (key, value), label in zip(values.items(), columns, strict=True)
             )
             rows.append((Verbatim(f"{place}. {', '.join(names)}"), facts))
