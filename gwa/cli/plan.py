@@ -17,6 +17,7 @@ from gwa.cli._common import (
     PATH,
     TRACE,
     claimed,
+    given,
     looking,
     looks,
     opened,
@@ -54,11 +55,13 @@ def _page(_: click.Context, __: click.Parameter, path: Path | None) -> Path | No
     default="+20%",
     show_default=True,
     metavar="SIZE",
+    callback=given,
     help="Processors: a number, or a difference such as +10% or +64.",
 )
 @click.option(
     "--size",
     metavar="SIZES",
+    callback=given,
     help="Jobs that are asked about: 16 for 16 processors or more, 4..8, all. Default: all, and large ones.",
 )
 @click.option(

@@ -80,7 +80,7 @@ UNPRINTABLE = dict.fromkeys(CONTROLS, "\N{REPLACEMENT CHARACTER}")
 CAUTIONS = {"data-quality"}
 """The sections whose findings make conclusions unsafe."""
 
-UNSAFE = {"too-small", "doubts"}
+UNSAFE = {"too-small"}
 """Findings of other sections that do so."""
 
 MAXIMUM_ACTIONS = 3

@@ -462,7 +462,8 @@ def test_changes_between_half_years_have_the_recorded_sign():
     for name in REAL:
         world, simulated = replayed(name)
         half_year = np.floor((world.submit - world.submit[0]) / (26 * WEEK))
-        blocks = [half_year == number for number in range(int(world.span / WEEK) // 26)]
+        known = np.isfinite(world.wait)
+        blocks = [(half_year == number) & known for number in range(int(world.span / WEEK) // 26)]
         means = [(world.wait[rows].mean() + OFFSET, simulated[rows].mean() + OFFSET) for rows in blocks]
         for (wait, replay), (other, again) in combinations(means, 2):
             if abs(log(wait / other)) > log(1.25):
@@ -476,7 +477,7 @@ def test_changes_between_half_years_have_the_recorded_sign():
 
 LEVELS = {
     "KTH-SP2-1996-2.1-cln": 0.45,
-    "SDSC-Par-1996-3.1-cln": 0.85,
+    "SDSC-Par-1996-3.1-cln": 0.81,
     "HPC2N-2002-2.1-cln": 0.21,
     "LANL-CM5-1994-4.1-cln": 4.48,
     "CEA-Curie-2011-2.1-cln": 0.19,
@@ -496,11 +497,11 @@ def test_replays_of_real_logs_do_not_wait_as_recorded(name):
 
 
 def replayed(name):
-    """Return a world of the log with known waits, and its simulated waits."""
+    """Return the world of a log, of which some waits may be unknown, and its simulated waits."""
     (path,) = (LOGS / "swf").glob(f"{name}*")
     with package.open(path) as trace:
         world = recorded(trace.store, "easy")
-    world = world.only((world.size <= world.capacity) & np.isfinite(world.wait))
+    world = world.only(world.size <= world.capacity)
     return world, world.starts() - world.submit
 
 

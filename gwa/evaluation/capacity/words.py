@@ -105,19 +105,17 @@ def added(plan: Plan) -> int:
 
 def cost(plan: Plan, price: Price) -> Message:
     """Return what the added processors would cost; without a currency where none is known."""
-    amount = message(
-        "{added} more processors would cost {amount} {currency} a year"
-        if price.currency
-        else "{added} more processors would cost {amount} a year",
-        added=number(added(plan)),
-        amount=decimal(price.of(added(plan)), ",f"),  # type: ignore[arg-type]
-        currency=Verbatim(price.currency),
-    )
+    count, amount = number(added(plan)), decimal(price.of(added(plan)), ",f")  # type: ignore[arg-type]
+    said = message("{added} more processors would cost {amount} a year", added=count, amount=amount)
+    if price.currency:
+        said = message(
+            "{added} more processors would cost {amount} {currency} a year",
+            added=count, amount=amount, currency=Verbatim(price.currency),
+        )  # fmt: skip
     if not price.rate:
-        return joined("", (amount, "."))
-    return joined(
-        "", (amount, message(", charged for every hour at the rate {rate}.", rate=Verbatim(price.rate)))
-    )
+        return joined("", (said, "."))
+    rate = message(", charged for every hour at the rate {rate}.", rate=Verbatim(price.rate))
+    return joined("", (said, rate))
 
 
 def remarks(plan: Plan) -> Iterator[Message]:
