@@ -27,7 +27,7 @@ from gwa.evaluation.capacity.price import Price, by_rates
 from gwa.evaluation.capacity.record import Record, band, blocks, held_out, record
 from gwa.evaluation.capacity.rule import (
     HALF_WIDTH,
-    LEAST_WINDOWS,
+    MINIMUM_WINDOWS,
     Forecast,
     Plan,
     Refusal,
@@ -449,7 +449,7 @@ def test_the_command_says_first_what_it_can_tell(tmp_path):
 
     assert done.exit_code == 0
     assert done.stdout.startswith("Cannot tell what the p95 wait of all jobs")
-    assert f"expected at least {LEAST_WINDOWS}." in done.stdout.splitlines()[0]
+    assert f"expected at least {MINIMUM_WINDOWS}." in done.stdout.splitlines()[0]
     assert "10 more processors would cost 900.00 a year.\n" in done.stdout
     assert "What needs no forecast:\n" in done.stdout
     assert tuple(rows[0]) == words.COLUMNS

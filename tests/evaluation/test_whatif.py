@@ -23,7 +23,7 @@ from gwa.evaluation.whatif.answer import answer
 from gwa.evaluation.whatif.change import changed, kinds, parsed, resized
 from gwa.evaluation.whatif.effect import TAIL, Pair, Simulated, effect
 from gwa.evaluation.whatif.page import KEYS, report
-from gwa.evaluation.whatif.validation import LEAST_ERROR, OFFSET, error_of, half_years, validate
+from gwa.evaluation.whatif.validation import MINIMUM_ERROR, OFFSET, error_of, half_years, validate
 from gwa.evaluation.whatif.world import NEW, World, recorded
 from gwa.simulation import backfilling
 from gwa.simulation._queue import from_queue
@@ -189,13 +189,13 @@ def test_the_interval_is_never_narrower_than_the_error_of_replays():
     found = answer(make_world(4), [parsed("cpus +10%")])
 
     for one in (*found.effects, *found.sizes, *found.queues):
-        assert one.high / one.low >= exp(2 * 1.96 * LEAST_ERROR) * 0.999999
+        assert one.high / one.low >= exp(2 * 1.96 * MINIMUM_ERROR) * 0.999999
 
 
 def test_the_tail_is_the_quantile_of_the_waits():
     world = make_world(5)
     pair = Pair(Simulated.of(world), Simulated.of(replace(world, capacity=world.capacity * 2)))
-    found = effect(TAIL, [pair], LEAST_ERROR)
+    found = effect(TAIL, [pair], MINIMUM_ERROR)
     assert found is not None
 
     assert found.old == np.quantile(pair.old.wait, 0.95, method="inverted_cdf")

@@ -2,7 +2,7 @@
 The rule by which a log may tell what waits would be with more processors; else it cannot tell.
 
 All must hold: the change is at most a fifth more processors; the log states the size of its machine; it has
-`LEAST_WINDOWS` windows or more of enough jobs; on windows that were held out an estimator passes
+`MINIMUM_WINDOWS` windows or more of enough jobs; on windows that were held out an estimator passes
 (`gwa.evaluation.capacity.record`); most windows would be as loaded as windows that were seen: beyond these a
 replay is no safer than a regression. The estimator of the lower score answers; where both may, but are far
 apart, the log cannot tell.
@@ -33,16 +33,16 @@ from gwa.util.progress import SILENT, Progress
 from gwa.words.formatting import fraction, number, seconds, significant
 from gwa.words.message import Message, message
 
-MOST_CHANGE: Final = "+20%"
+MAXIMUM_CHANGE: Final = "+20%"
 """The largest change that made worlds bear out; with half as many again, no interval held."""
 
-LEAST_WINDOWS: Final = 24
+MINIMUM_WINDOWS: Final = 24
 """Windows of a log that can tell: with fewer, bands are too wide to be of use."""
 
-LEAST_SEEN: Final = 0.6
+MINIMUM_SEEN: Final = 0.6
 """The share of windows that must be as loaded, after the change, as some window that was seen."""
 
-MOST_APART: Final = 1.5
+MAXIMUM_APART: Final = 1.5
 """The factor between both estimators from which the log cannot tell."""
 
 HALF_WIDTH: Final = 0.45
@@ -301,13 +301,13 @@ class _Lesson:
                 "waits", known, 1,
                 message("none of {jobs} such jobs records its wait, expected some", jobs=number(of)),
             )  # fmt: skip
-        elif len(self.jobs) < LEAST_WINDOWS:
+        elif len(self.jobs) < MINIMUM_WINDOWS:
             yield Reason(
-                "months", len(self.jobs), LEAST_WINDOWS,
+                "months", len(self.jobs), MINIMUM_WINDOWS,
                 message(
                     "{months} months of four weeks have enough such jobs with a known wait, expected at"
                     " least {least}",
-                    months=number(len(self.jobs)), least=number(LEAST_WINDOWS),
+                    months=number(len(self.jobs)), least=number(MINIMUM_WINDOWS),
                 ),
             )  # fmt: skip
         elif self.before >= WINDOW:
@@ -331,7 +331,7 @@ class _Lesson:
             return Refusal(self.among, asked, tuple(failing))
         then = self.replays.windows(asked, self.jobs)
         seen = float(np.mean((then.load >= self.was.load.min()) & (then.load <= self.was.load.max())))
-        if seen < LEAST_SEEN:
+        if seen < MINIMUM_SEEN:
             return Refusal(self.among, asked, (_unseen(seen),))
         return self._told(asked, then, seen, passing)
 
@@ -339,7 +339,7 @@ class _Lesson:
         """Return what the estimators that are *passing* tell, unless they are far apart."""
         shifts = {name: self._shift(name, then) for name in passing}
         apart = exp(max(shifts.values()) - min(shifts.values()))
-        if apart > MOST_APART:
+        if apart > MAXIMUM_APART:
             return Refusal(self.among, asked, (_apart(apart),))
         best = min(shifts, key=lambda name: self.records[name].score or 0.0)
         return Forecast(self.among, asked, exp(shifts[best]), self.before, best, self.records[best], seen)
@@ -352,7 +352,7 @@ class _Lesson:
 
 def _beyond(capacity: int, asked: int) -> Iterator[Reason]:
     """Yield that the change is none that could be told."""
-    most = max(resized(capacity, MOST_CHANGE, "--cpus"), capacity)
+    most = max(resized(capacity, MAXIMUM_CHANGE, "--cpus"), capacity)
     if capacity < asked <= most:
         return
     text = (
@@ -365,19 +365,19 @@ def _beyond(capacity: int, asked: int) -> Iterator[Reason]:
 
 def _unseen(seen: float) -> Reason:
     return Reason(
-        "seen", seen, LEAST_SEEN,
+        "seen", seen, MINIMUM_SEEN,
         message(
             "{seen} of the months would be as loaded as months seen, expected at least {least}",
-            seen=fraction(seen), least=fraction(LEAST_SEEN),
+            seen=fraction(seen), least=fraction(MINIMUM_SEEN),
         ),
     )  # fmt: skip
 
 
 def _apart(apart: float) -> Reason:
     return Reason(
-        "apart", apart, MOST_APART,
+        "apart", apart, MAXIMUM_APART,
         message(
             "both ways to tell it are a factor of {apart} apart, expected at most {most}",
-            apart=significant(apart, 2), most=significant(MOST_APART, 2),
+            apart=significant(apart, 2), most=significant(MAXIMUM_APART, 2),
         ),
     )  # fmt: skip

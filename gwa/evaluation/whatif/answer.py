@@ -34,8 +34,8 @@ BEHIND: Final = 2.0 * DAY
 TIMES_BEHIND: Final = 5.0
 """It does so by a change only if the work that waits becomes as many times as much."""
 
-LEAST_OF_CLASS: Final = 30
-MOST_QUEUES: Final = 10
+MINIMUM_OF_CLASS: Final = 30
+MAXIMUM_QUEUES: Final = 10
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ def _classes(
     old = pairs[0].old
     for name, within in classes:
         rows = within(old.world)
-        if rows.sum() >= LEAST_OF_CLASS:
+        if rows.sum() >= MINIMUM_OF_CLASS:
             error = error_of(half_years(old.world, old.start, rows))
             found = effect(WAIT, pairs, error, within, name)
             if found is not None:
@@ -293,7 +293,7 @@ def _queues(world: World) -> Iterator[tuple[str, Callable[[World], Rows]]]:
     """Yield the queues with most jobs, if there are several."""
     names, counts = np.unique(world.queue, return_counts=True)
     if names.size > 1:
-        for number in np.argsort(-counts, kind="stable")[:MOST_QUEUES]:
+        for number in np.argsort(-counts, kind="stable")[:MAXIMUM_QUEUES]:
             yield str(names[number]) or "not recorded", partial(_is_of_queue, name=str(names[number]))
 
 

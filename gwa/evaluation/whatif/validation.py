@@ -26,10 +26,10 @@ OFFSET: Final = float(MINUTE)
 HALF_YEAR: Final = 26
 """Weeks of a block of the log, within which a replay is compared with what is recorded."""
 
-LEAST_ERROR: Final = 0.34
+MINIMUM_ERROR: Final = 0.34
 """The least error of the logarithm of a ratio: the pooled error of changes between half-years, eight logs."""
 
-LEAST_OF_WEEK: Final = 10
+MINIMUM_OF_WEEK: Final = 10
 """Jobs that a week must have for its mean wait to be compared."""
 
 SIZES: Final = (0.01, 0.05, 0.25)
@@ -147,7 +147,7 @@ def _weekly(week: Ints, recorded: Floats, simulated: Floats) -> tuple[Ints, Floa
     if not week.size:
         return week, recorded, simulated
     count = np.bincount(week)
-    enough = np.flatnonzero(count >= LEAST_OF_WEEK)
+    enough = np.flatnonzero(count >= MINIMUM_OF_WEEK)
     return (
         enough.astype(np.int64),
         np.bincount(week, recorded)[enough] / count[enough],
@@ -174,13 +174,13 @@ def error_of(blocks: list[float]) -> float:
     Return the error of the logarithm of a change that a replay states, from how it errs in half-years.
 
     A change is the ratio of two waits, each with the error of one block: the square root of 2 times the
-    standard deviation of the *blocks*, and never below `LEAST_ERROR`.
+    standard deviation of the *blocks*, and never below `MINIMUM_ERROR`.
 
     >>> round(error_of([0.0, 1.0]), 3), error_of([0.3])
     (1.0, 0.34)
     """
     deviation = float(np.std(blocks, ddof=1)) if len(blocks) > 1 else 0.0
-    return max(LEAST_ERROR, sqrt(2) * deviation)
+    return max(MINIMUM_ERROR, sqrt(2) * deviation)
 
 
 def as_plain(validation: Validation) -> Mapping[str, object]:
