@@ -145,13 +145,11 @@ def test_any_table_is_what_pandas_makes_of_it(tmp_path, rows):
         store.account.check()
         found = requests(store, "submit_time", "tokens_in", "tokens_out", "model")
         repairs = {meaning.split()[1]: count for _, meaning, count in store.rows("from repairs")}
+    columns = (frame[name].tolist() for name in ("submit_time", "tokens_in", "tokens_out", "model"))
     wanted = [
-        (row.submit_time,
-         row.tokens_in if 0 <= row.tokens_in <= 10**12 else None,
-         row.tokens_out if row.tokens_out >= 0 else None,
-         row.model or None)
-        for row in frame.itertuples()
-    ]  # fmt: skip
+        (moment, *(tokens if 0 <= tokens <= 10**12 else None for tokens in both), model or None)
+        for moment, *both, model in zip(*columns, strict=True)
+    ]
     assert found == wanted
     assert repairs == {name: int(rows.sum()) for name, rows in bad.items() if rows.any()}
 
