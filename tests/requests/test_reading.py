@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import gwa
 from gwa.errors import DefinitionError, GwaError, StrictError, TraceError, UnknownFormat
+from gwa.formats.append import append
 from gwa.formats.convert import convert, convert_anonymized
 from gwa.formats.open import open_trace
 from gwa.formats.registry import all_formats, converters
@@ -333,6 +334,9 @@ def test_requests_are_refused_as_jobs_with_the_right_word(tmp_path):
         assert "\n" not in str(error.value)
     with pytest.raises(UnknownFormat, match="holds requests of language models"):
         convert_anonymized([path], tmp_path / "x.duckdb", b"key" * 20)
+    for out in ("a.duckdb", "x.duckdb"):
+        with pytest.raises(TraceError, match="holds requests of language models, not jobs"):
+            append([path], tmp_path / out)
     for out in ("x.gwf", "x.swf", "x.parquet", "x.sqlite"):
         with pytest.raises(
             UnknownFormat, match=r"no requests of language models, expected .duckdb or .requests.csv"
