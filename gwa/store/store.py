@@ -174,6 +174,8 @@ class Store(Queries):
         expected = columns_of(self.tables)
         missing = ADDED_TABLES - {table for table, _ in actual}
         added = ADDED_COLUMNS | {(table, column) for table, column in expected if table in missing}
+        if not recorded and "requests" in {table for table, _ in actual}:
+            raise TraceError(f"{path}: holds requests of language models, not jobs")
         odd = [f"it lacks {table}.{column}" for table, column in sorted(expected - actual - added)]
         odd += [f"its {name} is {kind}" for name, kind in recorded.items() if SQL.get(name) != kind]
         odd += self._defined()

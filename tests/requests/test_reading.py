@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import gwa
 from gwa.errors import DefinitionError, GwaError, StrictError, TraceError, UnknownFormat
+from gwa.formats.append import append
 from gwa.formats.convert import convert, convert_anonymized
 from gwa.formats.open import open_trace
 from gwa.formats.registry import all_formats, converters
@@ -145,13 +146,11 @@ def test_any_table_is_what_pandas_makes_of_it(tmp_path, rows):
         store.account.check()
         found = requests(store, "submit_time", "tokens_in", "tokens_out", "model")
         repairs = {meaning.split()[1]: count for _, meaning, count in store.rows("from repairs")}
+    columns = (frame[name].tolist() for name in ("submit_time", "tokens_in", "tokens_out", "model"))
     wanted = [
-        (row.submit_time,
-         row.tokens_in if 0 <= row.tokens_in <= 10**12 else None,
-         row.tokens_out if row.tokens_out >= 0 else None,
-         row.model or None)
-        for row in frame.itertuples()
-    ]  # fmt: skip
+        (moment, *(tokens if 0 <= tokens <= 10**12 else None for tokens in both), model or None)
+        for moment, *both, model in zip(*columns, strict=True)
+    ]
     assert found == wanted
     assert repairs == {name: int(rows.sum()) for name, rows in bad.items() if rows.any()}
 
@@ -335,6 +334,9 @@ def test_requests_are_refused_as_jobs_with_the_right_word(tmp_path):
         assert "\n" not in str(error.value)
     with pytest.raises(UnknownFormat, match="holds requests of language models"):
         convert_anonymized([path], tmp_path / "x.duckdb", b"key" * 20)
+    for out in ("a.duckdb", "x.duckdb"):
+        with pytest.raises(TraceError, match="holds requests of language models, not jobs"):
+            append([path], tmp_path / out)
     for out in ("x.gwf", "x.swf", "x.parquet", "x.sqlite"):
         with pytest.raises(
             UnknownFormat, match=r"no requests of language models, expected .duckdb or .requests.csv"
