@@ -117,7 +117,7 @@ surface: .venv/ready ## renew docs/public-surface.json, which a test compares wi
 reference: .venv/ready ## renew docs/facts.json, the facts of samples and logs, of which the reference is made
 	$(BIN)/python -m tests.facts_reference
 
-pictures: .venv/tests ## take the pictures of the documentation anew, of the pages that gwa writes of its sample
+pictures: .venv/tests ## take the pictures of the documentation again, of the pages that gwa writes of its sample
 	$(BIN)/python docs/_ext/pictures.py
 
 # What the next two do needs the index of packages, even after the set-up.

@@ -1,7 +1,7 @@
 """
 The pictures of the documentation: pages that gwa writes of its sample, in a browser.
 
-`make pictures` makes them anew, in docs/. The archive on its own picture is that of site/.
+`make pictures` makes them again, in docs/; the picture of an archive is of our own, that of site/.
 """
 
 import subprocess

@@ -113,12 +113,24 @@ def breakdown(
     known = [one.name for one in recorded_dimensions(part.trace.store)]
     if dimension not in known:
         raise ArgumentError(f"there is no dimension '{dimension}', this trace records {', '.join(known)}")
-    rows = part.trace.breakdown(dimension, by)
-    records = [
-        {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124 - not a number
-        for row in rows.to_dict("records")
-    ]
-    return part.answer({"fact_id": f"{dimension}.by_{by}", "rows": records})
+    return part.answer({"fact_id": f"{dimension}.by_{by}", "rows": _rows(part, dimension, by)})
+
+
+def _rows(part: Part, dimension: str, by: str) -> list[Answer]:
+    """Return the rows of a breakdown, which are the same each time; None is unknown."""
+    return part.once(
+        ("breakdown", dimension, by),
+        lambda: [
+            {str(name): None if value != value else value for name, value in row.items()}  # noqa: PLR0124 - not a number
+            for row in part.trace.breakdown(dimension, by).to_dict("records")
+        ],
+    )
+
+
+def _breakdowns(part: Part) -> None:
+    """Make the breakdowns that are asked for most."""
+    for dimension in recorded_dimensions(part.trace.store):
+        _rows(part, dimension.name, "cpu")
 
 
 def findings(
@@ -240,5 +252,5 @@ TOOLS: Final[Mapping[str, Callable[..., Answer]]] = {
 }
 """All tools by name."""
 
-USUAL: Final = (_answers,)
+USUAL: Final = (_answers, _breakdowns)
 """What is likely to be asked of a whole trace, beside its facts."""
