@@ -1,4 +1,4 @@
-"""Score how realistic synthetic traces are, whoever made them."""
+"""Score how realistic synthetic traces are, of any generator."""
 
 import sys
 from pathlib import Path
@@ -43,7 +43,7 @@ def command(
     """
     Score how realistic synthetic traces are.
 
-    MADE is any table of jobs in a format that gwa reads, whoever made it. For each measure the distance from
+    MADE is any table of jobs in a format that gwa reads, by any generator. For each measure the distance from
     the real trace is printed, with two noise floors: the distance of one half of the weeks of the real trace
     from the other half, and that of resampled jobs. All traces are also scheduled on one system at one load,
     to compare what a scheduler sees. The last two measures tell whether jobs were learnt by heart: rows that
