@@ -41,7 +41,7 @@ PERCENT: Final = 100
     "--k",
     type=click.IntRange(min=SMALLEST_K),
     metavar="K",
-    help="Make the trace coarser until each class has so many users.",
+    help="Make the trace coarser until each class has K users.",
 )
 @click.option(
     "--leave-out",
