@@ -161,8 +161,8 @@ def _refuse_unique_users(store: Store, entry: CatalogueEntry) -> None:
     found = exposure(store, entry.k)
     if found.smallest < entry.k:
         raise Withheld(
-            f"{found.unique:,} of {found.users:,} users are unique, k is {found.smallest}, expected"
-            f" {entry.k}: nobody else has a job of the same {found}: gwa anonymize it with --k {entry.k}"
+            f"{found.unique:,} of {found.users:,} users are unique by {found}, k is {found.smallest},"
+            f" expected {entry.k}: gwa anonymize it with --k {entry.k}"
         )
 
 

@@ -41,7 +41,7 @@ PERCENT: Final = 100
     "--k",
     type=click.IntRange(min=SMALLEST_K),
     metavar="K",
-    help="Make the trace coarser until each class has so many users.",
+    help="Make the trace coarser until each class has K users.",
 )
 @click.option(
     "--leave-out",
@@ -124,7 +124,7 @@ def _report(store: "Store", hiding: "Hiding | None", *, as_json: bool, quiet: bo
         return
     whole = next(one for one in found if one.is_whole)
     echo(
-        f"{whole.unique:,} of {whole.users:,} users are unique: nobody else has a job of the same {whole};"
+        f"{whole.unique:,} of {whole.users:,} users are unique: they alone have jobs of some {whole};"
         f" k is {whole.smallest}",
         err=True,
     )

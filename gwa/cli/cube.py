@@ -37,7 +37,8 @@ def command(trace: Path, folder: Path, minimum: int | None, force: bool, **param
     grain.json says how fine the cells are: of a large trace they are coarser, so that there are 150,000 at
     most. Sums are exact; '*' stands for all but the largest users, projects and so on. The cells hold names:
     gwa anonymize replaces them in the trace. With --minimum cells of fewer jobs are withheld, and the number
-    of all jobs is told as bounds: who knew it could subtract. One cell is never withheld alone.
+    of all jobs is given as bounds: from it what is withheld could be computed. Never is one cell withheld
+    alone.
 
     \b
     Examples:

@@ -1,9 +1,9 @@
 """
 How many users a trace gives away by what they ran, and coarser traces in which none stands alone.
 
-A class is what somebody may know of one job: its size, when it was submitted, and its program. A user who has
-a class that nobody else has is *unique*: who knows that one job finds all jobs of the user, under whatever
-pseudonym. The smallest number of users in a class is *k*.
+A class is what may be known of one job: its size, when it was submitted, and its program. A user who has a
+class that no other user has is *unique*: that one job leads to all jobs of the user, under any pseudonym.
+The smallest number of users in a class is *k*.
 
 Sources: L. Sweeney, k-anonymity: a model for protecting privacy, International Journal of Uncertainty,
 Fuzziness and Knowledge-Based Systems 10 (2002), for k; Y.-A. de Montjoye, C. A. Hidalgo, M. Verleysen and
@@ -109,7 +109,7 @@ class Exposure:
     """
     What classes *by* some attributes give away, as *fine* as they are.
 
-    *users* have *classes*, *unique* of them one that nobody else has; the *smallest* has so many users.
+    *users* have *classes*, *unique* of them one that no other user has; the *smallest* has so many users.
     *jobs_below* are those in classes of fewer than k users, and *whole* are the users whom all their classes
     together tell from everybody else.
     """
@@ -275,7 +275,7 @@ def coarsening(store: Store, k: int, leave_out: float = LEAVE_OUT) -> Coarsening
     where that is out of reach, `ArgumentError` for a k below 2.
     """
     if k < 2:  # noqa: PLR2004 - one user is never hidden
-        raise ArgumentError(f"k is {k}, expected at least 2: one user hides behind nobody")
+        raise ArgumentError(f"k is {k}, expected at least 2: one user alone is not hidden")
     users, jobs = store.row("select count(distinct user_id), count(*) from jobs")
     if users < k:
         raise TraceError(f"k {k} is out of reach: the trace has {users} users, expected at least {k}")

@@ -106,7 +106,7 @@ def test_what_is_no_name_of_a_command_is_none(name):
 def test_the_room_of_models_has_its_commands():
     model = COMMANDS["model"]
     assert isinstance(model, click.Group)
-    assert model.list_commands(CONTEXT) == ["fit", "generate", "list", "rank", "score"]
+    assert model.list_commands(CONTEXT) == ["fit", "generate", "list", "rank", "score", "split"]
 
 
 ROOM = {"generate": "generate", "score": "score", "leaderboard": "rank"}

@@ -1,4 +1,4 @@
-"""Score how realistic synthetic traces are, whoever made them."""
+"""Score how realistic synthetic traces are, of any generator."""
 
 import sys
 from dataclasses import astuple, fields
@@ -45,10 +45,10 @@ def command(
     """
     Score how realistic synthetic traces are.
 
-    MADE is any table of jobs in a format that gwa reads, whoever made it. For each measure the distance from
+    MADE is any table of jobs in a format that gwa reads, by any generator. For each measure the distance from
     the real trace is printed, with two noise floors: the distance of one half of the weeks of the real trace
     from the other half, and that of resampled jobs. All traces are also scheduled on one system at one load,
-    to compare what a scheduler sees. The last two measures tell whether jobs were learnt by heart: rows that
+    to compare what a scheduler sees. The last two measures show whether jobs were learnt by heart: rows that
     the log has, too, and the distance to the closest record, beside those of jobs that were held out.
 
     Of several tables each generator has a row; tables named NAME-1, NAME-2 and so on are seeds of one. Below
