@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ from benchmarks.table import HEAD, as_data, machine, table
 from benchmarks.works import LOGS, WORKS, Kind, Target
 
 ROWS = 300
+BY_HAND = Path(gwa.__file__).parent.parent / "benchmarks" / "programs" / "by_hand.py"
 
 
 def measured(*, alone):
@@ -328,3 +330,16 @@ def test_growth_is_measured_beyond_the_start(tmp_path, monkeypatch):
 
     assert found == {name: {110: pytest.approx(1.0), 1010: pytest.approx(10.0)} for name in ("swf", "facts")}
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["swf", "gwf", "sge", "slurm"])
+def test_what_is_made_by_hand_is_the_same_table(kind, tmp_path):
+    log, ours = made(tmp_path, kind, ROWS * 10), tmp_path / "ours.duckdb"
+    gwa.convert([log], ours)
+    run([sys.executable, str(BY_HAND), str(log), str(tmp_path / "hand.duckdb"), str(ours)], tmp_path)
+    with duckdb.connect(str(ours)) as database:
+        database.execute("create table other as select * replace (job_id + 1 as job_id) from jobs")
+        database.execute("drop view if exists jobs")
+        database.execute("alter table other rename to jobs")
+    with pytest.raises(Failed, match="rows differ"):
+        run([sys.executable, str(BY_HAND), str(log), str(tmp_path / "hand.duckdb"), str(ours)], tmp_path)
