@@ -210,14 +210,14 @@ class Standings:
     def report(self) -> Report:
         """Return the page: which model is the best, the ranks of all, then all numbers and what they lack."""
         sections = (
-            Section("ranks", "Ranks", "", (self._ranks(),), is_on_top=True),
-            Section("leaderboard", "All numbers", LEGEND, tuple(self._details())),
+            Section("ranks", message("Ranks"), "", (self._ranks(),), is_on_top=True),
+            Section("leaderboard", message("All numbers"), LEGEND, tuple(self._details())),
         )
         return Report(
-            "Leaderboard of models",
+            message("Leaderboard of models"),
             Verbatim(", ".join(self.traces)),
             sections,
-            overline="Model comparison",
+            overline=message("Model comparison"),
             answer=self._answer_sentence(),
         )
 

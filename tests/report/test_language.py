@@ -194,6 +194,9 @@ def test_pages_on_policies_and_models_have_words_that_can_be_translated(name, ps
     left = {text for text in map(bare, texts) if text and not AMOUNT.fullmatch(text)}
     assert not {one for one in left - NAMED if one.partition(" · ")[0] not in policies}
     assert "⟦" in made.answer
+    titles = {one for section in report.sections for one in (section.title, section.chapter)}
+    in_catalogue = {one.id for one in template()}
+    assert {str(one) for one in {*titles, report.overline} if one and one not in NAMED} <= in_catalogue
 
 
 def test_their_words_are_in_the_catalogue():

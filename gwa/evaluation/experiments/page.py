@@ -191,16 +191,22 @@ def panels(results: ExperimentResults) -> list[Panel]:
 def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
     """Return the report on an experiment, with *more* sections at its end."""
     experiment, machines = results.plan.setup.experiment, results.plan.setup.machines
-    about = Section("experiment", "The experiment", experiment.about, tuple(_about(results)), "Experiment")
+    about = Section(
+        "experiment",
+        message("The experiment"),
+        experiment.about,
+        tuple(_about(results)),
+        message("Experiment"),
+    )
     best = _highest(results, list(winners(results, _summary_class(results.cells), _compared(results))))
     first = (*_first_picture(results), *_winner_tables(results, best), *_policy_table(results))
-    sections = [Section("answer", "The answer", "", first, is_on_top=True)] if first else []
+    sections = [Section("answer", message("The answer"), "", first, is_on_top=True)] if first else []
     for number, panel in enumerate(panels(results), 1):
         name = f"results-{number}"
         title = capitalized(panel.title) if panel.title else message("Results")
-        sections.append(Section(name, title, HELP, tuple(panel.blocks(name)), "Results"))
+        sections.append(Section(name, title, HELP, tuple(panel.blocks(name)), message("Results")))
     if blocks := tuple(capacity(results)):
-        top = Section("capacity", "Waits and processors", CAPACITY_HELP, blocks, is_on_top=True)
+        top = Section("capacity", message("Waits and processors"), CAPACITY_HELP, blocks, is_on_top=True)
         sections.insert(0, top)
     if results.raised:
         about = replace(about, blocks=(*about.blocks, Note(results.raised)))
@@ -209,7 +215,7 @@ def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
         Verbatim(experiment.title),
         joined(" · ", (processors, plural("{n} run", "{n} runs", len(results.plan.runs)))),
         (*sections, *more, about),
-        overline="Simulation",
+        overline=message("Simulation"),
         answer=_answer_sentence(results, best),
     )
 

@@ -1,0 +1,100 @@
+"""
+Eight questions of three readers, and the clicks after which their answer stands in view.
+
+Somebody who pays for the system, with ten seconds: how full was it; who used most of it; what should be
+done? Who runs it, with a minute: which sizes wait longest; what became of the core-hours of the largest user;
+what happened in a period? Who studies it: at what hours does that user submit; what are the exact numbers?
+"""
+
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import gwa
+from gwa.report.html import html
+from tests.browser.conftest import visit
+
+ROOT: Final = Path(__file__).parents[2]
+
+
+class Question(NamedTuple):
+    """What is *asked*, what is clicked in turn, where the answer stands, and what there is of it."""
+
+    asked: str
+    clicks: tuple[str, ...]
+    place: str
+    answer: str
+
+
+FIRST_USER: Final = '#explorer-lists [data-pick="user"] >> nth=0'
+
+QUESTIONS: Final = (
+    Question("How full was it?", (), "#explorer-numbers", r"Busy"),
+    Question("Who used most of it?", (), FIRST_USER, r"\d %"),
+    Question("What should be done?", (), ".do-next, .findings >> nth=0", r"\w"),
+    Question(
+        "Which sizes wait longest?",
+        ("#explorer-rows button >> text=Processors", "#explorer-table [data-sort=p95]"),
+        "#explorer-table",
+        r"\d[\d.]* (s|min|h|d)",
+    ),
+    Question(
+        "What became of the core-hours of the largest user?", (FIRST_USER,), "#explorer-numbers", r"\d %"
+    ),
+    Question("What happened in a period?", ("drag",), "#explorer-numbers", r"overall: "),
+    Question("At what hours does that user submit?", (FIRST_USER,), "#explorer-calendar", r"jobs an hour"),
+    Question(
+        "What are the exact numbers of that user?",
+        (FIRST_USER, '#explorer [data-save="csv"]'),
+        ".chip",
+        r"User: ",
+    ),
+)
+
+
+def dragged(page: Page) -> None:
+    """Drag over a third of the strip."""
+    box = page.locator("#explorer-strip").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 80)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + 80, steps=4)
+    page.mouse.up()
+
+
+def asked(page: Page, question: Question) -> str:
+    """Click what a *question* takes; return what stands in its place."""
+    for click in question.clicks:
+        if click == "drag":
+            dragged(page)
+        else:
+            page.locator(click).first.click()
+    place = page.locator(question.place).first
+    expect(place).to_be_visible()
+    return place.inner_text()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """Return the page of a sample."""
+    path = tmp_path_factory.mktemp("questions") / "page.html"
+    with gwa.open(ROOT / "sample_traces" / "swf" / "tiny.swf") as trace:
+        report = trace.report(["overview", "utilization", "users", "waits", "outcomes"], explore=True)
+    path.write_text(html(report), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.asked)
+def test_a_question_is_answered_in_two_clicks_at_most(question, context, file):
+    page, wrong = visit(context, file)
+    expect(page.locator("#explorer")).to_be_visible()
+    assert len(question.clicks) <= 2
+    asked(page, question)
+    place = page.locator(question.place).first
+    place.scroll_into_view_if_needed()
+    text = place.evaluate("one => one.textContent").replace("\u00a0", " ")
+    assert re.search(question.answer, text), text
+    assert not [one for one in wrong if not one.startswith(("data:", "blob:"))]
