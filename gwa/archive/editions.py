@@ -125,7 +125,10 @@ def _difference(earlier: Path, later: Path) -> Difference:
         both = sorted(recorded[0] & recorded[1] - {"job_id"})
         differs = [f"(old.{name} is distinct from new.{name})" for name in both]
         counts = ["count(*) filter (old.job_id is null)", "count(*) filter (new.job_id is null)"]
-        counts += [f"count(*) filter (shared and {one})" for one in (f"({' or '.join(differs)})", *differs)]
+        counts += [
+            f"count(*) filter (shared and {one})"
+            for one in (f"({' or '.join(differs) or 'false'})", *differs)
+        ]
         ((added, removed, repaired, *changed),) = engine.execute(
             f"select {', '.join(counts)} from (select old, new,"
             " old.job_id is not null and new.job_id is not null as shared"

@@ -158,7 +158,7 @@ def test_a_trace_has_the_formats_that_it_asks_for_or_those_of_the_archive(site):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('formats = ["csv"]', "is 'csv', expected gwf, swf, sqlite or duckdb"),
+        ('formats = ["csv"]', "is 'csv', expected one of gwf, swf, sqlite, duckdb"),
         ('doi = "https://doi.org/10.5281/x"', "doi: is .*, expected one such as 10.5281/zenodo.1234567"),
     ],
 )

@@ -95,8 +95,8 @@ def test_a_change_that_the_keeper_wrote_is_an_edition_with_the_same_jobs(tmp_pat
 
 
 def test_an_edition_of_an_earlier_gwa_without_a_history_is_compared_too(tmp_path):
-    old = published(tmp_path / "a", [])
     written(tmp_path / "a", {1: (5, "a")})
+    old = published(tmp_path / "a", [])
     (found,) = editions(ENTRY, written(tmp_path / "b", {1: (6, "a")}), old)
 
     assert found["version"] == "1.0.0"
