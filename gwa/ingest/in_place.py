@@ -25,7 +25,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.filenames import is_text
 
-MOST_TEXTS: Final = 32
+MAXIMUM_TEXTS: Final = 32
 """Each query opens all of them."""
 
 
@@ -74,7 +74,7 @@ def plain_texts(
     reader = import_module(f"gwa.ingest.readers.{spec.reader}")
     is_limited = options.engine is not None and options.engine.memory is not None
     is_possible = hasattr(reader, "plain_text") and spec.scope == "trace" and not spec.preparation
-    if not is_possible or is_limited or options.rows_folder or not 0 < len(heads) <= MOST_TEXTS:
+    if not is_possible or is_limited or options.rows_folder or not 0 < len(heads) <= MAXIMUM_TEXTS:
         return None
     found = list[TextInPlace]()
     with reading_progress(heads, [], options) as bar:

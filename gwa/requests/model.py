@@ -26,7 +26,7 @@ Block: TypeAlias = dict[str, NDArray[Any]]
 MINIMUM_REQUESTS: Final = 100
 """Requests that a fit takes at least."""
 
-MOST_KINDS: Final = 10
+MAXIMUM_KINDS: Final = 10
 """Kinds of requests that are told apart; those of rarer models and services are one kind together."""
 
 CYCLES: Final = {2 * WEEK: WEEK // HOUR, 2 * DAY: DAY // HOUR, 0: 1}
@@ -66,7 +66,7 @@ VIRTUAL_GAPS: Final = """(
 TIME_CONSTANTS: Final = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
 """In how many gaps each part of the memory is forgotten, but for 1 / e."""
 
-MOST_GAPS: Final = 2_000_000
+MAXIMUM_GAPS: Final = 2_000_000
 """Gaps that the memory is fitted to; later ones are passed over."""
 
 LAGS: Final = 60
@@ -311,7 +311,7 @@ class _Noise:
 def _memory(store: Store, table: str) -> tuple[float, ...]:
     """Fit the variances of the memory to the autocorrelation of the normal scores of gaps in a *table*."""
     found = store.arrays(
-        f"select gap from {table} where gap is not null order by request_id limit {MOST_GAPS}"
+        f"select gap from {table} where gap is not null order by request_id limit {MAXIMUM_GAPS}"
     )
     _, place, counts = np.unique(np.asarray(found["gap"]), return_inverse=True, return_counts=True)
     scores = scipy.special.ndtri((np.cumsum(counts) - counts / 2) / place.size)[place]
@@ -327,7 +327,7 @@ def _memory(store: Store, table: str) -> tuple[float, ...]:
 
 def _kinds(store: Store, requests: int) -> Iterator[Kind]:
     """Yield the kinds of requests, the most frequent first, and last the others together."""
-    found = store.rows(KINDS.format(most=MOST_KINDS))
+    found = store.rows(KINDS.format(most=MAXIMUM_KINDS))
     conditions = []
     for model, service, count in found:
         where = f"{_is('model', model)} and {_is('service', service)}"

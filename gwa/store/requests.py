@@ -16,21 +16,21 @@ from gwa.store.schema import LATEST, LONGEST, Field
 from gwa.store.store import TABLES, Store, columns_of
 from gwa.store.system import System, from_header
 
-MOST_TOKENS: Final = 1e12
+MAXIMUM_TOKENS: Final = 1e12
 """No request has more tokens."""
 
 REQUEST_FIELDS: Final = (
     Field("request_id", "RequestID", "BIGINT", "", "number of the request, in the order of submission", 1),
     Field("submit_time", "SubmitTime", "DOUBLE", "s", "when the request was submitted", 0, LATEST),
-    Field("tokens_in", "TokensIn", "BIGINT", "", "tokens of the prompt with its context", 0, MOST_TOKENS),
-    Field("tokens_out", "TokensOut", "BIGINT", "", "tokens generated", 0, MOST_TOKENS),
+    Field("tokens_in", "TokensIn", "BIGINT", "", "tokens of the prompt with its context", 0, MAXIMUM_TOKENS),
+    Field("tokens_out", "TokensOut", "BIGINT", "", "tokens generated", 0, MAXIMUM_TOKENS),
     Field("latency", "Latency", "DOUBLE", "s", "from submission to the end of the response", 0, LONGEST),
     Field("first_token", "FirstToken", "DOUBLE", "s", "from submission to the first token", 0, LONGEST),
     Field("model", "Model", "VARCHAR", "", "language model that was asked"),
     Field("service", "Service", "VARCHAR", "", "way by which it was asked, such as an API"),
     Field("session_id", "SessionID", "VARCHAR", "", "conversation that the request belongs to"),
     Field("user_id", "UserID", "VARCHAR", "", "who asked"),
-    Field("images", "Images", "BIGINT", "", "images in the prompt", 0, MOST_TOKENS),
+    Field("images", "Images", "BIGINT", "", "images in the prompt", 0, MAXIMUM_TOKENS),
     Field("blocks", "Blocks", "BIGINT[]", "", "identities of the blocks of the prompt, in order"),
 )
 """The fields of a request."""
@@ -66,7 +66,8 @@ class RequestStore(Store):
         self._refuse(path, odd + self._defined())
         limits = [field for field in REQUEST_FIELDS if field.low is not None]
         conditions = " or ".join(
-            f"not ({field.name} between {field.low!r} and {field.high or MOST_TOKENS!r})" for field in limits
+            f"not ({field.name} between {field.low!r} and {field.high or MAXIMUM_TOKENS!r})"
+            for field in limits
         )
         impossible, untimed, requests = self.row(
             f"select count(*) filter (where {conditions}), count(*) - count(submit_time), count(*)"

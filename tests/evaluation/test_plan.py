@@ -37,7 +37,7 @@ from gwa.evaluation.capacity.rule import (
 from gwa.evaluation.capacity.windows import (
     DRAINS,
     EVERY,
-    LEAST_JOBS,
+    MINIMUM_JOBS,
     WINDOW,
     SizeClass,
     Windows,
@@ -254,7 +254,7 @@ def test_windows_are_those_of_a_data_frame():
     inner = jobs[jobs["window"].between(1, jobs["window"].max() - 1)]
     own = inner[inner["size"] >= max(jobs["size"].quantile(0.75), 2)]
     counts = own.groupby("window").size()
-    kept = counts[counts >= LEAST_JOBS].index
+    kept = counts[counts >= MINIMUM_JOBS].index
     tails = own[own["window"].isin(kept)].groupby("window")[["wait", "replay"]].quantile(0.95)
     work = (inner["run"] * inner["size"]).groupby(inner["window"]).sum()[kept]
 

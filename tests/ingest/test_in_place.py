@@ -9,7 +9,7 @@ from gwa.errors import GwaError, StrictError, TraceError
 from gwa.formats.convert import convert
 from gwa.formats.converter import _parsed
 from gwa.formats.open import open_trace
-from gwa.ingest.in_place import MOST_TEXTS, plain_texts, require_unchanged
+from gwa.ingest.in_place import MAXIMUM_TEXTS, plain_texts, require_unchanged
 from gwa.ingest.source.head import FileHead
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
@@ -123,7 +123,7 @@ def test_little_memory_rows_that_are_kept_and_many_files_are_not_for_it(tmp_path
     path.write_text(TEXT)
     assert not in_place(path, engine=Engine(memory="400MB"))
     assert not in_place(path, rows_folder=tmp_path / "rows")
-    assert not in_place(*[path] * (MOST_TEXTS + 1))
+    assert not in_place(*[path] * (MAXIMUM_TEXTS + 1))
 
 
 def test_lines_that_are_appended_meanwhile_are_not_read_and_a_log_that_is_replaced_is_told(tmp_path):

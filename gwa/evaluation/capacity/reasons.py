@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gwa.evaluation.capacity.record import LEAST_COVER, MOST_SCORE, MOST_WIDTH, Record
+from gwa.evaluation.capacity.record import MAXIMUM_SCORE, MAXIMUM_WIDTH, MINIMUM_COVER, Record
 from gwa.words.formatting import fraction, number, significant
 from gwa.words.message import Message, Number, message
 
@@ -35,7 +35,7 @@ def of_record(estimator: str, found: Record) -> Iterator[Reason]:
     way = WAYS[estimator]
     if found.score is None:
         yield Reason(
-            f"{estimator}.score", None, MOST_SCORE,
+            f"{estimator}.score", None, MAXIMUM_SCORE,
             message(
                 "{way}, the p95 wait is the same in all {months} months, so that nothing tells what it"
                 " depends on",
@@ -43,28 +43,28 @@ def of_record(estimator: str, found: Record) -> Iterator[Reason]:
             ),
         )  # fmt: skip
         return
-    if found.score > MOST_SCORE:
+    if found.score > MAXIMUM_SCORE:
         yield Reason(
-            f"{estimator}.score", found.score, MOST_SCORE,
+            f"{estimator}.score", found.score, MAXIMUM_SCORE,
             message(
                 "{way}, bands of held-out months score {score} of 'no change' ({most} or less is needed)",
-                way=way, score=Number(f"{found.score:.2f}"), most=number(MOST_SCORE),
+                way=way, score=Number(f"{found.score:.2f}"), most=number(MAXIMUM_SCORE),
             ),
         )  # fmt: skip
-    if found.width > MOST_WIDTH:
+    if found.width > MAXIMUM_WIDTH:
         yield Reason(
-            f"{estimator}.width", found.width, MOST_WIDTH,
+            f"{estimator}.width", found.width, MAXIMUM_WIDTH,
             message(
                 "{way}, bands of held-out months are a factor of {width} wide ({most} or less is needed)",
-                way=way, width=significant(found.width, 2), most=number(MOST_WIDTH),
+                way=way, width=significant(found.width, 2), most=number(MAXIMUM_WIDTH),
             ),
         )  # fmt: skip
-    if found.cover < LEAST_COVER:
+    if found.cover < MINIMUM_COVER:
         yield Reason(
-            f"{estimator}.cover", found.cover, LEAST_COVER,
+            f"{estimator}.cover", found.cover, MINIMUM_COVER,
             message(
                 "{way}, bands hold {held} of {months} held-out months ({cover}; {least} or more is needed)",
                 way=way, held=number(found.held), months=number(found.windows), cover=fraction(found.cover),
-                least=fraction(LEAST_COVER),
+                least=fraction(MINIMUM_COVER),
             ),
         )  # fmt: skip

@@ -26,12 +26,12 @@ BLOCKS: Final = (4, 8)
 BLOCK: Final = 3
 """Windows of a block, where there are not too many of them."""
 
-LEAST_COVER: Final = 0.8
-MOST_WIDTH: Final = 5.0
-MOST_SCORE: Final = 0.75
+MINIMUM_COVER: Final = 0.8
+MAXIMUM_WIDTH: Final = 5.0
+MAXIMUM_SCORE: Final = 0.75
 """What a record must have: the share held, the factor from end to end of a band, and the score."""
 
-MOST_LOG: Final = 700.0
+MAXIMUM_LOG: Final = 700.0
 """The largest logarithm of a width that is told apart: beyond it there is no floating-point number."""
 
 
@@ -58,8 +58,8 @@ class Record:
     @property
     def passes(self) -> bool:
         """Whether the estimator may answer."""
-        has_score = self.score is not None and self.score <= MOST_SCORE
-        return self.cover >= LEAST_COVER and self.width <= MOST_WIDTH and has_score
+        has_score = self.score is not None and self.score <= MAXIMUM_SCORE
+        return self.cover >= MINIMUM_COVER and self.width <= MAXIMUM_WIDTH and has_score
 
 
 def blocks(windows: int) -> Ints:
@@ -108,7 +108,9 @@ def record(windows: Windows, estimator: Estimator) -> Record:
     held = (windows.wait >= low) & (windows.wait <= high)
     reference = _score(windows.wait, *held_out(windows, no_change))
     score = _score(windows.wait, low, high) / reference if reference > 0 else None
-    return Record(len(windows), int(held.sum()), float(np.exp(min(np.median(high - low), MOST_LOG))), score)
+    return Record(
+        len(windows), int(held.sum()), float(np.exp(min(np.median(high - low), MAXIMUM_LOG))), score
+    )
 
 
 def _score(wait: Floats, low: Floats, high: Floats) -> float:

@@ -26,7 +26,7 @@ WINDOW: Final = 4 * WEEK
 QUANTILE: Final = 0.95
 """The only quantile of waits that held-out windows bear out: medians cannot be foretold."""
 
-LEAST_JOBS: Final = 100
+MINIMUM_JOBS: Final = 100
 """Jobs of a class with a recorded wait that a window must have."""
 
 DRAINS: Final = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -86,8 +86,8 @@ def places(world: World, among: SizeClass) -> list[tuple[Ints, Ints]]:
     """
     Return the jobs of each window: those of the class with a recorded wait, and all.
 
-    Windows with fewer than `LEAST_JOBS` of the first are left out. So are the first and the last one: at its
-    beginning a log knows no queue, and at its end it has not the waits of all jobs.
+    Windows with fewer than `MINIMUM_JOBS` of the first are left out. So are the first and the last one: at
+    its beginning a log knows no queue, and at its end it has not the waits of all jobs.
     """
     if not len(world):
         return []
@@ -96,7 +96,7 @@ def places(world: World, among: SizeClass) -> list[tuple[Ints, Ints]]:
     wanted = among.rows(world) & np.isfinite(world.wait)
     every = np.split(np.arange(number.size), first[1:])[1:-1]
     found = [(rows[wanted[rows]], rows) for rows in every]
-    return [(own, rows) for own, rows in found if own.size >= LEAST_JOBS]
+    return [(own, rows) for own, rows in found if own.size >= MINIMUM_JOBS]
 
 
 @dataclass(frozen=True, eq=False)

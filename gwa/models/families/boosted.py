@@ -30,7 +30,7 @@ LEVELS: Final = 4
 
 TREES: Final = 8
 LEARNING_RATE: Final = 0.3
-LEAST_IN_LEAF: Final = 20
+MINIMUM_IN_LEAF: Final = 20
 """Boosting: trees of a question, how far each goes, and the jobs that a leaf has at least."""
 
 FARTHEST: Final = 3.0
@@ -254,12 +254,12 @@ class _Answer:
         odds = float(np.clip(np.log(share / (1 - share)), -CERTAIN, CERTAIN)) if 0 < share < 1 else 0.0
         if share in {0.0, 1.0}:
             odds = CERTAIN if share else -CERTAIN
-        elif answer.size >= 2 * LEAST_IN_LEAF:
+        elif answer.size >= 2 * MINIMUM_IN_LEAF:
             from sklearn.ensemble import GradientBoostingClassifier
 
             model = GradientBoostingClassifier(
                 n_estimators=TREES, learning_rate=LEARNING_RATE, max_depth=DEPTH,
-                min_samples_leaf=LEAST_IN_LEAF, random_state=SEED,
+                min_samples_leaf=MINIMUM_IN_LEAF, random_state=SEED,
             ).fit(known, answer)  # fmt: skip
             for place, (member,) in enumerate(model.estimators_):
                 _spread(member.tree_, 0, 0, (features[place], limits[place], leaves[place]))

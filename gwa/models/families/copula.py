@@ -18,7 +18,7 @@ from gwa.store.store import Store
 
 CORRELATION = Quantity("of the normal scores of two columns, row by row above the diagonal", "", -1.0, 1.0)
 
-LEAST_EIGENVALUE = 1e-9
+MINIMUM_EIGENVALUE = 1e-9
 """Correlations that were rounded may be a little off a matrix of correlations; this much is let pass."""
 
 
@@ -49,7 +49,7 @@ class Copula(Model):
         if len(self.correlations) != expected:
             number = len(self.correlations)
             raise ModelError(f"correlations are {number}, expected {expected} for {columns} columns")
-        if np.linalg.eigvalsh(self._matrix()).min() < -LEAST_EIGENVALUE:
+        if np.linalg.eigvalsh(self._matrix()).min() < -MINIMUM_EIGENVALUE:
             raise ModelError("correlations contradict each other, expected those of columns of one table")
 
     @classmethod

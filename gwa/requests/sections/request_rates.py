@@ -32,7 +32,7 @@ INTERVALS: Final = {"minute": MINUTE, "hour": HOUR, "day": DAY}
 """The intervals whose numbers of requests are summed up."""
 
 DRAWN: Final = (1, 10, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY, WEEK)
-MOST_POINTS: Final = 1000
+MAXIMUM_POINTS: Final = 1000
 """The numbers over time are drawn in the shortest of these intervals of which there are not more."""
 
 OVER_TIME: Final = """
@@ -140,7 +140,7 @@ def _gap_facts(store: Store, found: Sample) -> Facts:
 
 def _over_time(store: Store, extent: Extent) -> Figure:
     """Return the figure of the numbers of requests over time."""
-    length = next((one for one in DRAWN if extent.seconds / one <= MOST_POINTS), DRAWN[-1])
+    length = next((one for one in DRAWN if extent.seconds / one <= MAXIMUM_POINTS), DRAWN[-1])
     found = store.arrays(OVER_TIME.format(first=extent.first, length=length))
     places = np.asarray(found["place"], np.int64)
     numbers = np.zeros(int(places[-1]) + 1)
