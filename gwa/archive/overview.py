@@ -37,7 +37,7 @@ Kind = Literal["here", "fetch", "synthetic"]
 
 @dataclass(frozen=True)
 class Purpose:
-    """What somebody wants traces for; those that record the *needed* suit it, or those *measured* alike."""
+    """What readers want traces for; those that record the *needed* suit it, or those *measured* alike."""
 
     title: str
     about: str

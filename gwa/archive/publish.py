@@ -60,7 +60,7 @@ SUFFIXES: Final = {
 REMEDY: Final = "gwa anonymize it, list these under names in archive.toml, or build with --publish-names"
 
 MAXIMUM_NAMED: Final = 100
-"""So many names of each kind are told to the maintainer: all queues of a system, not all its users."""
+"""The maximum number of names that are listed of each kind: all queues of a system, not all its users."""
 
 ONE_THREAD: Final = 1
 """The bytes of a store depend on which of several threads is first."""

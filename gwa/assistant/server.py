@@ -112,7 +112,7 @@ class _Told(Progress):
         yield self
 
     def advance(self, amount: float = 1) -> None:
-        """Tell how far it is, but not more often than somebody reads it."""
+        """Report the progress, but not more often than it can be read."""
         self._done += amount
         if monotonic() - self._told >= INTERVAL:
             self._tell()

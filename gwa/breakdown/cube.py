@@ -123,9 +123,9 @@ class Withheld:
     """
     What cells are not in a cube, since fewer than a *minimum* of jobs are in them.
 
-    So many cells of *jobs* and of *usage* are withheld. The jobs of the log are *at_least* and *at_most* so
-    many, as far as the cube tells: their exact number would tell that of the last cell. Where one cell alone
-    is below the minimum, the smallest other goes with it, for the same reason.
+    *jobs* and *usage* are the numbers of cells that are withheld of both tables. The log has *at_least* to
+    *at_most* jobs, as far as the cube shows: their exact number would give away that of the last cell. Where
+    one cell alone is below the minimum, the smallest other goes with it, for the same reason.
     """
 
     minimum: int
@@ -231,7 +231,7 @@ def _withhold(whole: Cube, held: pa.ChunkedArray, minimum: int) -> Cube:
 
 
 def _shown(count: NDArray[np.int64], minimum: int) -> NDArray[np.bool_]:
-    """Return which cells of so many jobs are shown: none alone is withheld."""
+    """Return which cells are shown, by their numbers of jobs: none alone is withheld."""
     kept: NDArray[np.bool_] = count >= minimum
     if int((~kept).sum()) == 1 and kept.any():
         kept = kept & (np.arange(kept.size) != np.flatnonzero(kept)[np.argmin(count[kept])])

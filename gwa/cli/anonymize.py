@@ -69,7 +69,7 @@ def command(  # noqa: PLR0917 - click passes every option by its name
     The same key gives the same pseudonyms, so traces of two years join. Without --key it is kept
     in your configuration. Keep it secret, and out of what you publish.
 
-    Pseudonyms do not hide how people work. A class is what somebody may know of a job: size, hour of
+    Pseudonyms do not hide how people work. A class is what others may know of a job: size, hour of
     submission, program. --report prints how many users have a class of their own, by each attribute and all
     together, and k, the users of the smallest class (Sweeney 2002). --k makes the trace coarser, step by
     step: times to hours, days, weeks, sizes to powers of two, no programs; jobs of classes that are still too
@@ -130,7 +130,7 @@ def _report(store: "Store", hiding: "Hiding | None", *, as_json: bool, quiet: bo
     )
     shares = [f"{known} {share:.0%}" for known, share in unicity(store).items() if share is not None]
     if shares:
-        echo(f"users whom so many of their jobs single out: {', '.join(shares)}", err=True)
+        echo(f"users singled out by a number of their jobs: {', '.join(shares)}", err=True)
     echo(
         f"jobs below are in classes of fewer than {k} users; not looked at: {not_looked_at(store)}", err=True
     )

@@ -62,7 +62,7 @@ def _log_ratio(a: float, b: float) -> float:
     return abs(math.log(a / b)) if min(a, b) > 0 else math.inf
 
 
-KS: Final = Distance("KS", "greatest distance of the distribution functions (Smirnov 1939)", _ks)
+KS: Final = Distance("KS", "maximum distance of the distribution functions (Smirnov 1939)", _ks)
 WASSERSTEIN: Final = Distance(
     "Wasserstein", "mean distance of the quantiles of ln(1 + x) (Vaserstein 1969)", _wasserstein
 )

@@ -98,7 +98,7 @@ def plain_texts(
 
 
 def megabytes_in_place(rows: int) -> int:
-    """Return the engine's memory, beyond that of grouping, in which so many *rows* are read in place."""
+    """Return the engine's memory, beyond that of grouping, for reading a number of *rows* in place."""
     return ceil(rows * BYTES_OF_ROW / 1e6)
 
 

@@ -45,7 +45,7 @@ FEWEST_BARS: Final = 3
 """The minimum number of rows: with fewer there is nothing to compare."""
 
 DIGITS: Final = 6
-"""How many digits the greatest number of a column has at most, decimals included."""
+"""The maximum number of digits of the largest number of a column, decimals included."""
 
 FINEST: Final = 9
 """Decimals beyond these are of computing, not of the number."""

@@ -33,7 +33,7 @@ TYPES: Final = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "VARCHAR": pa.stri
 
 
 def request_model_text(model: RequestModel, trace: str, requests: int) -> str:
-    """Return a model as JSON text, fitted to so many *requests* of a *trace*."""
+    """Return a model as JSON text, fitted to a number of *requests* of a *trace*."""
     document = {
         "model": model.name,
         "title": model.title,
@@ -76,7 +76,7 @@ def generate_requests(  # noqa: PLR0913 - all but the model and the output go by
     progress: Progress = SILENT,
 ) -> int:
     """
-    Write so many *requests*, or *days* of them, to *out*, whole or not at all; return how many there are.
+    Write a number of *requests*, or *days* of them, to *out*, whole or not at all; return their number.
 
     The suffix of *out* decides the format. The same seed gives the same requests; a shorter trace is the
     beginning of a longer one.
@@ -118,7 +118,7 @@ def _header(model: RequestModel, seed: int) -> Header:
 
 
 def _truncated(blocks: Iterator[Block], requests: int | None, days: float | None) -> Iterator[Block]:
-    """Yield the first requests of an endless stream, so many or those of so many days."""
+    """Yield the first requests of an endless stream: a number of them, or those of a number of days."""
     left = requests
     for block in blocks:
         times = block["submit_time"]

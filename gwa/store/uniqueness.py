@@ -109,7 +109,7 @@ class Exposure:
     """
     What classes *by* some attributes give away, as *fine* as they are.
 
-    *users* have *classes*, *unique* of them one that no other user has; the *smallest* has so many users.
+    *users* have *classes*, *unique* of them one that no other user has; the smallest has *smallest* users.
     *jobs_below* are those in classes of fewer than k users, and *whole* are the users whom all their classes
     together tell from everybody else.
     """
@@ -173,7 +173,7 @@ def not_looked_at(store: Store) -> str:
 
 def unicity(store: Store, fine: Fineness = STEPS[0]) -> dict[int, float | None]:
     """
-    Return the share of users whom so many jobs single out, by their number (de Montjoye and others 2013).
+    Return the share of users whom a number of jobs singles out, by that number (de Montjoye and others 2013).
 
     The jobs are drawn among a user's classes; who has fewer is known by all of them. None without users.
     """
@@ -300,7 +300,7 @@ def coarsening(store: Store, k: int, leave_out: float = LEAVE_OUT) -> Coarsening
 
 
 def _priced(store: Store, made: Coarsening, users: int) -> Coarsening:
-    """Return a coarsening with what it costs, of so many *users*."""
+    """Return a coarsening with what it costs, of a number of *users*."""
     coarser = made.fine.columns()["size"]
     kept, work, coarse = store.row(
         f"select count(distinct user_id), sum(run_time * cast({SIZE} as double)),"

@@ -29,7 +29,7 @@ def can_compile() -> bool:
 
 def is_worth_compiling(steps: int, few: int, most: int, what: str) -> bool:
     """
-    Whether a loop of so many *steps* is to be compiled: it has more than a *few*, and numba is installed.
+    Whether a loop of *steps* steps is to be compiled: it has more than a *few*, and numba is installed.
 
     Raise `SimulationError` for more than *most* without numba, which says *what* they are.
     """

@@ -1,4 +1,4 @@
-"""What differs between traces, by measure: the greatest distance of any two, and what chance does."""
+"""What differs between traces, by measure: the largest distance of any two, and what chance does."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -115,7 +115,7 @@ def difference_table(
     one system would differ by as much. Times tells how often that fits into the distance of the two
     traces; from two times on they are said to differ. Between two systems this is not said of measures that
     depend on the size of a system or on the length of its log, such as the gaps between jobs. Distributions
-    are compared by their greatest distance (KS), other numbers by their difference or the logarithm of their
+    are compared by their maximum distance (KS), other numbers by their difference or the logarithm of their
     ratio.
     """
     yield from (Note(text) for text in remarks)

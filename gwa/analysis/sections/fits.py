@@ -79,7 +79,7 @@ def fits(store: Store) -> Iterator[Block]:
     Six distributions fitted to times and memory as recorded, and to the logarithms of Anoep's thesis.
 
     Fits of recorded values are to those above 0. What the thesis (2009) models are logarithms, natural or to
-    base 2 as its tables have it, and are called so here. KS is the greatest distance between the two
+    base 2 as its tables have it, and are called so here. KS is the maximum distance between the two
     distribution functions. AD (Anderson and Darling, which weighs the tails) and CvM (Cramér and von Mises)
     are their mean squared distance times the number of values; these, AIC and BIC, less of which is better,
     are over those that every candidate can produce. A fit with a remark is not ranked.

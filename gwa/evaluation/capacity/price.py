@@ -21,7 +21,7 @@ class Price:
     rate: str = ""
 
     def of(self, processors: int) -> Decimal:
-        """Return what so many *processors* cost in a year, rounded once, halves up."""
+        """Return the price of *processors* processors for a year, rounded once, halves up."""
         return (self.year * processors).quantize(Decimal(1).scaleb(-self.decimals), ROUND_HALF_UP)
 
 

@@ -54,7 +54,7 @@ STEPS: Final = 10
 
 @dataclass(frozen=True)
 class Refusal:
-    """That a log cannot tell the waits of a class on a machine of so many *processors*, and why."""
+    """That a log cannot tell the waits of a class on a machine with *processors*, and why."""
 
     among: SizeClass
     processors: int
@@ -64,7 +64,7 @@ class Refusal:
 @dataclass(frozen=True)
 class Forecast:
     """
-    What the 95 % quantile of the waits of a class would be on a machine of so many *processors*.
+    What the 95 % quantile of the waits of a class would be on a machine with a number of *processors*.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ BLOCK: Final = 512
 """Tokens of a block of a prompt."""
 
 PATIENCE: Final = 0.7
-"""The probability that somebody asks once more."""
+"""The probability that a user asks once more."""
 
 LARGE: Final = 0.3
 """The share of sessions that ask the large model."""
@@ -46,7 +46,7 @@ class _Blocks:
     of_session: dict[int, list[int]] = field(default_factory=dict)
 
     def prompt(self, session: int, tokens: int) -> list[int]:
-        """Return the blocks of a prompt of so many *tokens* in a *session*."""
+        """Return the blocks of a prompt of a number of *tokens* in a *session*."""
         held = self.of_session.setdefault(session, [0, 1])
         while len(held) < tokens // BLOCK:
             held.append(self.next)

@@ -66,7 +66,7 @@ class Questions(Parameters):
     edges: Annotated[tuple[float, ...], share("of jobs below a class, then 1")]
     odds: Annotated[tuple[float, ...], Quantity("logarithm of the odds of yes", "", -CERTAIN, CERTAIN)]
     features: Annotated[tuple[int, ...], Quantity("looked at by a split", "", 0.0, 10.0)]
-    limits: Annotated[tuple[int, ...], Quantity("greatest number that goes left", "", 0.0, 1e6)]
+    limits: Annotated[tuple[int, ...], Quantity("maximum number that goes left", "", 0.0, 1e6)]
     leaves: Annotated[tuple[float, ...], Quantity("logarithm of the odds, added", "", -100.0, 100.0)]
 
     def check(self) -> None:
@@ -196,7 +196,7 @@ class _Classes:
 
     @classmethod
     def of(cls, below: Floats, upto: Floats) -> Self:
-        """Return classes of jobs whose values have so many jobs *below* and *upto* them, as shares."""
+        """Return classes of jobs by the shares of jobs *below* and *upto* their values."""
         classes = 2**LEVELS
         of_job = np.minimum((below + upto) / 2 * classes, classes - 1).astype(np.int64)
         ends = np.zeros(classes)

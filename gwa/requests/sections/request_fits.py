@@ -67,7 +67,7 @@ def request_fits(store: Store) -> Iterator[Block | Drawing]:
     """
     Six distributions fitted to gaps, tokens in and tokens out as recorded, to the values above 0.
 
-    KS is the greatest distance between the two distribution functions. AD (Anderson and Darling, which weighs
+    KS is the maximum distance between the two distribution functions. AD (Anderson and Darling, which weighs
     the tails) and CvM (Cramér and von Mises) are their mean squared distance times the number of values; of
     AIC and BIC less is better. A fit with a remark is not ranked.
 

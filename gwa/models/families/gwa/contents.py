@@ -46,7 +46,7 @@ class SizeClass(Parameters):
     At most the share *past* of them runs longer than requested.
     """
 
-    up_to: Annotated[int, Quantity("greatest number of processors of this class", "", 1.0)]
+    up_to: Annotated[int, Quantity("maximum number of processors of this class", "", 1.0)]
     run_time: Knots
     requested: Knots | None = None
     past: Annotated[float, share("of jobs that run longer than they request")] = 1.0
