@@ -627,9 +627,12 @@ def charge(
 
     Raises
     ------
+    ArgumentError
+        If the period cannot be charged, or the trace is filtered.
     DefinitionError
-        If the rates are none; `TraceError` if no rate fits a job, `ArgumentError` if the period cannot be
-        charged, or the trace is filtered.
+        If the rates are not sound.
+    TraceError
+        If no rate fits a job.
 
     Examples
     --------
