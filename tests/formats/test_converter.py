@@ -46,9 +46,9 @@ def log(tmp_path):
 def shipped(tmp_path, monkeypatch):
     """Return a folder that stands for ``converters/``, with one good definition in it."""
     folder = tmp_path / "converters"
-    folder.mkdir()
+    (folder / "requests").mkdir(parents=True)
     (folder / "own.sql").write_text(OWN)
-    monkeypatch.setattr("gwa.formats.registry.asset", lambda *_: folder)
+    monkeypatch.setattr("gwa.formats.registry.asset", lambda *parts: folder.joinpath(*parts[1:]))
     definitions.cache_clear()
     yield folder
     definitions.cache_clear()
