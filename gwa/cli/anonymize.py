@@ -11,6 +11,7 @@ from gwa.cli._common import (
     JSON,
     OUTPUT_PATH,
     TRACE,
+    Range,
     claimed,
     opened,
     options,
@@ -45,7 +46,7 @@ PERCENT: Final = 100
 )
 @click.option(
     "--leave-out",
-    type=click.FloatRange(0, PERCENT),
+    type=Range(0, PERCENT),
     default=5.0,
     show_default=True,
     metavar="PERCENT",
