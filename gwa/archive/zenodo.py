@@ -10,6 +10,7 @@ https://developers.zenodo.org/ (depositions, deposition files, deposition action
 
 import hashlib
 import json
+import operator
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any, Final
 from urllib.error import HTTPError, URLError
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from gwa.archive.catalogue import Catalogue, published_on
@@ -75,7 +76,7 @@ class Repository:
     token: str
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.server)
+        parts = _parts(self.server)
         if parts.scheme != "https" and (parts.scheme != "http" or parts.hostname not in LOOPBACK):
             raise ArgumentError(f"{self.server}: expected an address of https, since the token is secret")
 
@@ -117,7 +118,7 @@ class Repository:
         kind: str = "application/json",
         size: int | None = None,
     ) -> Any:  # noqa: ANN401 - JSON
-        if urlsplit(address)[:2] != urlsplit(self.server)[:2]:
+        if _parts(address)[:2] != _parts(self.server)[:2]:
             raise DepositError(f"{self.server}: leads to {address[:CHARACTERS]}, which gets no token")
         headers = {"Authorization": f"Bearer {self.token}", "User-Agent": f"gwa/{__version__}"}
         headers |= {"Accept": "application/json"} | ({"Content-Type": kind} if data is not None else {})
@@ -236,8 +237,9 @@ class _Ledger:
         self._path, self._server, self._trace = path, server, trace
         try:
             self._numbers = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-            self.number: int | None = self._numbers.get(server, {}).get(trace)
-        except (ValueError, AttributeError) as error:
+            number = self._numbers.get(server, {}).get(trace)
+            self.number: int | None = None if number is None else operator.index(number)
+        except (ValueError, AttributeError, TypeError) as error:
             raise ArgumentError(f"{path}: is damaged, expected what gwa site deposit wrote there") from error
 
     def note(self, number: int) -> None:
@@ -267,6 +269,14 @@ def _drafts(repository: Repository) -> list[dict[str, Any]]:
         if len(drafts) < PAGE:
             return found
         page += 1
+
+
+def _parts(address: str) -> SplitResult:
+    """Return the parts of an *address*; none of one that is malformed."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
 
 
 def _deposition(answer: object) -> dict[str, Any]:
