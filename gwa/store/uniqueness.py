@@ -162,7 +162,7 @@ def exposure(store: Store, k: int, fine: Fineness = STEPS[0], by: tuple[str, ...
 
 
 def require_users(store: Store) -> None:
-    """Raise `TraceError` for a trace that records no user: nobody is told from anybody in it."""
+    """Raise `TraceError` for a trace that records no user, in which none can stand alone."""
     if not store.has("user_id"):
         raise TraceError("no job records its user, so that nothing tells who stands alone")
 
