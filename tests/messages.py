@@ -105,7 +105,7 @@ def python_texts(source: str) -> Iterator[tuple[str, ...]]:
             yield from ((text,) for text in paragraphs(ast.get_docstring(node) or "", node))
         elif isinstance(node, ast.ClassDef) and any(getattr(base, "id", "") == "Enum" for base in node.bases):
             yield from (
-                (text,) for text in _constants(ast.Module(node.body[1:], [])) if node.name == "Chapter"
+                (text,) for text in _constants(ast.Module(node.body[1:], [])) if node.name.endswith("Chapter")
             )
 
 
@@ -171,7 +171,21 @@ LATEX: Final = {
 
 
 def sources() -> Iterator[Path]:
-    """Yield the files that have texts, in an order."""
+    """Yield the files that have texts, in an order: those of some rooms, and all that make messages."""
+    named = list(_of_rooms())
+    others = sorted(set((HOME / "gwa").rglob("*.py")).difference(named))
+    yield from named
+    yield from (path for path in others if MAKES_MESSAGES.search(path.read_text(encoding="utf-8")))
+    yield from sorted((HOME / "templates").glob("*.html"))
+    yield from sorted((HOME / "templates" / "latex").glob("*.tex"))
+
+
+MAKES_MESSAGES: Final = re.compile(
+    r"^ *from gwa\.words\.message import .*\b(message|plural)\b|^class \w*Chapter\(", re.MULTILINE
+)
+
+
+def _of_rooms() -> Iterator[Path]:
     for folder in (
         "gwa/analysis",
         "gwa/report",
@@ -184,8 +198,6 @@ def sources() -> Iterator[Path]:
     ):
         yield from sorted((HOME / folder).rglob("*.py"))
     yield HOME / "gwa" / "evaluation" / "standings.py"
-    yield from sorted((HOME / "templates").glob("*.html"))
-    yield from sorted((HOME / "templates" / "latex").glob("*.tex"))
 
 
 def template() -> Catalog:

@@ -44,6 +44,7 @@ end
 
 [options]
 header = "tokens_in"
+least = 1
 order = ["submit_time", "tokens_in", "tokens_out"]
 loose = []
 

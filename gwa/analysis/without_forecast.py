@@ -7,7 +7,7 @@ from gwa.analysis.conditions import FactsOnDemand
 from gwa.evaluation.capacity.rule import Recorded
 from gwa.store.store import Store
 from gwa.words.formatting import fraction, number
-from gwa.words.message import message
+from gwa.words.message import message, plural
 
 FEW: Final = 3
 """Users whose share is told."""
@@ -49,9 +49,10 @@ def _limits(value: Value) -> Recorded:
     """CPU hours of jobs that were ended at their limit, else the share of jobs that ran up to it."""
     hours, jobs = value("killed.time.cpu_hours"), value("killed.time.jobs")
     if hours is not None:
-        text = message(
-            "{hours} CPU hours went into {jobs} jobs that ended at their time limit.",
-            hours=number(round(float(hours), 1)), jobs=number(jobs),
+        text = plural(
+            "{hours} CPU hours went into {n} job that ended at its time limit.",
+            "{hours} CPU hours went into {n} jobs that ended at their time limit.",
+            jobs, hours=number(round(float(hours), 1)),
         )  # fmt: skip
         return Recorded("time-limits", float(hours), text)
     share = value("estimates.time.at_limit")
@@ -67,9 +68,10 @@ def _users(value: Value) -> Recorded:
     if not users or not shares or None in shares:
         return Recorded("three-users", None, message("Who holds how much of the CPU time is not recorded."))
     share = float(sum(shares))
-    text = message(
-        "The {few} largest of {users} users hold {share} of the CPU time.",
-        few=number(len(shares)), users=number(users), share=fraction(min(share, 1.0)),
+    text = plural(
+        "The only user holds {share} of the CPU time.",
+        "The {few} largest of {n} users hold {share} of the CPU time.",
+        users, few=number(len(shares)), share=fraction(min(share, 1.0)),
     )  # fmt: skip
     return Recorded("three-users", share, text)
 

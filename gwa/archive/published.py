@@ -8,9 +8,13 @@ from typing import Any, Final
 
 from gwa.archive.catalogue import CatalogueEntry
 from gwa.archive.editions import TRACE_FILE, described
+from gwa.errors import ArgumentError
 
 WITHHELD: Final = "It still holds names of people, hosts or places, and is withheld until they are replaced."
 BROKEN: Final = "It could not be read when this site was built."
+
+NEEDED: Final = {"title", "name", "downloads"}
+"""What is known of each published trace."""
 
 MEMORY: Final = ("UsedMemory", "ReqMemory")
 
@@ -70,7 +74,14 @@ class PublishedTrace:
 
 
 def read_published(entry: CatalogueEntry, folder: Path, failure: str = "") -> PublishedTrace:
-    """Return the trace in *folder*; one with a *failure* has nothing else."""
+    """Return the trace in *folder*, with a *failure* nothing else; raise `ArgumentError` if it is damaged."""
     if failure:
         return PublishedTrace(entry, {}, failure)
-    return PublishedTrace(entry, json.loads((folder / TRACE_FILE).read_text(encoding="utf-8")))
+    path = folder / TRACE_FILE
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        about = None
+    if not isinstance(about, dict) or not about.keys() >= NEEDED:
+        raise ArgumentError(f"{path}: is damaged, expected what gwa site build wrote there")
+    return PublishedTrace(entry, about)

@@ -10,15 +10,16 @@ https://developers.zenodo.org/ (depositions, deposition files, deposition action
 
 import hashlib
 import json
+import operator
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any, Final
 from urllib.error import HTTPError, URLError
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from gwa.archive.catalogue import Catalogue, published_on
@@ -75,7 +76,7 @@ class Repository:
     token: str
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.server)
+        parts = _parts(self.server)
         if parts.scheme != "https" and (parts.scheme != "http" or parts.hostname not in LOOPBACK):
             raise ArgumentError(f"{self.server}: expected an address of https, since the token is secret")
 
@@ -100,6 +101,10 @@ class Repository:
         """Remove what stands at an *address*."""
         self._ask("DELETE", address)
 
+    def masked(self, text: str) -> str:
+        """Return a *text* that a server had a part in, without the token."""
+        return text.replace(self.token, "…")
+
     def depositions(self, number: int | None = None) -> str:
         """Return the address of all depositions, or of the one with a *number*."""
         home = f"{self.server.rstrip('/')}/api/deposit/depositions"
@@ -113,7 +118,7 @@ class Repository:
         kind: str = "application/json",
         size: int | None = None,
     ) -> Any:  # noqa: ANN401 - JSON
-        if urlsplit(address)[:2] != urlsplit(self.server)[:2]:
+        if _parts(address)[:2] != _parts(self.server)[:2]:
             raise DepositError(f"{self.server}: leads to {address[:CHARACTERS]}, which gets no token")
         headers = {"Authorization": f"Bearer {self.token}", "User-Agent": f"gwa/{__version__}"}
         headers |= {"Accept": "application/json"} | ({"Content-Type": kind} if data is not None else {})
@@ -124,7 +129,7 @@ class Repository:
                 text = response.read()
         except HTTPError as error:
             with error:
-                raise DepositError(self._refusal(error.code, error.read(), address)) from None
+                raise DepositError(self._refusal(error, address)) from None
         except (URLError, HTTPException, OSError) as error:
             reason = " ".join(str(getattr(error, "reason", None) or error).split()) or type(error).__name__
             raise DepositError(f"{self.server}: the connection broke; {AGAIN} ({reason})") from None
@@ -133,16 +138,16 @@ class Repository:
         except ValueError:
             raise DepositError(f"{self.server}: its answer is no JSON, expected the API of Zenodo") from None
 
-    def _refusal(self, code: int, text: bytes, address: str) -> str:
+    def _refusal(self, error: HTTPError, address: str) -> str:
         """Return in a line why the server refuses; the token is no part of it."""
-        said = ""
-        with suppress(ValueError, AttributeError, TypeError):
-            answer = json.loads(text)
+        said, code = "", error.code
+        with suppress(ValueError, AttributeError, TypeError, HTTPException, OSError):
+            answer = json.loads(error.read())
             errors = [
                 f"{one.get('field', '')}: {one.get('message', '')}" for one in answer.get("errors") or ()
             ]
             said = " ".join("; ".join([str(answer.get("message", "")), *errors]).split())
-        said = said.replace(self.token, "…")[:CHARACTERS]
+        said = self.masked(said)[:CHARACTERS]
         hints = {
             401: "the token is not valid there: expected one of this server",
             403: "the token lacks a scope: expected deposit:write and deposit:actions",
@@ -192,25 +197,36 @@ def deposit(
         If the server refuses, or a connection breaks.
 
     """
+    try:
+        done = _deposit(catalogue, trace, folder, repository, publish=publish)
+    except DepositError as error:
+        # A server that says what it was asked may have put the token anywhere.
+        raise DepositError(repository.masked(str(error))) from None
+    return replace(done, doi=repository.masked(done.doi), page=repository.masked(done.page))
+
+
+def _deposit(
+    catalogue: Catalogue, trace: PublishedTrace, folder: Path, repository: Repository, *, publish: bool
+) -> Deposited:
     metadata = _metadata(catalogue, trace)
     paths = {path.name: path for path in _files(trace, folder)}
     ledger = _Ledger(catalogue.folder / LEDGER, repository.server, trace.entry.id)
     deposition = _known(ledger, repository, str(metadata["notes"]))
     if deposition is None:
-        deposition = repository.post(repository.depositions(), {"metadata": metadata})
+        deposition = _deposition(repository.post(repository.depositions(), {"metadata": metadata}))
         ledger.note(deposition["id"])
     if deposition["submitted"]:
         if deposition["metadata"].get("version") == trace.version:
             return _deposited(deposition, kept=sorted(paths))
-        made = repository.post(f"{repository.depositions(deposition['id'])}/actions/newversion")
-        deposition = repository.get(made["links"]["latest_draft"])
+        made = _deposition(repository.post(f"{repository.depositions(deposition['id'])}/actions/newversion"))
+        deposition = _deposition(repository.get(_link(made, "latest_draft")))
         ledger.note(deposition["id"])
     sent = _send(repository, deposition, paths)
     address = repository.depositions(deposition["id"])
-    deposition = repository.put(address, {"metadata": metadata})
+    deposition = _deposition(repository.put(address, {"metadata": metadata}))
     if publish:
         repository.post(f"{address}/actions/publish")
-        deposition = repository.get(address)
+        deposition = _deposition(repository.get(address))
     return _deposited(deposition, sent, sorted(set(paths) - set(sent)))
 
 
@@ -221,8 +237,9 @@ class _Ledger:
         self._path, self._server, self._trace = path, server, trace
         try:
             self._numbers = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-            self.number: int | None = self._numbers.get(server, {}).get(trace)
-        except (ValueError, AttributeError) as error:
+            number = self._numbers.get(server, {}).get(trace)
+            self.number: int | None = None if number is None else operator.index(number)
+        except (ValueError, AttributeError, TypeError) as error:
             raise ArgumentError(f"{path}: is damaged, expected what gwa site deposit wrote there") from error
 
     def note(self, number: int) -> None:
@@ -234,10 +251,9 @@ class _Ledger:
 def _known(ledger: _Ledger, repository: Repository, notes: str) -> dict[str, Any] | None:
     """Return the deposition of a trace, also one that was made just before an interruption; None if none."""
     if ledger.number is not None:
-        found: dict[str, Any] = repository.get(repository.depositions(ledger.number))
-        return found
+        return _deposition(repository.get(repository.depositions(ledger.number)))
     for draft in _drafts(repository):
-        if draft.get("metadata", {}).get("notes") == notes:
+        if draft["metadata"].get("notes") == notes:
             ledger.note(draft["id"])
             return draft
     return None
@@ -248,11 +264,42 @@ def _drafts(repository: Repository) -> list[dict[str, Any]]:
     page = 1
     while True:
         address = f"{repository.depositions()}?status=draft&size={PAGE}&page={page}"
-        drafts = repository.get(address)
-        found += drafts
+        drafts = _list(repository.get(address), "depositions")
+        found += map(_deposition, drafts)
         if len(drafts) < PAGE:
             return found
         page += 1
+
+
+def _parts(address: str) -> SplitResult:
+    """Return the parts of an *address*; none of one that is malformed."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
+
+
+def _deposition(answer: object) -> dict[str, Any]:
+    """Return an *answer* that is a deposition; raise `DepositError` for any other."""
+    expected = {"id": int, "submitted": bool, "metadata": dict, "links": dict}
+    if isinstance(answer, dict) and all(isinstance(answer.get(key), kind) for key, kind in expected.items()):
+        return answer
+    raise DepositError("the server answers with no deposition, expected the API of Zenodo")
+
+
+def _link(deposition: Mapping[str, Any], name: str) -> str:
+    """Return the link called *name* of a *deposition*; raise `DepositError` if it has none."""
+    link = deposition["links"].get(name)
+    if not isinstance(link, str):
+        raise DepositError(f"the server states no {name} of a deposition, expected the API of Zenodo")
+    return link
+
+
+def _list(answer: object, of: str) -> list[Any]:
+    """Return an *answer* that is a list *of* something; raise `DepositError` for any other."""
+    if isinstance(answer, list):
+        return answer
+    raise DepositError(f"the server answers with no list of {of}, expected the API of Zenodo")
 
 
 def _metadata(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
@@ -295,7 +342,8 @@ def _files(trace: PublishedTrace, folder: Path) -> list[Path]:
 def _send(repository: Repository, draft: Mapping[str, Any], paths: Mapping[str, Path]) -> list[str]:
     """Let the files of a *draft* be those of *paths*; return the names of those that had to be sent."""
     address = f"{repository.depositions(draft['id'])}/files"
-    there = {file["filename"]: file for file in repository.get(address)}
+    files = _list(repository.get(address), "files")
+    there = {str(file.get("filename")): file for file in files if isinstance(file, dict) and "id" in file}
     for name in sorted(there.keys() - paths.keys()):
         repository.delete(f"{address}/{quote(str(there[name]['id']), safe='')}")
     sent = []
@@ -303,16 +351,17 @@ def _send(repository: Repository, draft: Mapping[str, Any], paths: Mapping[str, 
         wanted = _md5_of(path)
         if name in there and _md5(there[name]) == wanted:
             continue
-        got = _md5(repository.send(f"{draft['links']['bucket']}/{quote(name)}", path))
+        got = _md5(repository.send(f"{_link(draft, 'bucket')}/{quote(name)}", path))
         if got != wanted:
             raise DepositError(f"{name}: arrived with the MD5 {got}, expected {wanted}; {AGAIN}")
         sent.append(name)
     return sent
 
 
-def _md5(file: Mapping[str, Any]) -> str:
+def _md5(file: object) -> str:
     """Return the MD5 that the server states of a file; newer answers name the algorithm before it."""
-    return str(file.get("checksum", "")).removeprefix("md5:")
+    stated = file.get("checksum", "") if isinstance(file, dict) else ""
+    return str(stated)[:CHARACTERS].removeprefix("md5:")
 
 
 def _md5_of(path: Path) -> str:
@@ -324,7 +373,7 @@ def _deposited(
     deposition: Mapping[str, Any], sent: Sequence[str] = (), kept: Sequence[str] = ()
 ) -> Deposited:
     reserved = deposition["metadata"].get("prereserve_doi") or {}
-    links = deposition.get("links", {})
+    links = deposition["links"]
     return Deposited(
         str(deposition.get("doi") or (reserved.get("doi", "") if isinstance(reserved, dict) else "")),
         str(links.get("record_html") or links.get("html") or ""),

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import wraps
 from hashlib import sha256
 from io import StringIO
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -49,6 +50,17 @@ class _InputPath(click.Path):
         if ctx:
             ctx.with_resource(protected([path]))
         return path
+
+
+class Range(click.FloatRange):
+    """A number within a range: 'nan' is within none, though it lies beyond no end."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number; one that is none is a usage error."""
+        number = super().convert(value, param, ctx)
+        if isnan(number):
+            self.fail(f"'{value}' is no number within {self._describe_range()}", param, ctx)
+        return number
 
 
 PATH: Final = _InputPath(path_type=Path)

@@ -11,6 +11,7 @@ from gwa.cli._common import (
     JSON,
     OUTPUT_PATH,
     TRACE,
+    Range,
     claimed,
     opened,
     options,
@@ -45,7 +46,7 @@ PERCENT: Final = 100
 )
 @click.option(
     "--leave-out",
-    type=click.FloatRange(0, PERCENT),
+    type=Range(0, PERCENT),
     default=5.0,
     show_default=True,
     metavar="PERCENT",
@@ -111,8 +112,9 @@ def command(  # noqa: PLR0917 - click passes every option by its name
 def _report(store: "Store", hiding: "Hiding | None", *, as_json: bool, quiet: bool) -> None:
     """Print what each attribute gives away, and what coarser ones do; say what *hiding* would do."""
     from gwa.cli._terminal import table
-    from gwa.store.uniqueness import coarsening, exposures, not_looked_at, unicity
+    from gwa.store.uniqueness import coarsening, exposures, not_looked_at, require_users, unicity
 
+    require_users(store)
     k = hiding.k if hiding else SMALLEST_K
     found = list(exposures(store, k))
     rows = [

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import OUTPUT_PATH, PATH, given, noting, options, reading, tell
+from gwa.cli._common import OUTPUT_PATH, PATH, Range, given, noting, options, reading, tell
 from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 
@@ -51,7 +51,7 @@ DAY: Final = click.DateTime(["%Y-%m-%d"])
 @click.option("--sacct", default="sacct", metavar="PATH", help="Slurm's sacct; by default that in PATH.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Range(min=0, min_open=True),
     default=300,
     show_default=True,
     metavar="SECONDS",

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import JSON, PATH, opened, options, parts, to_file
+from gwa.cli._common import JSON, PATH, Range, opened, options, parts, to_file
 from gwa.cli._terminal import echo
 from gwa.errors import TraceError
+from gwa.util.units import DAY
 
 PURPOSE = Purpose.MODEL
 
@@ -45,7 +46,7 @@ MINIMA = 500
 )
 @click.option(
     "--shift",
-    type=float,
+    type=Range(-DAY, DAY),
     metavar="SECONDS",
     help="Begin of the day in seconds after midnight UTC; by default 6 h local time.",
 )

@@ -16,6 +16,7 @@ from gwa.cli._common import (
     OUTPUT_PATH,
     PATH,
     TRACE,
+    Range,
     claimed,
     given,
     looking,
@@ -73,7 +74,7 @@ def _page(_: click.Context, __: click.Parameter, path: Path | None) -> Path | No
 @click.option(
     "--price-per-processor-year",
     "price",
-    type=click.FloatRange(min=0, max=1e9),
+    type=Range(min=0, max=1e9),
     metavar="AMOUNT",
     help="Price of a processor for a year instead.",
 )

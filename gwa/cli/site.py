@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -77,9 +78,12 @@ def build(
     if not params["quiet"]:
         echo(f"{out}: {len(outcome.built)} traces made, {len(outcome.unchanged)} unchanged", err=True)
         if not outcome.engine:
-            echo(f"{out}: has no SQL in the browser; gwa site console {folder} fetches DuckDB", err=True)
+            echo(
+                f"{out}: has no SQL in the browser; gwa site console {quote(str(folder))} fetches DuckDB",
+                err=True,
+            )
         if outcome.fair:
-            echo(f"{out}: {outcome.fair}; gwa site fair {out} says more", err=True)
+            echo(f"{out}: {outcome.fair}; gwa site fair {quote(str(out))} says more", err=True)
         if not outcome.url:
             echo(f"{out}: without --url there is no feed, and 404.html has no style in subfolders", err=True)
     if outcome.problems:
@@ -238,7 +242,11 @@ def deposit(
 def _token(file: Path | None, *, sandbox: bool) -> str:
     """Return the token, which is never an argument: other users see those."""
     variable = "ZENODO_SANDBOX_TOKEN" if sandbox else "ZENODO_TOKEN"
-    token = file.read_text(encoding="utf-8").strip() if file else os.environ.get(variable, "").strip()
+    token = (
+        file.read_text(encoding="utf-8", errors="replace").strip()
+        if file
+        else os.environ.get(variable, "").strip()
+    )
     if not token:
         where = f"{file} is empty" if file else f"{variable} is not set"
         raise click.UsageError(f"{where}, expected a token with the scopes deposit:write and deposit:actions")

@@ -1,5 +1,6 @@
 """Endless streams of jobs: merging by time, and truncation to the length of a workload."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -22,11 +23,11 @@ class Extent:
     days: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise `ModelError` unless exactly one is given, above 0."""
+        """Raise `ModelError` unless exactly one is given, above 0 and finite."""
         given = [(name, value) for name, value in vars(self).items() if value is not None]
         if len(given) != 1:
             raise ModelError("jobs, days: expected one of them")
-        if not given[0][1] > 0:
+        if not 0 < given[0][1] < math.inf:
             raise ModelError(f"{given[0][0]} is {given[0][1]}, expected a number above 0")
 
 

@@ -79,7 +79,8 @@ MEASURES: Final = (
 
 def statistics_of(store: Store) -> list[Statistic | None]:
     """Return what each measure finds in a trace, None where it does not tell."""
-    return [measure.of(store) for measure in MEASURES]
+    found = [measure.of(store) for measure in MEASURES]
+    return [None if isinstance(one, Sample) and not one.n else one for one in found]
 
 
 def score_requests(real: Sequence[Statistic | None], synthetic: Sequence[Statistic | None]) -> list[Line]:
@@ -95,4 +96,4 @@ def _shown(value: Statistic | None) -> float | None:
     """Return the number that stands for a statistic."""
     if not isinstance(value, Sample):
         return value
-    return value.median() if value.n else None
+    return value.median()

@@ -90,7 +90,7 @@ def anonymize(
     try:
         define_pseudonyms(store, key)
         tell(_copy_jobs(store, copy, kept, coarser))
-        _copy_other_tables(store, copy, vocabulary)
+        _copy_other_tables(store, copy, vocabulary, coarser)
         lines = [(COARSENED_KEY, coarser.line)] if coarser else []
         copy.set_header((anonymized_line(keep), *lines, *_public_lines(store.header)))
         if coarser:
@@ -116,13 +116,9 @@ def _public_lines(header: Header) -> Iterator[tuple[str, str]]:
 
 
 def _leave_out(copy: Store, coarser: Coarsening) -> None:
-    """Take what was left out of the account and of the dependencies of a copy."""
+    """Take what was left out of the account of a copy."""
     account, left = copy.account, coarser.left_out
     copy.set_account(replace(account, rows=account.rows - left, jobs=account.jobs - left))
-    copy.connection.execute(
-        "delete from dependencies where job_id not in (select job_id from jobs)"
-        " or preceding_job not in (select job_id from jobs)"
-    )
 
 
 def _copy_jobs(store: Store, copy: Store, kept: Collection[str], coarser: Coarsening | None) -> list[str]:
@@ -142,6 +138,7 @@ def _copy_jobs(store: Store, copy: Store, kept: Collection[str], coarser: Coarse
     plain = {name: anonymous_sql(name, kept, colliding.get(name, ())) for name in columns}
     if coarser:
         plain = {name: coarser.expression(name, sql, store.known) for name, sql in plain.items()}
+        plain["job_id"] = f"(select number from ({coarser.numbers()}) as numbers where jobs.job_id = old)"
     expressions = ", ".join(f"{sql} as {name}" for name, sql in plain.items())
     condition = coarser.condition if coarser else "true"
     batches = store.connection.sql(f"select {expressions} from jobs where {condition}").to_arrow_reader(
@@ -160,18 +157,30 @@ def _distinct_values(store: Store, fields: Iterable[str]) -> set[str]:
     return {name for (name,) in store.rows(values) if name}
 
 
-def _copy_other_tables(store: Store, copy: Store, vocabulary: Vocabulary) -> None:
+def _copy_other_tables(store: Store, copy: Store, vocabulary: Vocabulary, coarser: Coarsening | None) -> None:
     """Copy account, repairs, dependencies and provenance; of other texts only the counts."""
     repairs = store.rows("select name, meaning, jobs from repairs order by all")
     copy.insert(
         "repairs", [(*_public_repair(name, meaning, vocabulary), jobs) for name, meaning, jobs in repairs]
     )
-    copy.insert("dependencies", store.rows("select * from dependencies"))
+    copy.insert("dependencies", store.rows(_dependencies(coarser)))
     copy.insert("sources", anonymous_sources(store))
     rejects = store.rows("select line from rejects order by file, line")
     copy.insert("rejects", [("source", line, LEFT_OUT, "") for (line,) in rejects])
     copy.set_account(store.account)
     copy.note({"gwa": __version__, **public_format(store, vocabulary)})
+
+
+def _dependencies(coarser: Coarsening | None) -> str:
+    """Return the query of the dependencies of the jobs that stay, by the numbers that they have then."""
+    if not coarser:
+        return "select * from dependencies"
+    return (
+        f"with numbers as ({coarser.numbers()})"
+        " select own.number, preceding.number, think_time from dependencies"
+        " join numbers as own on own.old = dependencies.job_id"
+        " join numbers as preceding on preceding.old = preceding_job order by all"
+    )
 
 
 def _public_repair(name: str, meaning: str, vocabulary: Vocabulary) -> tuple[str, str]:

@@ -29,6 +29,7 @@ SIZE_FIELDS: Final = ("n_procs", "req_n_procs", "n_nodes")
 """Fields of size, all of which become powers of two."""
 
 SIZE: Final = "coalesce(n_procs, req_n_procs, n_nodes)"
+"""What stands for the processors of a job."""
 
 POINTS: Final = (1, 2, 4)
 """How many jobs of a user are known, of those that are drawn."""
@@ -74,11 +75,20 @@ class Fineness:
     def columns(self, by: tuple[str, ...] = ATTRIBUTES) -> dict[str, str]:
         """Return the SQL of the attributes *by* which classes are told, by name."""
         every = {
-            "size": _power(SIZE) if self.powers else SIZE,
+            "size": self._sizes(),
             "time": f"floor(submit_time / {self.seconds!r})",
             "program": "executable_id",
         }
         return {name: every[name] for name in by if name != "program" or self.programs}
+
+    def _sizes(self) -> str:
+        """Return the SQL of all sizes of a job: it may be known by what it requested, or by its nodes."""
+        sizes = [_power(field) if self.powers else field for field in SIZE_FIELDS]
+        return " || ' ' || ".join(f"coalesce(cast({size} as varchar), '')" for size in sizes)
+
+    def processors(self) -> str:
+        """Return the SQL of the processors of a job, or of what stands for them."""
+        return _power(SIZE) if self.powers else SIZE
 
     def fields(self, recorded: Mapping[str, int]) -> dict[str, str]:
         """Return the SQL of the fields that become coarser, of those *recorded*; None is for no value."""
@@ -151,6 +161,12 @@ def exposure(store: Store, k: int, fine: Fineness = STEPS[0], by: tuple[str, ...
     return Exposure(fine, tuple(columns), users, classes, unique, int(smallest or 0), int(below or 0), whole)
 
 
+def require_users(store: Store) -> None:
+    """Raise `TraceError` for a trace that records no user, in which none can stand alone."""
+    if not store.has("user_id"):
+        raise TraceError("no job records its user, so that nothing tells who stands alone")
+
+
 def _steps(store: Store) -> tuple[Fineness, ...]:
     """Return the steps that make a trace coarser: programs that are not recorded cannot go."""
     return STEPS if store.has("executable_id") else tuple(fine for fine in STEPS if fine.programs)
@@ -168,7 +184,10 @@ def exposures(store: Store, k: int) -> Iterator[Exposure]:
 def not_looked_at(store: Store) -> str:
     """Return the recorded fields by which a job may be known, too, and which stay as they are."""
     looked_at = {"job_id", "submit_time", "eligible_time", "user_id", "executable_id", *SIZE_FIELDS}
-    return ", ".join(name for name, known in store.known.items() if known and name not in looked_at) or "none"
+    names = [name for name, known in store.known.items() if known and name not in looked_at]
+    if store.row("select count(*) from dependencies")[0]:
+        names.append("dependencies")
+    return ", ".join(names) or "none"
 
 
 def unicity(store: Store, fine: Fineness = STEPS[0]) -> dict[int, float | None]:
@@ -236,6 +255,19 @@ class Coarsening:
     work: float | None
     condition: str
 
+    def numbers(self) -> str:
+        """
+        Return the query of the jobs that stay, with numbers whose order tells no more of times than these do.
+
+        The numbers of a trace are in the order of submission, which would give away the time within a week.
+        """
+        time = f"floor(submit_time / {self.fine.seconds!r})"
+        chance = "pseudonym('J', cast(job_id as varchar))"
+        return (
+            f"select job_id as old, row_number() over (order by {time} nulls first, {chance}) as number"
+            f" from jobs where {self.condition}"
+        )
+
     def expression(self, field: str, plain: str, recorded: Mapping[str, int]) -> str:
         """Return the SQL of a *field*, whose names are replaced by the SQL *plain*."""
         changed = self.fine.fields(recorded)
@@ -276,15 +308,17 @@ def coarsening(store: Store, k: int, leave_out: float = LEAVE_OUT) -> Coarsening
     """
     if k < 2:  # noqa: PLR2004 - one user is never hidden
         raise ArgumentError(f"k is {k}, expected at least 2: one user alone is not hidden")
+    require_users(store)
     users, jobs = store.row("select count(distinct user_id), count(*) from jobs")
     if users < k:
-        raise TraceError(f"k {k} is out of reach: the trace has {users} users, expected at least {k}")
+        many = "1 user" if users == 1 else f"{users} users"
+        raise TraceError(f"k {k} is out of reach: the trace has {many}, expected at least {k}")
     share = 0.0
     steps = _steps(store)
     for place, fine in enumerate(steps):
         columns = fine.columns()
         small = store.keep(
-            f"small_classes_{place}",
+            f"small_classes_{place}_of_{k:d}",
             f"select {', '.join(columns)} from {_classes(columns)} where users < {k:d}",
         )
         known = " and ".join(f"{small}.{name} is not distinct from {sql}" for name, sql in columns.items())
@@ -301,7 +335,7 @@ def coarsening(store: Store, k: int, leave_out: float = LEAVE_OUT) -> Coarsening
 
 def _priced(store: Store, made: Coarsening, users: int) -> Coarsening:
     """Return a coarsening with what it costs, of a number of *users*."""
-    coarser = made.fine.columns()["size"]
+    coarser = made.fine.processors()
     kept, work, coarse = store.row(
         f"select count(distinct user_id), sum(run_time * cast({SIZE} as double)),"
         f" sum(run_time * cast({coarser} as double)) from jobs where {made.condition}"

@@ -1,14 +1,17 @@
 """Deposits at Zenodo, against a stand-in of its documented API on this machine."""
 
 import json
+import socket
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import date
+from threading import Thread
 
 import pytest
 from click.testing import CliRunner
 
 from gwa.archive.catalogue import Catalogue, CatalogueChange, CatalogueEntry
-from gwa.archive.published import PublishedTrace
+from gwa.archive.published import PublishedTrace, read_published
 from gwa.archive.zenodo import DESCRIPTIONS, LEDGER, Repository, deposit
 from gwa.cli.site import command
 from gwa.errors import ArgumentError, DepositError
@@ -172,6 +175,86 @@ def test_a_refusal_is_told_without_the_token(zenodo, catalogue, folder, code, an
     assert "\n" not in str(got.value)
 
 
+GOOD = {"id": 1, "submitted": False, "metadata": {}, "links": {"bucket": "BASE/api/files/x"}}
+ANSWERS: list[object] = [
+    None, [], {}, TOKEN, [TOKEN], {"id": TOKEN}, [[]], 7,
+    GOOD | {"id": TOKEN},
+    GOOD | {"links": {}},
+    GOOD | {"links": {"bucket": f"https://elsewhere.example/{TOKEN}"}},
+    GOOD | {"submitted": True, "links": {"latest_draft": f"https://elsewhere.example/?access_token={TOKEN}"}},
+    GOOD | {"submitted": True, "links": {"latest_draft": [TOKEN]}},
+    GOOD | {"links": {"bucket": f"http://[{TOKEN}"}},
+    GOOD | {"metadata": [TOKEN]},
+    GOOD | {"checksum": TOKEN},
+]  # fmt: skip
+
+
+@contextmanager
+def answering(reply):
+    """Serve *reply* to every request but that for a list, as bytes of HTTP."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        base = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+        def serve():
+            with suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    with connection, suppress(OSError):
+                        connection.settimeout(5)
+                        asked = connection.recv(1 << 16)
+                        is_list = asked.startswith(b"GET") and (
+                            b"/files " in asked or b"status=draft" in asked
+                        )
+                        connection.sendall(http(b"[]") if is_list else reply.replace(b"BASE/", base.encode()))
+                        connection.shutdown(socket.SHUT_WR)
+                        while connection.recv(1 << 16):
+                            pass
+
+        thread = Thread(target=serve, daemon=True)
+        thread.start()
+        yield base
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join(5)
+
+
+def http(body, status="200 OK"):
+    return f"HTTP/1.0 {status}\r\nConnection: close\r\n\r\n".encode() + body
+
+
+REPLIES = {
+    **{f"answer {place}": http(json.dumps(answer).encode()) for place, answer in enumerate(ANSWERS)},
+    "no HTTP": f"{TOKEN} {TOKEN}\r\n".encode(),
+    "nothing": b"",
+    "cut": f"HTTP/1.0 400 {TOKEN}\r\nContent-Length: 999\r\n\r\n{TOKEN}".encode(),
+    "echo": http(f"Authorization: Bearer {TOKEN}".encode()),
+    "refusal": http(json.dumps({"message": f"Bearer {TOKEN}"}).encode(), f"400 {TOKEN}"),
+}
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_whatever_a_server_answers_is_told_in_a_line_without_the_token(name, catalogue, folder):
+    with answering(REPLIES[name]) as url, pytest.raises(DepositError) as got:
+        deposit(catalogue, published(), folder, Repository(url, TOKEN), publish=True)
+    written = [path.read_text() for path in catalogue.folder.iterdir()]
+
+    assert TOKEN not in str(got.value)
+    assert "\n" not in str(got.value)
+    assert not any(TOKEN in text for text in written)
+
+
+def test_what_is_printed_of_a_deposition_has_no_token(zenodo, catalogue, folder, monkeypatch):
+    put = Repository.put
+
+    def echoing(self, address, content):
+        answer = put(self, address, content)
+        link = f"https://x.example/?token={TOKEN}"
+        return {**answer, "doi": f"10.5072/{TOKEN}", "links": answer["links"] | {"record_html": link}}
+
+    monkeypatch.setattr(Repository, "put", echoing)
+    done = deposited(zenodo, catalogue, folder)
+    assert (done.doi, done.page) == ("10.5072/…", "https://x.example/?token=…")
+
+
 def test_the_token_goes_to_no_other_server(zenodo, catalogue, folder):
     with stand_in() as other:
         zenodo.foreign_bucket = f"{other.url}api/files/bucket-1"
@@ -186,6 +269,52 @@ def test_the_token_goes_to_no_other_server(zenodo, catalogue, folder):
 def test_the_token_is_sent_in_the_clear_to_this_machine_only():
     with pytest.raises(ArgumentError, match="expected an address of https"):
         Repository("http://zenodo.example/", TOKEN)
+
+
+@pytest.mark.parametrize("server", ["http://[::1", "https://[", "ftp://zenodo.example/", "zenodo.org"])
+def test_a_server_that_is_no_address_of_https_is_refused(server):
+    with pytest.raises(ArgumentError, match="expected an address of https"):
+        Repository(server, TOKEN)
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"SERVER": 5}', '{"SERVER": {"heron": "x"}}', '{"SERVER": {"heron": [1]}}']
+)
+def test_a_damaged_ledger_is_told(zenodo, catalogue, folder, text):
+    (catalogue.folder / LEDGER).write_text(text.replace("SERVER", zenodo.url))
+    with pytest.raises(ArgumentError, match="is damaged, expected what gwa site deposit wrote there"):
+        deposited(zenodo, catalogue, folder)
+    assert zenodo.requests == []
+
+
+@pytest.mark.parametrize("text", [b"{", b"[]", b"{}", b"\xff"])
+def test_a_damaged_trace_is_told(folder, text):
+    (folder / "trace.json").write_bytes(text)
+    with pytest.raises(ArgumentError, match="is damaged, expected what gwa site build wrote there"):
+        read_published(ENTRY, folder)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_that_holds_no_token_is_told(zenodo, tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "archive.toml").write_text(CATALOGUE)
+    (tmp_path / "token").write_bytes(b"\x89\xbd\xff\x00")
+    words = ["deposit", str(tmp_path / "site"), str(tmp_path / "public"), "heron", "--server", zenodo.url]
+    done = CliRunner().invoke(command, [*words, "--token-file", str(tmp_path / "token")])
+
+    assert done.exit_code == 2
+    assert "the token has other characters than letters and digits" in done.stderr
+
+
+def test_commands_that_are_proposed_are_those_of_a_shell(tmp_path):
+    site, public = tmp_path / "my site", tmp_path / "the public"
+    site.mkdir()
+    (site / "archive.toml").write_text(CATALOGUE)
+    done = CliRunner().invoke(command, ["build", str(site), "-o", str(public)])
+
+    assert done.exit_code == 0, done.output
+    assert f"; gwa site console '{site}' fetches DuckDB" in done.stderr
+    assert f"; gwa site fair '{public}' says more" in done.stderr
 
 
 def test_open_data_need_a_licence_with_an_identifier(zenodo, catalogue, folder):

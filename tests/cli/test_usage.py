@@ -85,6 +85,22 @@ def test_a_wrong_word_is_an_error_of_usage(words, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["plan", TINY, "--price-per-processor-year"],
+        ["anonymize", TINY, "-o", "out.gwf", "--key", "key", "--k", "2", "--leave-out"],
+        ["collect", "slurm", "-o", "out.duckdb", "--timeout"],
+        ["fit", TINY, "daily", "--shift"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_no_number_is_within_no_range(words):
+    done = run(*words, "nan")
+    assert done.exit_code == 2
+    assert "'nan' is no number within " in done.stderr
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_has_a_completion_script(shell):
     assert "_GWA_COMPLETE" in run("completion", shell).stdout

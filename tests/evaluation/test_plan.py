@@ -221,7 +221,9 @@ def test_the_months_seen_are_those_within_the_loads_of_the_log():
 def test_a_class_without_jobs_is_refused():
     world = made().world
     found = plan(world, made().asked, capacity_is_stated=True, classes=[SizeClass(world.capacity)])
-    assert [why.id for one in refused(found) for why in one.reasons] == ["waits"]
+    assert [(why.id, why.text) for one in refused(found) for why in one.reasons] == [
+        ("waits", "no job that can be replayed is such a job, expected some")
+    ]
 
 
 # --- Windows ---
@@ -426,6 +428,48 @@ def test_what_needs_no_forecast_is_told_or_said_to_be_unknown(make_store):
     assert not any(user in one.text for one in known.values() for user in set(users))
 
 
+def test_a_short_wait_is_told_with_the_minute_that_its_ratio_has():
+    base = Forecast(EVERY, 11, 0.5, 30.0, "joint", Record(30, 27, 2.0, 0.5), 0.9)
+    plan_ = Plan(10, 11, (base,), (), 5, 0, 0)
+    long = replace(base, before=1e6)
+
+    said, of_long = words.effect(plan_, base), words.effect(plan_, long)
+
+    assert long.after[1] / long.before == pytest.approx(long.ratio, rel=0.01)
+    assert base.after[1] / base.before < 0.1  # of 30 s and a minute half is left, of 30 s nothing
+    assert "the p95 wait of all jobs plus a minute would fall to 0.50 of what it is" in said
+    assert "the p95 wait of all jobs would fall to 0.50 of what it is" in of_long
+
+
+@given(st.floats(0, 3e6), st.floats(0.01, 3))
+def test_a_ratio_that_is_told_of_the_wait_is_that_of_the_wait(before, ratio):
+    found = Forecast(EVERY, 11, ratio, before, "joint", Record(30, 27, 2.0, 0.5), 0.9)
+    if found.is_of_wait:
+        of_waits = [wait / before for wait in found.after]
+        assert of_waits == pytest.approx([found.low, found.ratio, found.high], rel=0.011)
+
+
+def test_one_is_no_more_than_one():
+    none = Refusal(SizeClass(1, 1), 1, ())
+    plan_ = Plan(1, 2, (none,), (), 1, 1, 1)
+
+    assert words.jobs_of(SizeClass(1, 1)) == "jobs of 1 processor"
+    assert words.cost(plan_, Price(Decimal(9))) == "1 more processor would cost 9.00 a year."
+    assert "would be with 1 processor instead of 1" in words.sentences(plan_)[0]
+    assert list(words.remarks(plan_)) == [
+        "1 job larger than the machine was left out.",
+        "1 of 1 jobs has no recorded wait: its work counts, its wait does not.",
+    ]
+
+
+def test_a_machine_on_which_a_fifth_is_no_processor_is_told_no_largest_one():
+    made_world = replace(made().world, capacity=2)
+    found = plan(made_world, 3, capacity_is_stated=True, has_curve=False)
+
+    (reason, *_) = refused(found)[0].reasons
+    assert reason.text == "only more processors can be told, up to 20 %"
+
+
 # --- The command ---
 
 
@@ -473,6 +517,7 @@ def test_the_function_says_what_the_command_prints():
         (["--prices", TINY, "--price-per-processor-year", "1"], "expected either --prices or"),
         (["-o", "page.txt"], "expected a name that ends with .html or .json or .pdf"),
         (["--price-per-processor-year", "-1"], "-1"),
+        (["--price-per-processor-year", "nan"], "'nan' is no number within 0<=x<=1000000000.0"),
     ],
 )
 def test_options_that_say_nothing_are_errors_of_usage(options, message):

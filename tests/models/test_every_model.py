@@ -28,6 +28,12 @@ def made(one, seed=1, **extent):
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
+@pytest.mark.parametrize("length", [float("nan"), float("inf"), 0.0, -1.0])
+def test_a_workload_without_an_end_is_refused(length):
+    with pytest.raises(ModelError, match="expected a number above 0"):
+        Extent(days=length)
+
+
 @MODELS
 def test_says_what_it_is_and_has_a_preset(kind):
     assert kind.about().endswith(".")

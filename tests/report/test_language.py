@@ -364,6 +364,13 @@ def test_a_translator_goes_round_once(tmp_path, sample):
     assert {"Tâches", "Users"} <= labels
 
 
+def test_texts_of_all_rooms_are_to_be_translated():
+    found = {text for texts in template() for text in ([texts.id] if isinstance(texts.id, str) else texts.id)}
+    assert "Report on requests to language models" in found
+    assert "Arrivals of requests" in found
+    assert "only more processors can be told, up to 20 %" in found
+
+
 def test_the_template_has_the_texts_of_today():
     assert as_text(template()) == (LANGUAGES / "messages.pot").read_bytes()
 

@@ -103,6 +103,17 @@ def test_a_trace_is_at_no_distance_from_itself(folder):
     assert [row["measure"] for row in json.loads(done.stdout)] == [line.measure for line in lines]
 
 
+def test_a_single_request_is_at_a_distance_by_what_it_has_only(tmp_path, folder):
+    (tmp_path / "one.csv").write_text("submit_time,tokens_in,tokens_out\n5,7,9\n")
+    with opened(folder / "sample.duckdb") as real, opened(tmp_path / "one.csv") as single:
+        for pair in ((real, single), (single, real)):
+            lines = score_requests(*map(statistics_of, pair))
+            assert {line.measure for line in lines if line.distance is not None} == {
+                "tokens in",
+                "tokens out",
+            }
+
+
 @pytest.mark.skipif(not (LOGS / "today" / "azure").is_dir(), reason="no real logs beside the project")
 @pytest.mark.parametrize("name", ["code", "conv"])
 def test_a_model_of_azures_trace_is_near_it(name, tmp_path):

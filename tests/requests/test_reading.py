@@ -60,6 +60,17 @@ def test_azures_multimodal_trace_has_images(tmp_path):
         assert requests(store, "images", "tokens_in", "tokens_out") == [(3, 1200, 7)]
 
 
+def test_a_table_of_few_columns_has_a_header_as_well(tmp_path):
+    with opened(
+        written(tmp_path / "two", "submit_time,tokens_in", ["1700000000,1", "1700000003,2"])
+    ) as store:
+        assert requests(store, *EVERY[:3]) == [(1.7e9, 1, None), (1700000003.0, 2, None)]
+    with pytest.raises(
+        TraceError, match="1 of 2 lines were refused, the first at line 2: its time is missing"
+    ):
+        opened(written(tmp_path / "none", "tokens_in,tokens_out", ["1,2"]))
+
+
 def test_burstgpt_is_read_by_its_documented_columns(tmp_path):
     rows = [
         "5,ChatGPT,472,18,490,Conversation log",
@@ -331,6 +342,7 @@ def test_requests_are_refused_as_jobs_with_the_right_word(tmp_path):
     for trace in (path, tmp_path / "a.duckdb"):
         with pytest.raises(UnknownFormat, match="holds requests of language models, not jobs") as error:
             gwa.open(trace)
+        assert "gwa convert, report, facts, sql and model take it" in str(error.value)
         assert "\n" not in str(error.value)
     with pytest.raises(UnknownFormat, match="holds requests of language models"):
         convert_anonymized([path], tmp_path / "x.duckdb", b"key" * 20)

@@ -115,7 +115,13 @@ def test_after_coarsening_k_holds_in_what_is_written_and_nothing_else_is_lost(
     make_shared_store, rows, k, leave_out
 ):
     user, submit, size, program = map(list, zip(*rows, strict=True))
-    store = make_shared_store(user_id=user, submit_time=submit, n_procs=size, executable_id=program)
+    store = make_shared_store(
+        user_id=user,
+        submit_time=submit,
+        n_procs=size,
+        executable_id=program,
+        run_time=[float(place) for place in range(len(rows))],
+    )
     told: list[Coarsening] = []
     is_in_reach = leave_out == 1 and len(set(user) - {None}) >= k
     try:
@@ -134,7 +140,8 @@ def test_after_coarsening_k_holds_in_what_is_written_and_nothing_else_is_lost(
         assert copy.account.adds_up
         assert dict(copy.header)["Coarsened"] == made.line
         # A coarser value is the beginning of its time, or the next power of two.
-        kept = frame.merge(store.frame(), on="job_id", suffixes=("", "_before"))
+        assert sorted(frame.job_id) == list(range(1, len(frame) + 1))
+        kept = frame.merge(store.frame(), on="run_time", suffixes=("", "_before"))
         shift = (kept.submit_time_before - kept.submit_time).dropna()
         assert ((shift >= 0) & (shift < made.fine.seconds)).all()
         ratio = (kept.n_procs / kept.n_procs_before).dropna().astype(float)
@@ -155,9 +162,51 @@ def test_the_finest_step_is_taken_at_which_few_enough_jobs_must_go(make_store):
     assert "programs are left out" in list(coarsening(programs, 6).sentences())
 
 
+def test_a_user_is_found_by_any_of_the_sizes_that_are_written(make_store):
+    def store(**more):
+        users = [f"u{number % 4}" for number in range(40)]
+        return make_store(user_id=users, submit_time=[0.0] * 40, n_procs=[4] * 40, **more)
+
+    for field in ("req_n_procs", "n_nodes"):
+        planted = store(**{field: [777] + [4] * 39})
+        assert exposure(planted, 2, by=("size",)).unique == 1
+        with anonymize(planted, KEY, hiding=Hiding(2, 0.1)) as copy:
+            assert copy.frame().groupby(field).user_id.nunique().min() >= 2
+    assert exposure(store(), 2, by=("size",)).unique == 0
+
+
+def test_each_k_is_answered_on_its_own(make_store):
+    store = crowd(make_store, users=4, more=[(f"v{n % 3}", 0.0, 64, "z") for n in range(9)])
+    assert [coarsening(store, k, 0.5).left_out for k in (2, 4, 2)] == [0, 9, 0]
+
+
+def test_numbers_of_jobs_do_not_tell_when_they_came_within_the_beginning_of_a_time(make_store):
+    rows = [(f"u{user}", 1000 * WEEK + WEEK * week + DAY * user + n, 4, "a")
+            for user in range(6) for week in range(5) for n in range(9)]  # fmt: skip
+    store = crowd(make_store, users=0, more=sorted(rows, key=lambda row: row[1]))
+    store.insert("dependencies", [(place, place - 1, 1.0) for place in range(2, len(rows) + 1)])
+    with anonymize(store, KEY, hiding=Hiding(6)) as copy, anonymize(store, KEY, hiding=Hiding(6)) as again:
+        frame, before = copy.frame(), store.frame()
+        links = copy.rows("select job_id, preceding_job from dependencies order by all")
+        assert frame.equals(again.frame())
+
+    assert sorted(frame.job_id) == list(range(1, len(rows) + 1))
+    assert not frame.sort_values("job_id").submit_time.diff().lt(0).any()
+    # Users came one after the other in each week; by their numbers they are among each other.
+    before["rank"] = before.groupby(before.submit_time // WEEK).job_id.rank()
+    frame["rank"] = frame.groupby("submit_time").job_id.rank()
+    assert before.groupby("user_id")["rank"].mean().std() > 15
+    assert frame.groupby("user_id")["rank"].mean().std() < 6
+    weeks = dict(zip(frame.job_id, frame.submit_time, strict=True))
+    assert len(links) == len(rows) - 1
+    assert sorted(weeks[own] - weeks[preceding] for own, preceding in links) == [0.0] * 265 + [WEEK] * 4
+
+
 def test_what_is_out_of_reach_is_refused_in_words(make_store):
     with pytest.raises(TraceError, match="k 7 is out of reach: the trace has 6 users, expected at least 7"):
         coarsening(crowd(make_store), 7)
+    with pytest.raises(TraceError, match="k 2 is out of reach: the trace has 1 user, expected at least 2"):
+        coarsening(crowd(make_store, users=1), 2)
     with pytest.raises(ArgumentError, match="k is 1, expected at least 2"):
         coarsening(crowd(make_store), 1)
     alone = crowd(make_store, users=3, more=[("eve", 900 * DAY + n * WEEK, 1, "a") for n in range(20)])
@@ -187,6 +236,18 @@ def test_the_command_reports_and_hides(tmp_path):
     lost = run("anonymize", log)
     assert lost.exit_code == 2
     assert "expected an output file (-o), or --report" in lost.stderr
+
+
+@pytest.mark.parametrize("words", [["--report"], ["--k", "2", "-o", "out.gwf", "--key", "key"]])
+def test_of_a_trace_without_users_nothing_is_told(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("log.swf").write_text("1 0 0 9 1 -1 -1 1 9 -1 1 -1 -1 -1 -1 -1 -1 -1\n")
+    refused = run("anonymize", "log.swf", *words)
+
+    assert isinstance(refused.exception, TraceError)
+    assert str(refused.exception) == "no job records its user, so that nothing tells who stands alone"
+    assert not refused.stdout
+    assert not Path("out.gwf").exists()
 
 
 CATALOGUE = """

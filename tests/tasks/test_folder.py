@@ -102,6 +102,15 @@ def test_a_trace_without_a_task_is_refused(tmp_path):
     assert run("tasks", "make", TINY, "-o", tmp_path / "tasks", "--task", "power").exit_code == 2
 
 
+def test_that_no_fold_can_be_made_is_told_in_few_words(tmp_path, make_store):
+    few = make_store(submit_time=[0, 1, 2], run_time=[1.0] * 3, wait_time=[0.0] * 3, n_procs=[1] * 3)
+    with pytest.raises(TraceError, match="no task can be made of it: fold-1/wait is not made") as got:
+        make.make(few, "few", tmp_path / "tasks", parts=20)
+    assert str(got.value).count(" is not made: ") == 5
+    assert str(got.value).endswith("; and 95 more")
+    assert not (tmp_path / "tasks").exists()
+
+
 # Measures, by hand and by scikit-learn.
 
 

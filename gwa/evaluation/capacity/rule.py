@@ -31,7 +31,7 @@ from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
 from gwa.words.formatting import fraction, number, seconds, significant
-from gwa.words.message import Message, message
+from gwa.words.message import Message, message, plural
 
 MAXIMUM_CHANGE: Final = "+20%"
 """The largest change that made worlds bear out; with half as many again, no interval held."""
@@ -47,6 +47,9 @@ MAXIMUM_APART: Final = 1.5
 
 HALF_WIDTH: Final = 0.45
 """Half of the interval of the logarithm of a ratio."""
+
+LONG: Final = 100 * OFFSET
+"""The wait in s from which its ratio is told without the minute that is added."""
 
 STEPS: Final = 10
 """Sizes of a curve."""
@@ -110,6 +113,11 @@ class Forecast:
             max((self.before + OFFSET) * ratio - OFFSET, 0.0) for ratio in (self.low, self.ratio, self.high)
         )
         return low, middle, high
+
+    @property
+    def is_of_wait(self) -> bool:
+        """Whether the ratio is that of the wait itself, too: a minute more is within a percent of it."""
+        return self.after[0] >= LONG and self.before >= LONG
 
 
 @dataclass(frozen=True)
@@ -297,17 +305,16 @@ class _Lesson:
             )  # fmt: skip
         if not known:
             of = int(self.among.rows(self.world).sum())
-            yield Reason(
-                "waits", known, 1,
-                message("none of {jobs} such jobs records its wait, expected some", jobs=number(of)),
-            )  # fmt: skip
+            yield Reason("waits", known, 1, _no_wait(of))
         elif len(self.jobs) < MINIMUM_WINDOWS:
             yield Reason(
                 "months", len(self.jobs), MINIMUM_WINDOWS,
-                message(
-                    "{months} months of four weeks have enough such jobs with a known wait, expected at"
-                    " least {least}",
-                    months=number(len(self.jobs)), least=number(MINIMUM_WINDOWS),
+                plural(
+                    "{n} month of four weeks has enough such jobs with a known wait, expected at least"
+                    " {least}",
+                    "{n} months of four weeks have enough such jobs with a known wait, expected at least"
+                    " {least}",
+                    len(self.jobs), least=number(MINIMUM_WINDOWS),
                 ),
             )  # fmt: skip
         elif self.before >= WINDOW:
@@ -357,10 +364,20 @@ def _beyond(capacity: int, asked: int) -> Iterator[Reason]:
         return
     text = (
         message("only more processors can be told, up to 20 %")
-        if asked <= capacity
+        if asked <= capacity or most == capacity
         else message("at most {most} processors, 20 % more, can be told", most=number(most))
     )
     yield Reason("change", asked / capacity - 1, most / capacity - 1, text)
+
+
+def _no_wait(jobs: int) -> Message:
+    if not jobs:
+        return message("no job that can be replayed is such a job, expected some")
+    return plural(
+        "the wait of the only such job is not recorded, expected some",
+        "none of {n} such jobs records its wait, expected some",
+        jobs,
+    )
 
 
 def _unseen(seen: float) -> Reason:

@@ -9,7 +9,7 @@ from gwa.evaluation.capacity.reasons import WAYS
 from gwa.evaluation.capacity.rule import Forecast, Outcome, Plan, Recorded, Refusal
 from gwa.evaluation.capacity.windows import SizeClass
 from gwa.words.formatting import decimal, fraction, number, seconds, significant
-from gwa.words.message import Message, Number, Verbatim, capitalized, joined, message
+from gwa.words.message import Message, Number, Verbatim, capitalized, joined, message, plural
 
 
 def sentences(plan: Plan) -> list[Message]:
@@ -29,13 +29,13 @@ def effect(plan: Plan, found: Forecast) -> Message:
     """Return how waits of a class would change."""
     low, _, high = found.after
     return message(
-        "With {change} more processors ({new} instead of {old}) and the same jobs, the p95 wait of {jobs}"
-        " would {become} {ratio} of what it is, {low} to {high} (4 in 5): from {before} in a median month to"
-        " {after_low} to {after_high}.",
+        "With {change} more processors ({new} instead of {old}) and the same jobs, {wait} would {become}"
+        " {ratio} of what it is, {low} to {high} (4 in 5): from {before} in a median month to {after_low} to"
+        " {after_high}.",
         change=Number(f"{significant(100 * (found.processors / plan.processors - 1), 2)} %"),
         new=number(found.processors),
         old=number(plan.processors),
-        jobs=jobs_of(found.among),
+        wait=_wait(found),
         become=_become(found),
         ratio=times(found.ratio),
         low=times(found.low),
@@ -44,6 +44,14 @@ def effect(plan: Plan, found: Forecast) -> Message:
         after_low=seconds(low),
         after_high=seconds(high),
     )  # fmt: skip
+
+
+def _wait(found: Forecast) -> Message:
+    """Return what the ratio is of: short waits and waits with a minute added have other ratios."""
+    jobs = jobs_of(found.among)
+    if found.is_of_wait:
+        return message("the p95 wait of {jobs}", jobs=jobs)
+    return message("the p95 wait of {jobs} plus a minute", jobs=jobs)
 
 
 def _become(found: Forecast) -> Message:
@@ -69,9 +77,9 @@ def record(found: Forecast) -> Message:
 def cannot_tell(plan: Plan, refused: Sequence[Refusal]) -> Message:
     """Return why the log cannot tell of classes that are *refused* for the same reasons."""
     return message(
-        "Cannot tell what the p95 wait of {jobs} would be with {new} processors instead of {old}: {reasons}.",
+        "Cannot tell what the p95 wait of {jobs} would be with {new} instead of {old}: {reasons}.",
         jobs=joined(message(" and of "), [jobs_of(one.among) for one in refused]),
-        new=number(refused[0].processors),
+        new=plural("{n} processor", "{n} processors", refused[0].processors),
         old=number(plan.processors),
         reasons=joined("; ", [reason.text for reason in refused[0].reasons]),
     )
@@ -81,9 +89,11 @@ def jobs_of(among: SizeClass) -> Message:
     """
     Return the jobs of a class in words.
 
-    >>> jobs_of(SizeClass()), jobs_of(SizeClass(16)), jobs_of(SizeClass(4, 8)), jobs_of(SizeClass(1, 8))
-    ('all jobs', 'jobs of 16 processors or more', 'jobs of 4 to 8 processors', 'jobs of 1 to 8 processors')
+    >>> jobs_of(SizeClass()), jobs_of(SizeClass(16)), jobs_of(SizeClass(4, 8)), jobs_of(SizeClass(1, 1))
+    ('all jobs', 'jobs of 16 processors or more', 'jobs of 4 to 8 processors', 'jobs of 1 processor')
     """
+    if among.least == among.most:
+        return plural("jobs of {n} processor", "jobs of {n} processors", among.least)
     if among.most is not None:
         return message(
             "jobs of {least} to {most} processors", least=number(among.least), most=number(among.most)
@@ -105,12 +115,17 @@ def added(plan: Plan) -> int:
 
 def cost(plan: Plan, price: Price) -> Message:
     """Return what the added processors would cost; without a currency where none is known."""
-    count, amount = number(added(plan)), decimal(price.of(added(plan)), ",f")  # type: ignore[arg-type]
-    said = message("{added} more processors would cost {amount} a year", added=count, amount=amount)
+    amount = decimal(price.of(added(plan)), ",f")  # type: ignore[arg-type]
+    said = plural(
+        "{n} more processor would cost {amount} a year",
+        "{n} more processors would cost {amount} a year",
+        added(plan), amount=amount,
+    )  # fmt: skip
     if price.currency:
-        said = message(
-            "{added} more processors would cost {amount} {currency} a year",
-            added=count, amount=amount, currency=Verbatim(price.currency),
+        said = plural(
+            "{n} more processor would cost {amount} {currency} a year",
+            "{n} more processors would cost {amount} {currency} a year",
+            added(plan), amount=amount, currency=Verbatim(price.currency),
         )  # fmt: skip
     if not price.rate:
         return joined("", (said, "."))
@@ -121,11 +136,16 @@ def cost(plan: Plan, price: Price) -> Message:
 def remarks(plan: Plan) -> Iterator[Message]:
     """Yield what a reader has to know besides: jobs that were left out, or whose waits are unknown."""
     if plan.too_large:
-        yield message("{jobs} jobs larger than the machine were left out.", jobs=number(plan.too_large))
+        yield plural(
+            "{n} job larger than the machine was left out.",
+            "{n} jobs larger than the machine were left out.",
+            plan.too_large,
+        )
     if plan.without_wait:
-        yield message(
-            "{jobs} of {all} jobs have no recorded wait: their work counts, their waits do not.",
-            jobs=number(plan.without_wait), all=number(plan.jobs),
+        yield plural(
+            "{n} of {all} jobs has no recorded wait: its work counts, its wait does not.",
+            "{n} of {all} jobs have no recorded wait: their work counts, their waits do not.",
+            plan.without_wait, all=number(plan.jobs),
         )  # fmt: skip
     if any(isinstance(one, Forecast) for one in plan.outcomes):
         yield message("Such answers are tested on held-out months and made worlds, not on a purchase.")

@@ -19,6 +19,8 @@ Options:
     recognised where it names nothing else.
 ``common``
     those of the names that tables of other programs have, too.
+``least``
+    how many of the names of columns a header has at least; 3 if the format does not say.
 ``mark``
     a pattern that is found in such tables only.
 ``substitutes``

@@ -17,7 +17,7 @@ _INDEX: Final = re.compile(r"(Unnamed: \d+|index)?", re.IGNORECASE)
 _SIGNS: Final = re.compile(r"[^a-z0-9]")
 
 MINIMUM_KNOWN_NAMES: Final = 3
-"""A row is a header if at least this many of its cells are names of columns of the table."""
+"""A row is a header with so many names of columns or more, unless the format says how many."""
 
 MINIMUM_PECULIAR_NAMES: Final = 3
 """A table with other names beside those of such tables is one if it has this many names of theirs alone."""
@@ -219,7 +219,7 @@ def parse_header(row: str, table_spec: TableSpec) -> Columns | None:
         return None
     names = {normalized(cell) for cell in cells}
     wanted = {normalized(name) for name in table_spec.columns}
-    minimum = min(MINIMUM_KNOWN_NAMES, len(wanted))
+    minimum = min(table_spec.options.get("least", MINIMUM_KNOWN_NAMES), len(wanted))
     if names.isdisjoint(map(normalized, _keys(table_spec))) or len(wanted & names) < minimum:
         return None
     return _columns(cells, table_spec)
