@@ -428,26 +428,27 @@ energy = "double"
 columns = { revoked = "boolean", hollow = "boolean", tres = "boolean", summaries = "boolean" }
 select = "select bool_or(is_revoked), bool_or(is_hollow), bool_or(has_tres), bool_or(has_summary) from listed"
 
-# Of a job that was submitted to a federation, all but the cluster that runs it have REVOKED it.
-[beforehand.sibling]
-when = "select revoked from kinds"
-columns = { cluster = "varchar", jobid = "varchar", submit = "varchar", ran_on = "varchar" }
-select = '''
-select revoked.cluster, revoked.jobid, revoked.submit, min(source.cluster)
-from (
-    select distinct cluster, jobid, submit, user_
-    from source
-    where state like 'REVOKED%' and not contains(jobid, '.')
-) as revoked
-inner join source on revoked.jobid = source.jobid and revoked.cluster <> source.cluster
-where source.state not like 'REVOKED%' and source.user_ is not distinct from revoked.user_
-group by revoked.cluster, revoked.jobid, revoked.submit
-'''
-
 # Rows that cannot be read.
 [beforehand.refused]
 columns = { file_no = "integer", line = "bigint", reason = "varchar" }
 select = "select file_no, line, reason from listed where reason is not null"
+
+# Of a job that was submitted to a federation, all but the cluster that runs it have REVOKED it.
+[beforehand.sibling]
+when = "select revoked from kinds"
+columns = { cluster = "varchar", jobid = "varchar", submit = "varchar", who = "varchar", ran_on = "varchar" }
+select = '''
+select revoked.cluster, revoked.jobid, revoked.submit, revoked.who, min(source.cluster)
+from (
+    select distinct cluster, jobid, submit, coalesce(user_, uid) as who
+    from source
+    where state like 'REVOKED%' and not contains(jobid, '.')
+) as revoked
+inner join source on revoked.jobid = source.jobid and revoked.cluster <> source.cluster
+anti join refused on source.file_no = refused.file_no and source.line = refused.line
+where source.state not like 'REVOKED%' and coalesce(source.user_, source.uid) is not distinct from revoked.who
+group by all
+'''
 
 # Numbers that several rows have.
 [beforehand.repeated]
@@ -480,6 +481,7 @@ with listed as materialized (
             source.jobid = sibling.jobid
             and source.cluster = sibling.cluster
             and source.submit is not distinct from sibling.submit
+            and coalesce(source.user_, source.uid) is not distinct from sibling.who
             and source.state like 'REVOKED%'
     anti join refused on source.file_no = refused.file_no and source.line = refused.line
 ),
@@ -931,7 +933,8 @@ step_energy = "double"
 step_cpus = "double"
 is_federated = "boolean"
 
-# Steps without the row of their job: there are some where not all rows are accounted for.
+# Steps without the row of their job: there are some where not all rows are accounted for. A job that its cluster has
+# REVOKED is where it ran, and has no steps where it did not.
 [beforehand.orphaned]
 when = '''
 select (select count(*) from listed) > (select coalesce(sum(rows), 0) from gathered) + (select count(*) from refused)
@@ -940,7 +943,7 @@ columns = { file_no = "integer", line = "bigint" }
 select = '''
 select listed.file_no, listed.line
 from listed
-anti join (from listed where not is_step and reason is null) as known using (site, job)
+anti join (from listed semi join gathered using (file_no, line)) as gathered_jobs using (site, job)
 where is_step and reason is null
 '''
 --- */

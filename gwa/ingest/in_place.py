@@ -28,6 +28,8 @@ from gwa.util.filenames import is_text
 MAXIMUM_TEXTS: Final = 32
 """Each query opens all of them."""
 
+MINIMUM_BYTES: Final = 4_000_000
+"""Of a smaller log, to store the rows takes no longer, and fewer instructions."""
 
 BYTES_OF_ROW: Final = 400
 """The engine's memory for what is kept of each row; with less it is written to disk."""
@@ -69,12 +71,15 @@ def plain_texts(
     """
     Return the files as texts that are read in place, None if one of them is not.
 
-    Neither are they where rows are to be kept, nor in little memory, of which the engine's blocks take most.
+    Neither are they where rows are to be kept, nor in little memory, of which the engine's blocks take most,
+    nor where all of them are small.
     """
     reader = import_module(f"gwa.ingest.readers.{spec.reader}")
     is_limited = options.engine is not None and options.engine.memory is not None
     is_possible = hasattr(reader, "plain_text") and spec.scope == "trace" and not spec.preparation
     if not is_possible or is_limited or options.rows_folder or not 0 < len(heads) <= MAXIMUM_TEXTS:
+        return None
+    if sum(head.path.stat().st_size for head in heads if head.path.is_file()) < MINIMUM_BYTES:
         return None
     found = list[TextInPlace]()
     with reading_progress(heads, [], options) as bar:

@@ -21,6 +21,14 @@ HEADER = "|".join((*NAMES, "JobName"))
 TABLES = ("jobs", "sources", "rejects", "repairs", "source_ids", "raw_ids", "dependencies")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _small_logs():
+    """Let small logs be read in place, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gwa.ingest.in_place.MINIMUM_BYTES", 0)
+        yield
+
+
 def rows(number, name="run"):
     """Return the rows of a job and its script, in the order of `HEADER`."""
     times = f"2024-05-01T10:{number % 60:02}:00|2024-05-01T11:00:00|2024-05-01T12:00:00|01:00:00"
@@ -124,6 +132,14 @@ def test_little_memory_rows_that_are_kept_and_many_files_are_not_for_it(tmp_path
     assert not in_place(path, engine=Engine(memory="400MB"))
     assert not in_place(path, rows_folder=tmp_path / "rows")
     assert not in_place(*[path] * (MAXIMUM_TEXTS + 1))
+
+
+def test_small_logs_are_not_for_it_unless_they_are_many(tmp_path, monkeypatch):
+    path = tmp_path / "a.sacct"
+    path.write_text(TEXT)
+    monkeypatch.setattr("gwa.ingest.in_place.MINIMUM_BYTES", len(TEXT) + 1)
+    assert not in_place(path)
+    assert in_place(path, path)
 
 
 def test_lines_that_are_appended_meanwhile_are_not_read_and_a_log_that_is_replaced_is_told(tmp_path):
