@@ -5,7 +5,7 @@ files = ["azurellminferencetrace*.csv", "azurelmminferencetrace*.csv"]
 reader = "named"
 delimiter = ","
 missing = [""]
-contains = "(?im)^[^\\n]*\\bContextTokens\\b"
+contains = "(?i)Context[ _]?Tokens"
 export = '''
 # code and conversation of 2023 stand in the repository, those of 2024 at the addresses on its pages
 https://github.com/Azure/AzurePublicDataset/tree/master/data

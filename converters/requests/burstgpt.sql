@@ -5,7 +5,7 @@ files = ["burstgpt*.csv"]
 reader = "named"
 delimiter = ","
 missing = [""]
-contains = "(?im)^[^\\n]*\\bRequest tokens\\b"
+contains = "(?i)Request[ _]?tokens"
 export = '''
 https://github.com/HPMLL/BurstGPT/releases
 '''

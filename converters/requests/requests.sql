@@ -6,7 +6,7 @@ reader = "named"
 delimiter = ","
 comment = "#"
 missing = [""]
-contains = "(?im)^[^#\\n]*\\btokens_in\\b"
+contains = "(?i)tokens[ _]?in"
 export = '''
 gwa sample requests -o sample.requests.csv
 gwa convert trace.duckdb -o trace.requests.csv

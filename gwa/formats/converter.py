@@ -383,7 +383,18 @@ def _mismatch(head: FileHead, spec: ConverterSpec, header: _Header) -> str | Non
         width, wanted = _widths(head, spec)
         if width not in wanted and not (header.extra_columns and wanted[0] < width <= MAXIMUM_COLUMNS):
             return f"has {width} columns, expected {' or '.join(map(str, wanted))}"
+    # Columns of requests are sought in the whole text at once, since each log of jobs is tried as one of them.
+    if header.of == RequestStore.holds and _lacks_records(head, header):
+        return NO_RECORD
     return _odd_rows(head, rows, spec, header)
+
+
+NO_RECORD: Final = "has no line such as those of its records"
+
+
+def _lacks_records(head: FileHead, header: _Header) -> bool:
+    """Whether nothing in *head* is what a format's files contain."""
+    return header.contains is not None and not header.contains.search(head.text)
 
 
 def _odd_rows(head: FileHead, rows: Sequence[str], spec: ConverterSpec, header: _Header) -> str | None:
@@ -392,8 +403,8 @@ def _odd_rows(head: FileHead, rows: Sequence[str], spec: ConverterSpec, header: 
         return None if found == "own" else "names columns that it does not have"
     if header.first and 2 * sum(bool(header.first.match(row)) for row in rows) < len(rows):
         return "most of its lines look different"
-    if header.contains and not header.contains.search(head.text):
-        return "has no line such as those of its records"
+    if _lacks_records(head, header):
+        return NO_RECORD
     if header.distinct and not _is_distinct(rows, spec.source_table, header.distinct):
         return f"most of its lines have the same {header.distinct}"
     return None
