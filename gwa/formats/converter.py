@@ -383,7 +383,7 @@ def _mismatch(head: FileHead, spec: ConverterSpec, header: _Header) -> str | Non
         width, wanted = _widths(head, spec)
         if width not in wanted and not (header.extra_columns and wanted[0] < width <= MAXIMUM_COLUMNS):
             return f"has {width} columns, expected {' or '.join(map(str, wanted))}"
-    # Columns of requests are sought in the whole text at once, since each log of jobs is tried as one of them.
+    # Columns of requests are sought in the whole text at once: each log of jobs is tried as one of them.
     if header.of == RequestStore.holds and _lacks_records(head, header):
         return NO_RECORD
     return _odd_rows(head, rows, spec, header)
