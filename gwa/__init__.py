@@ -14,7 +14,7 @@ The toolbox and archive for workload traces of clusters, grids and clouds.
 - `Progress`: how a program follows long work.
 - `GwaError`: any error that gwa raises on purpose. Its kinds are `TraceError`, `UnknownFormat`,
   `RowsLostError`, `StrictError`, `QueryError`, `DefinitionError`, `ArgumentError`, `ModelError`,
-  `SimulationError`, `EngineError`, `OutputError`, `DownloadError` and `MissingAsset`.
+  `SimulationError`, `EngineError`, `OutputError`, `DownloadError`, `DepositError` and `MissingAsset`.
 
 Everything not named here is internal and may change.
 """
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from gwa.errors import (
     ArgumentError,
     DefinitionError,
+    DepositError,
     DownloadError,
     EngineError,
     GwaError,
@@ -82,6 +83,7 @@ __all__ = [
     "ArgumentError",
     "Column",
     "DefinitionError",
+    "DepositError",
     "DownloadError",
     "EngineError",
     "Fact",

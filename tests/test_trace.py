@@ -22,7 +22,7 @@ from gwa.store.schema import FIELDS
 PUBLIC = {
     *("open", "Trace", "Subset", "Account", "System", "Sample", "Progress", "__version__"),
     *("check", "compare", "convert", "fetch", "fit", "generate", "sample", "score", "simulate", "wait"),
-    *("whatif", "plan", "FittedModel"),
+    *("whatif", "plan", "charge", "FittedModel"),
     *("Report", "Section", "Fact", "Facts", "FactTable", "Table", "Column", "Figure", "Note", "Finding"),
     *(name for name, kind in vars(errors).items() if isinstance(kind, type)),
 }

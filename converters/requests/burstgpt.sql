@@ -5,7 +5,7 @@ files = ["burstgpt*.csv"]
 reader = "named"
 delimiter = ","
 missing = [""]
-contains = "(?i)Request[ _]?tokens"
+contains = "equest[ _]?[Tt]okens" # whatever its first letter: a text that begins alike is sought fast
 export = '''
 https://github.com/HPMLL/BurstGPT/releases
 '''

@@ -6,7 +6,7 @@ reader = "named"
 delimiter = ","
 comment = "#"
 missing = [""]
-contains = "(?i)tokens[ _]?in"
+contains = "okens[ _]?[Ii]n" # whatever its first letter: a text that begins alike is sought fast
 export = '''
 gwa sample requests -o sample.requests.csv
 gwa convert trace.duckdb -o trace.requests.csv
