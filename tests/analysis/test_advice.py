@@ -34,9 +34,9 @@ WORLDS: dict[str, tuple[dict[str, list[Any]], str]] = {
         {"average_cpu_time": [1740.0] * NUMBER},
         "Ask for one core for programs that use one",
     ),
-    "low-cpu-use": ({"average_cpu_time": [3000.0] * NUMBER}, "Use fewer cores"),
+    "low-cpu-use": ({"average_cpu_time": [3000.0] * NUMBER}, "of several cores, use fewer"),
     "idle-gpu-hours": ({"gpu_utilization": [0.0] * NUMBER}, "Check that the program finds its GPUs"),
-    "low-gpu-use": ({"gpu_utilization": [0.2] * NUMBER}, "Use fewer GPUs"),
+    "low-gpu-use": ({"gpu_utilization": [0.2] * NUMBER}, "Give each GPU more work"),
     "ended-memory": (
         {"state": ["OUT_OF_MEMORY"] * 4 + ["COMPLETED"] * (NUMBER - 4)},
         "Ask for more memory, or use less.",
