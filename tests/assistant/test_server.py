@@ -1,6 +1,5 @@
 """The server as an assistant starts it: over standard input and output, and over HTTP with a token."""
 
-import asyncio
 import itertools
 import json
 import socket
@@ -18,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from gwa.assistant.desk import Desk
 from gwa.assistant.server import guarded, server
 from gwa.assistant.tools import TOOLS
+from tests.assistant.talking import talked
 from tests.conftest import HOME
 
 TINY = HOME / "sample_traces" / "swf" / "tiny.swf"
@@ -36,7 +36,7 @@ def test_an_assistant_starts_the_command_and_asks():
             fields = await client.read_resource("gwa://fields")
             return tools, answer, wrong, unasked, facts, fields
 
-    tools, answer, wrong, unasked, facts, fields = asyncio.run(talk())
+    tools, answer, wrong, unasked, facts, fields = talked(talk())
     assert [tool.name for tool in tools] == list(TOOLS)
     assert all(tool.description and "desk" not in tool.input_schema["properties"] for tool in tools)
     assert answer.structured_content["facts"] == {"trace.jobs": 1200}
@@ -59,7 +59,7 @@ def test_long_answers_tell_how_far_they_are():
             async with Client(server(desk)) as client:
                 return await client.call_tool("whatif", {"changes": ["cpus +20%"]}, progress_callback=listen)
 
-    answer = asyncio.run(talk())
+    answer = talked(talk())
     assert not answer.is_error
     assert told[0][2]
     assert all(before[0] <= after[0] for before, after in itertools.pairwise(told))
@@ -104,7 +104,7 @@ def test_http_answers_those_who_send_the_token(address):
         ):
             return await client.call_tool("questions", {})
 
-    assert len(asyncio.run(talk()).structured_content["answers"]) == 5
+    assert len(talked(talk()).structured_content["answers"]) == 5
 
 
 @pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "secret"}])

@@ -4,7 +4,6 @@ What an assistant is told: each tool by the official client, against computation
 Fifty questions on each of three logs; the truth of each is computed by pandas from the log's own columns.
 """
 
-import asyncio
 import math
 
 import numpy as np
@@ -17,6 +16,7 @@ from gwa.analysis.advice import letter
 from gwa.assistant.desk import Desk
 from gwa.assistant.server import server
 from gwa.metrics.alerts import alerts
+from tests.assistant.talking import talked
 from tests.conftest import HOME, LOGS
 
 KTH = LOGS / "swf" / "KTH-SP2-1996-2.1-cln.swf.gz"
@@ -106,7 +106,7 @@ def asked(log):
                 async with Client(made) as client:
                     return await client.call_tool(tool, arguments)
 
-            answer = asyncio.run(call())
+            answer = talked(call())
             assert not answer.is_error, answer.content
             about = answer.structured_content["about"]
             assert about.keys() >= {"trace", "part", "window", "caveats", "not_recorded"}
