@@ -1,55 +1,44 @@
 """Which distributions describe the workload."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from gwa.analysis.base import Chapter, Made, analysis
+from gwa.analysis.fit_blocks import (
+    COLUMNS,
+    CURVE_POINTS,
+    REPLICATES,
+    SEED,
+    TESTED_VALUES,
+    best_fits,
+    fit_facts,
+    fit_row,
+    fitted_cdf,
+    with_best_tested,
+)  # fmt: skip
 from gwa.metrics.characteristics import FITTED, FittedCharacteristic, bootstrap
 from gwa.metrics.papers.anoep2009 import BINARY, PRESETS, Measured
 from gwa.metrics.papers.published import cells
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table
 from gwa.report.facts import number
-from gwa.report.figures.cdf import cdf
 from gwa.report.figures.lines import lines
 from gwa.statistics.distribution import FitError
-from gwa.statistics.fit import SIGNIFICANCE, SIX, Fit, Fits, with_p_values
+from gwa.statistics.fit import SIGNIFICANCE, SIX, Fits
 from gwa.statistics.power_law import power_law, power_law_p_value
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
-from gwa.words.formatting import decimal, fraction, show
+from gwa.words.formatting import fraction, show
 from gwa.words.formatting import number as number_text
-from gwa.words.message import capitalized, joined, message, plural, within_sentence
+from gwa.words.message import joined, message, plural, within_sentence
 from gwa.words.unit import Unit, Value
-
-SEED: Final = 2009
-TESTED_VALUES, REPLICATES = 1000, 99
-"""The number of values that the two best fits are tested on, and of simulated samples."""
-
-UNTESTED: Final = ("hyperexponential",)
-"""Distributions whose test takes too long for a report; ``gwa fit --test`` includes them."""
-
-CURVE_POINTS: Final = 200
 
 MINIMA: Final = 30
 """How many beginnings of a power law are tried."""
 
 UNITS: Final[Mapping[str, Unit]] = {"seconds": "seconds", "kilobytes": "kilobytes"}
-
-COLUMNS: Final = (
-    Column("distribution", "Distribution"),
-    Column("parameters", "Parameters"),
-    Column("ks", "KS"),
-    Column("anderson_darling", "AD"),
-    Column("cramer_von_mises", "CvM"),
-    Column("aic", "AIC"),
-    Column("bic", "BIC"),
-    Column("p_value", "p, bootstrap"),
-    Column("remark", "Remark"),
-)
 
 LAW_COLUMNS: Final = (
     Column("characteristic", "Characteristic"),
@@ -121,15 +110,10 @@ def fits(store: Store) -> Iterator[Block]:
 def with_tests(characteristic: FittedCharacteristic, measured: Measured) -> Fits:
     """Return the six fits and, of a natural characteristic, bootstrap p-values of the best by KS and BIC."""
     candidates = characteristic.fit(measured, SIX)
-    best = {fit.name for fit in (candidates.best_ks, candidates.best_bic) if fit} - set(UNTESTED)
     positive = measured.x.restrict(above=0.0)
-    to_test = Fits(tuple(fit for fit in candidates if fit.name in best))
     if not characteristic.natural or positive.values.size < 2:  # noqa: PLR2004 - one value fits anything
         return candidates
-    plan = bootstrap(measured, TESTED_VALUES, REPLICATES)
-    tested = with_p_values(to_test, positive, np.random.default_rng(SEED), plan)
-    by_name = {fit.name: fit for fit in tested}
-    return Fits(tuple(by_name.get(fit.name, fit) for fit in candidates), candidates.refused)
+    return with_best_tested(candidates, positive, bootstrap(measured, TESTED_VALUES, REPLICATES))
 
 
 def _blocks(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> Iterator[Block]:
@@ -140,7 +124,7 @@ def _blocks(characteristic: FittedCharacteristic, measured: Measured, candidates
         f"fit-{characteristic.name.replace('_', '-')}",
         f"{characteristic.title}{base}",
         COLUMNS,
-        tuple(_row(fit) for fit in candidates),
+        tuple(map(fit_row, candidates)),
         _table_note(characteristic, measured, candidates),
     )
     yield Note(message("{title}: {verdict}", title=characteristic.title, verdict=candidates.verdict()))
@@ -207,92 +191,29 @@ def _table_note(characteristic: FittedCharacteristic, measured: Measured, candid
 def _facts(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> tuple[Fact, ...]:
     """Return all facts on the fits of a characteristic."""
     prefix, title = f"fit.{characteristic.name}", characteristic.title
-    best_ks, best_bic = candidates.best_ks, candidates.best_bic
-    facts = [
+    return (
         Fact(f"{prefix}.n", measured.x.n, message("{title}: values", title=title), "count"),
         Fact(f"{prefix}.base", measured.base or None, message("{title}: base of the logarithm", title=title)),
         Fact(f"{prefix}.dropped", measured.dropped, message("{title}: dropped", title=title), "fraction"),
         Fact(
             f"{prefix}.zeros", measured.zeros, message("{title}: zeros on the scale", title=title), "fraction"
         ),
-        Fact(
-            f"{prefix}.best_ks",
-            best_ks.name if best_ks else None,
-            message("{title}: best by KS", title=title),
-        ),
-        Fact(
-            f"{prefix}.best_bic",
-            best_bic.name if best_bic else None,
-            message("{title}: best by BIC", title=title),
-        ),
-    ]
-    for fit in candidates:
-        values = {
-            **fit.parameters, "ks": fit.ks, "anderson_darling": fit.anderson_darling,
-            "cramer_von_mises": fit.cramer_von_mises, "aic": fit.aic, "bic": fit.bic,
-            "p_value": fit.p.ks if fit.p else None,
-        }  # fmt: skip
-        facts += [
-            Fact(
-                f"{prefix}.{fit.name}.{name}",
-                number(value),
-                message("{title}, {title2}: {name}", title=title, title2=fit.title, name=name),
-            )
-            for name, value in values.items()
-        ]
-        if fit.degenerate:
-            label = message("{title}, {title2}: why it is not ranked", title=title, title2=fit.title)
-            facts.append(Fact(f"{prefix}.{fit.name}.degenerate", fit.degenerate, label))
-    return tuple(facts)
-
-
-def _row(fit: Fit) -> tuple[Value, ...]:
-    """Return the row of a fit."""
-    parameters = joined(
-        ", ",
-        (
-            message("{name} {value}", name=name, value=decimal(value, ".4g"))
-            for name, value in fit.parameters.items()
-        ),
+        *fit_facts(prefix, title, candidates),
     )
-    p = number(fit.p.ks) if fit.p else None
-    return (
-        capitalized(fit.title), parameters, number(fit.ks), number(fit.anderson_darling),
-        number(fit.cramer_von_mises), number(fit.aic), number(fit.bic), p,
-        message("not ranked: {degenerate}", degenerate=fit.degenerate) if fit.degenerate else "",
-    )  # fmt: skip
 
 
 def _figure(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> Figure:
     """Return the figure of the distribution with the two best fits, in the unit of the values."""
     x = _drawn(characteristic, measured)
-    grid = _grid(characteristic, x)
-    best = _best(candidates)
-    figure = cdf(
-        f"fit-{characteristic.name.replace('_', '-')}-cdf",
-        message("{title} and the best fits", title=characteristic.title),
-        {"data": x.ecdf()},
-        characteristic.title,
-        message(
-            "Cumulative fraction of {n}, and the best by KS and by BIC: ",
-            n=plural("{n} value", "{n} values", x.n),
-        )
-        + joined(
-            ", ", (message("{title} (KS {ks})", title=fit.title, ks=show(fit.ks)) for fit in best.values())
-        )
-        + ".",
+    return fitted_cdf(
+        x,
+        candidates,
+        name=f"fit-{characteristic.name.replace('_', '-')}-cdf",
+        title=characteristic.title,
+        grid=_grid(characteristic, x),
         unit=UNITS.get(characteristic.unit, ""),
-        ylabel="Fraction of values",
         log=characteristic.natural,
     )
-    # The curve of a fit need not reach 1 within the data, where that of a distribution of data ends.
-    drawn = [
-        {"label": fit.title, "x": grid.tolist(), "y": fit.distribution.cdf(grid).round(5).tolist()}
-        for fit in best.values()
-    ]
-    curves = figure.data["curves"]
-    data = {**figure.data, "curves": [*curves, *drawn]} if isinstance(curves, list) else figure.data
-    return replace(figure, data=data)
 
 
 def _tail(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> Figure:
@@ -301,7 +222,7 @@ def _tail(characteristic: FittedCharacteristic, measured: Measured, candidates: 
     values, shares = x.ecdf()
     grid = _grid(characteristic, x)
     curves = {"data": (values[:-1], 1 - shares[:-1])}
-    for fit in _best(candidates).values():
+    for fit in best_fits(candidates).values():
         survival = fit.distribution.sf(grid)
         visible = survival > 1 / (2 * x.n)
         curves[fit.title] = (grid[visible], survival[visible])
@@ -336,11 +257,6 @@ def _grid(characteristic: FittedCharacteristic, x: Sample) -> Floats:
     """Return where the curves of fits are drawn."""
     space = np.geomspace if characteristic.natural else np.linspace
     return space(x.min(), x.max(), CURVE_POINTS)
-
-
-def _best(candidates: Fits) -> dict[str, Fit]:
-    """Return the best fits by KS and by BIC, which may be the same."""
-    return {fit.name: fit for fit in (candidates.best_ks, candidates.best_bic) if fit}
 
 
 def _published_numbers(store: Store) -> Iterator[Block]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections.fits import REPLICATES, SEED, TESTED_VALUES
+from gwa.analysis.fit_blocks import REPLICATES, SEED, TESTED_VALUES
 from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
