@@ -77,7 +77,7 @@ def convert(  # noqa: PLR0913 - all but the paths go by name
     by_month
         Whether Parquet is written as a folder with a file for each month.
     progress
-        What is told how far the work has come.
+        Receives the progress of the work.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def fetch(key: str, folder: FilePath = ".", progress: Progress = SILENT) -> list
     folder
         Where its files go; those that are there already and whole stay.
     progress
-        What is told how far the work has come.
+        Receives the progress of the work.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def generate(  # noqa: PLR0913 - all but the model go by name
     arrivals
         The name of another arrival process.
     progress
-        What is told how far the work has come.
+        Receives the progress of the work.
 
     Returns
     -------
@@ -320,7 +320,7 @@ def simulate(
     workers
         Worker processes.
     progress
-        What is told how far the work has come.
+        Receives the progress of the work.
 
     Returns
     -------
@@ -374,7 +374,7 @@ def compare(
     like
         ``period`` compares the time that all cover, ``load`` weeks of the same load.
     progress
-        What is told how far the work has come.
+        Receives the progress of the work.
 
     Returns
     -------
@@ -458,13 +458,13 @@ def whatif(
     was
         The policy that the machine as it was is replayed with.
     progress
-        What is told how far the work has come.
+        Receives the progress of the work.
 
     Returns
     -------
     dict
         The answer as ``gwa whatif --json`` prints it: ``trust`` says whether the log bears it out, ``plan``
-        has what the log tells of more processors, and ``sentences`` has all in words.
+        has what the log predicts for more processors, and ``sentences`` has all in words.
 
     Raises
     ------
@@ -502,25 +502,25 @@ def plan(
     trace: TraceOrSource, cpus: str = "+20%", *, size: str | None = None, progress: Progress = SILENT
 ) -> dict[str, Any]:
     """
-    Say what waits would be with more processors, where the trace can tell.
+    Predict waits with more processors, where the trace can.
 
     Parameters
     ----------
     trace
         A trace, or what `gwa.open` takes.
     cpus
-        Processors: a number, or a difference such as ``+10%``; a fifth more at most can be told.
+        Processors: a number, or a difference such as ``+10%``; at most a fifth more.
     size
         The jobs whose waits are asked for: ``16`` for 16 processors or more, ``4..8``, ``all``. None is all,
         and the large ones.
     progress
-        What is told how far the work has come.
+        Receives the progress of the work.
 
     Returns
     -------
     dict
-        The answer as ``gwa plan --json`` prints it: ``answers`` has what is told of each class of jobs, or
-        the ``reasons`` why it cannot be told, and ``sentences`` has it in words.
+        The answer as ``gwa plan --json`` prints it: ``answers`` has the forecast for each class of jobs, or
+        the ``reasons`` why there is none, and ``sentences`` has it in words.
 
     Raises
     ------

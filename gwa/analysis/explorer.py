@@ -268,7 +268,7 @@ def _aside() -> Iterator[str]:
 def _follows(
     store: Store, choices: Sequence[Choice], shown: Sequence[Dimension], cells: Cube
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the ids of the tables and figures that cells tell of a selection, with what they show."""
+    """Yield the ids of the tables and figures that follow a selection, with what they show."""
     keys = {"day", "all", "outcome", *_times(store, cells)}
     for choice, dimension in zip(choices, shown, strict=True):
         keys.add(choice.key)
@@ -293,7 +293,7 @@ def _follows(
 
 
 def _times(store: Store, cells: Cube) -> Iterator[str]:
-    """Yield the keys of the classes of times that cells tell apart: of hours, and of days with a date."""
+    """Yield the keys of the classes of times that cells distinguish: of hours, and of days with a date."""
     if cells.grain.have_hours:
         yield "hour"
     if cells.grain.days == 1 and not store.system.relative:

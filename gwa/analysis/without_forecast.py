@@ -10,7 +10,7 @@ from gwa.words.formatting import fraction, number
 from gwa.words.message import message, plural
 
 FEW: Final = 3
-"""Users whose share is told."""
+"""The number of users whose share is stated."""
 
 
 def without_forecast(store: Store) -> tuple[Recorded, ...]:

@@ -34,7 +34,7 @@ def overview(traces: Sequence[PublicTrace], width: int) -> str:
 
 
 def card(trace: PublicTrace, width: int) -> str:
-    """Return all that the list tells of *trace*, each claim with the numbers of where it was read."""
+    """Return all claims about *trace*, each with the numbers of its sources."""
     numbers: dict[str, int] = {}
     lines = [trace.title]
     for name, value, sources in _claims(trace):

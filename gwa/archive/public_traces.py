@@ -268,7 +268,7 @@ def references(trace: PublicTrace) -> Mapping[str, Reference]:
 
 
 def described(trace: PublicTrace) -> dict[str, Any]:
-    """Return everything that the list tells of *trace*, for JSON; what is not known is None."""
+    """Return all fields of *trace* for JSON; what is not known is None."""
     told = asdict(trace)
     return {
         "key": told.pop("key"),

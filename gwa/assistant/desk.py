@@ -153,7 +153,7 @@ class Desk:
         self._parts: OrderedDict[tuple[str, str | None, str | None], Part] = OrderedDict()
         self._answers: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self.progress: Progress = SILENT
-        """What is told how far an answer has come that takes long."""
+        """Receives the progress of an answer that takes long."""
 
     @classmethod
     def open(cls, paths: Sequence[Path], memory: str | None = None, *, is_anonymous: bool = False) -> Self:

@@ -32,7 +32,7 @@ HOST: Final = "127.0.0.1"
 PATH: Final = "/mcp"
 
 INTERVAL: Final = 0.2
-"""Seconds after which progress is told again."""
+"""Seconds between two reports of progress."""
 
 INSTRUCTIONS: Final = """
 These tools answer questions about workload traces of clusters: accounting logs of jobs. Begin with
@@ -96,7 +96,7 @@ def _of(tool: Callable[..., Answer], desk: Desk, lock: Lock) -> Callable[..., An
 
 
 class _Told(Progress):
-    """Tells a client that wants to know how far an answer has come."""
+    """Reports the progress of an answer to a client that asks for it."""
 
     def __init__(self, context: "Context[Any]") -> None:
         self._context = context
@@ -106,7 +106,7 @@ class _Told(Progress):
 
     @contextmanager
     def step(self, label: str, total: float | None = None) -> Iterator[Progress]:
-        """Tell that a piece of work begins."""
+        """Report that a piece of work begins."""
         self._label, self._total = label, self._done + (total or 0.0)
         self._tell()
         yield self

@@ -12,10 +12,10 @@ FREE, RUNNING, LAST = 0, 1, 2
 
 Columns = TypeVar("Columns", bound=tuple[Any, ...])
 
-FEW: Final = 4_000
+MINIMUM_COMPILED: Final = 4_000
 """Up to this many jobs, the loop ends before its compiled form is loaded, which takes .9 s and 150 MB."""
 
-MOST: Final = 100_000
+MAXIMUM_UNCOMPILED: Final = 100_000
 """More jobs are not scheduled without numba: at each event, the loop may look at all that wait."""
 
 
@@ -57,7 +57,7 @@ def from_queue(
     """Return when each job starts; the job of lowest *rank* is at the head of the queue."""
     n = len(submit)
     work, queue = Work(submit, run, estimate, procs, rank), empty(n, cpus)
-    if is_worth_compiling(n, FEW, MOST, "jobs"):
+    if is_worth_compiling(n, MINIMUM_COMPILED, MAXIMUM_UNCOMPILED, "jobs"):
         compiled(_run_events)(work, queue, backfills)
         return queue.start
     queue = as_lists(queue)

@@ -8,13 +8,13 @@ import numpy as np
 from gwa.simulation.jobs import NONE, Floats, Integers
 from gwa.util.compiled import compiled, is_worth_compiling
 
-MOST: Final = 20_000
+MAXIMUM_UNCOMPILED: Final = 20_000
 """More jobs are not scheduled without numba: where many wait, each may give its place to any other."""
 
 
 def from_reservations(submit: Floats, run: Floats, estimate: Floats, procs: Integers, cpus: int) -> Floats:
     """Return when each job starts."""
-    if is_worth_compiling(len(submit), 0, MOST, "jobs"):
+    if is_worth_compiling(len(submit), 0, MAXIMUM_UNCOMPILED, "jobs"):
         return compiled(_run_events)(submit, run, estimate, procs, cpus)
     return _run_events(submit, run, estimate, procs, cpus)
 

@@ -22,7 +22,7 @@ from gwa.simulation.selection import selection as selection_called
 from gwa.simulation.tasks import Tasks
 from gwa.util.compiled import is_worth_compiling, jit
 
-MOST: Final = 10_000
+MAXIMUM_UNCOMPILED: Final = 10_000
 """More tasks are not simulated without numba: they would take a minute or more for each policy."""
 
 
@@ -75,7 +75,7 @@ def simulate(  # noqa: PLR0913 - what an experiment varies
         raise SimulationError("the horizon is not a time")
     if len(tasks) and not structure.central and tasks.site.max() >= len(grid):
         raise SimulationError(f"there is no cluster {tasks.site.max()}, where a task is submitted")
-    is_worth_compiling(len(tasks), 0, MOST, "tasks")
+    is_worth_compiling(len(tasks), 0, MAXIMUM_UNCOMPILED, "tasks")
     table, speeds = _table(tasks, policy), _visible(policy.resources, grid.speeds, np.zeros(len(grid)), 1.0)
     priority = np.random.default_rng(seed).permutation(int(table.user.max(initial=0)) + 1)
     rules = Rules(

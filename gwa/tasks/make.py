@@ -44,8 +44,8 @@ FILES: Final = {FEATURES, CARD, README, *LABELS.values()}
 """All files in the folder of a task but those of baselines."""
 
 
-TOLD: Final = len(TASKS)
-"""Reasons that are told where nothing can be made: of many folds they are much the same."""
+MAXIMUM_REASONS: Final = len(TASKS)
+"""The maximum number of reasons in an error: those of many folds are much the same."""
 
 FOLD: Final = re.compile(r"fold-[1-9][0-9]*")
 
@@ -101,8 +101,8 @@ def make(
     possible = {name: one for name, one in chosen.items() if not reasons[name]}
     left_out = tuple(f"{name} is not made: {reason}" for name, reason in reasons.items() if reason)
     if not possible:
-        more = f"; and {len(left_out) - TOLD:,} more" if len(left_out) > TOLD else ""
-        raise TraceError(f"{title}: no task can be made of it: {'; '.join(left_out[:TOLD])}{more}")
+        more = f"; and {len(left_out) - MAXIMUM_REASONS:,} more" if len(left_out) > MAXIMUM_REASONS else ""
+        raise TraceError(f"{title}: no task can be made of it: {'; '.join(left_out[:MAXIMUM_REASONS])}{more}")
     columns = features(jobs)
     unchanged = unchanged_rows(jobs, np.unique(np.concatenate([one.rows for _, one in possible.values()])))
     with (

@@ -158,14 +158,14 @@ def planted_gain(task: Task, jobs: SubmittedJobs, chosen: Chosen, columns: dict[
     for _ in range(int(np.clip(DRAWS // max(test.size, 1), 3, MAXIMUM_DRAWS))):
         fact, other = rng.standard_normal((2, len(jobs)))
         noisy = labels + fact[rows]
-        told, idle = (
-            _design(_told(ledgers, np.where(known, one, np.nan), rows), train) for one in (fact, other)
+        learnt, idle = (
+            _design(_recent(ledgers, np.where(known, one, np.nan), rows), train) for one in (fact, other)
         )
-        with_told, with_idle, with_fact, with_other = (
+        with_learnt, with_idle, with_fact, with_other = (
             _error(np.hstack([plain, more]), noisy, train, test)
-            for more in (told, idle, fact[rows][:, None], other[rows][:, None])
+            for more in (learnt, idle, fact[rows][:, None], other[rows][:, None])
         )
-        through.append(with_idle - with_told)
+        through.append(with_idle - with_learnt)
         leaking.append(with_other - with_fact)
     error = float(np.std(through, ddof=1) / np.sqrt(len(through)))
     found = Planted(float(np.mean(through)), error, float(np.mean(leaking)))
@@ -177,8 +177,8 @@ def planted_gain(task: Task, jobs: SubmittedJobs, chosen: Chosen, columns: dict[
     return found
 
 
-def _told(ledgers: Sequence[Ledger], facts: Floats, rows: Ints) -> list[Floats]:
-    """Return what *rows* are told of the *facts* of earlier jobs."""
+def _recent(ledgers: Sequence[Ledger], facts: Floats, rows: Ints) -> list[Floats]:
+    """Return the *facts* of earlier jobs that *rows* may have."""
     recent = [ledger.recent(facts, logarithmic=False) for ledger in ledgers]
     return [column[rows] for one in recent for column in (one.last, one.two)]
 

@@ -183,7 +183,7 @@ def test_what_cannot_be_told_is_no_number_anywhere(number):
 
     assert all(reason in [why.id for why in one.reasons] for one in refused(found))
     for answer in json.loads(text)["answers"]:
-        assert answer["is_told"] is False
+        assert answer["is_answered"] is False
         assert {answer[key] for key in words.ANSWER} <= {None}
     for row in words.rows(found):
         if row[-1]:
@@ -467,7 +467,7 @@ def test_a_machine_on_which_a_fifth_is_no_processor_is_told_no_largest_one():
     found = plan(made_world, 3, capacity_is_stated=True, has_curve=False)
 
     (reason, *_) = refused(found)[0].reasons
-    assert reason.text == "only more processors can be told, up to 20 %"
+    assert reason.text == "only up to 20 % more processors can be planned for"
 
 
 # --- The command ---

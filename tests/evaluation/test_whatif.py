@@ -427,7 +427,7 @@ def test_the_command_answers_and_writes_a_page(tmp_path):
 
     assert done.exit_code == 0
     assert found["trust"]["is_validated"] is False
-    assert [one["is_told"] for one in found["plan"]["answers"]] == [False, False]
+    assert [one["is_answered"] for one in found["plan"]["answers"]] == [False, False]
     assert found["processors"] == {"old": 48, "new": 58}
     assert "<h1><bdi>What if there were 58 processors instead of 48?</bdi></h1>" in page
     assert '<p class="found-out"><bdi>Cannot tell what the p95 wait of all jobs' in page

@@ -368,7 +368,7 @@ def test_texts_of_all_rooms_are_to_be_translated():
     found = {text for texts in template() for text in ([texts.id] if isinstance(texts.id, str) else texts.id)}
     assert "Report on requests to language models" in found
     assert "Arrivals of requests" in found
-    assert "only more processors can be told, up to 20 %" in found
+    assert "only up to 20 % more processors can be planned for" in found
 
 
 def test_the_template_has_the_texts_of_today():

@@ -28,7 +28,7 @@ MANY = st.lists(
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
     """Compile each policy, which takes seconds, before any test is timed."""
-    with patch.object(_queue, "FEW", 0):
+    with patch.object(_queue, "MINIMUM_COMPILED", 0):
         for policy in POLICIES:
             schedule(Jobs.of([0], [1], [1]), CPUS, policy)
 
@@ -58,7 +58,7 @@ def test_agrees_with_the_slow_scheduler_event_for_event(policy, rows):
 def test_the_compiled_loop_starts_each_job_when_the_plain_one_does(policy, rows):
     jobs = jobs_of(rows)
     plain = schedule(jobs, CPUS, policy)
-    with patch.object(_queue, "FEW", 0):
+    with patch.object(_queue, "MINIMUM_COMPILED", 0):
         assert schedule(jobs, CPUS, policy).tolist() == plain.tolist()
 
 

@@ -55,7 +55,7 @@ def test_the_results_are_those_of_what_numba_compiles(monkeypatch):
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=HOME, capture_output=True, text=True, check=True, timeout=300
     )
-    monkeypatch.setattr(_queue, "FEW", 0)
+    monkeypatch.setattr(_queue, "MINIMUM_COMPILED", 0)
     assert compiled.can_compile()
     assert json.loads(done.stdout) == json.loads(json.dumps(found()))
 
@@ -79,8 +79,8 @@ gwa.simulate({str(HOME / "experiments" / "example.toml")!r}, {str(tmp_path)!r}, 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_too_many_jobs_say_what_to_install(policy, monkeypatch):
     monkeypatch.setattr(compiled, "can_compile", lambda: False)
-    monkeypatch.setattr(_reservations, "MOST", 4_500)
-    monkeypatch.setattr(_queue, "MOST", 4_500)
+    monkeypatch.setattr(_reservations, "MAXIMUM_UNCOMPILED", 4_500)
+    monkeypatch.setattr(_queue, "MAXIMUM_UNCOMPILED", 4_500)
     many = np.arange(5_000)
     with pytest.raises(SimulationError, match=rf"5,000 jobs {SAID}"):
         schedule(Jobs.of(many, many % 7, many % 3 + 1), 4, policy)
@@ -88,6 +88,6 @@ def test_too_many_jobs_say_what_to_install(policy, monkeypatch):
 
 def test_too_many_tasks_say_what_to_install(monkeypatch):
     monkeypatch.setattr(compiled, "can_compile", lambda: False)
-    many = np.arange(engine.MOST + 1)
+    many = np.arange(engine.MAXIMUM_UNCOMPILED + 1)
     with pytest.raises(SimulationError, match=rf"10,001 tasks {SAID}"):
         simulate(Tasks.of(many, many), Grid.of([4]))

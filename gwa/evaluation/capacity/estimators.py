@@ -1,7 +1,7 @@
 """
-Estimators: each learns on some windows, and tells the waits of any windows from their load.
+Estimators: each learns on some windows, and predicts the waits of any windows from their load.
 
-Only these are tried. Isotonic fits cannot tell what lies beyond the loads seen, and M/M/c and Kingman's
+Only these are tried. Isotonic fits cannot predict what lies beyond the loads seen, and M/M/c and Kingman's
 formula are worse on held-out months than the median month.
 """
 
@@ -25,20 +25,20 @@ PENALTY: Final = 0.1
 
 
 def no_change(windows: Windows, learnt: Ints) -> Teller:
-    """Tell the median of the windows that were learnt: what every other estimator has to beat."""
+    """Predict the median of the windows that were learnt: what every other estimator has to beat."""
     median = float(np.median(windows.wait[learnt]))
     return lambda others: np.full(len(others), median)
 
 
 def shifted_replay(windows: Windows, learnt: Ints) -> Teller:
-    """Tell the waits of the replay, times the median of how much longer recorded ones are."""
+    """Predict the waits of the replay, times the median of how much longer recorded ones are."""
     shift = float(np.median(windows.wait[learnt] - windows.replay[learnt]))
     return lambda others: others.replay + shift
 
 
 def joint(windows: Windows, learnt: Ints) -> Teller:
     """
-    Tell waits from the replay, the backlog and the load together, by a ridge regression.
+    Predict waits from the replay, the backlog and the load together, by a ridge regression.
 
     The share at which the fluid machine drains is the one whose backlogs rank the windows best (Spearman).
     Features are standardized (Hoerl and Kennard 1970).

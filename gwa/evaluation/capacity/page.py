@@ -45,8 +45,8 @@ def report(plan: Plan, name: str, price: Price | None = None, beside: Sequence[R
 
 def _help() -> str:
     return message(
-        "Months of the log are held out in blocks, and their p95 waits are told from the other months. A way"
-        " to tell them answers if its bands hold 80 % of the months, are a factor of 5 wide at most, and"
+        "Months of the log are held out in blocks, and their p95 waits are predicted from the other months. A"
+        " way to predict them answers if its bands hold 80 % of the months, are a factor of 5 wide at most, and"
         " score 0.75 of what the median month does, or less."
     )
 
@@ -57,9 +57,9 @@ def _forecasts(plan: Plan) -> list[Forecast]:
 
 def _answer(plan: Plan, price: Price | None) -> Iterator[Block]:
     """Yield the picture of waits before and after, the other sentences, and what is refused and why."""
-    told = _forecasts(plan)
-    if told:
-        yield picture(told)
+    forecasts = _forecasts(plan)
+    if forecasts:
+        yield picture(forecasts)
         yield FactTable(
             "effects", message("The p95 wait of the median month"),
             (
@@ -67,7 +67,7 @@ def _answer(plan: Plan, price: Price | None) -> Iterator[Block]:
                 message("Held out"),
             ),
             tuple((capitalized(words.jobs_of(one.among)), tuple(_facts(place, one)))
-                  for place, one in enumerate(told)),
+                  for place, one in enumerate(forecasts)),
             message("4 in 5 such answers lie within the two ends."),
         )  # fmt: skip
     refused = [one for one in plan.outcomes if isinstance(one, Refusal)]
@@ -90,15 +90,16 @@ def _answer(plan: Plan, price: Price | None) -> Iterator[Block]:
     yield Facts(tuple(facts))
 
 
-def picture(told: Sequence[Forecast]) -> Figure:
-    """Return the picture of waits before and after, of each class that is told."""
-    now: list[Point] = [(one.before, None) for one in told]
-    then: list[Point] = [(one.after[1], (one.after[0], one.after[2])) for one in told]
+def picture(forecasts: Sequence[Forecast]) -> Figure:
+    """Return the picture of waits before and after, of each class that is answered."""
+    now: list[Point] = [(one.before, None) for one in forecasts]
+    then: list[Point] = [(one.after[1], (one.after[0], one.after[2])) for one in forecasts]
     alt = message(
         "The p95 wait of {jobs} is {now} now and {then} then.",
-        jobs=words.jobs_of(told[0].among), now=seconds(told[0].before), then=seconds(told[0].after[1]),
+        jobs=words.jobs_of(forecasts[0].among), now=seconds(forecasts[0].before),
+        then=seconds(forecasts[0].after[1]),
     )  # fmt: skip
-    places = [capitalized(words.jobs_of(one.among)) for one in told]
+    places = [capitalized(words.jobs_of(one.among)) for one in forecasts]
     series: dict[str, list[Point]] = {message("now"): now, message("with more processors"): then}
     return groups(
         "before-after", message("The p95 wait of the median month, before and after"), places, series, "",
@@ -137,18 +138,18 @@ def _reasons(refused: Sequence[Refusal]) -> Table:
         for one in refused
         for reason in one.reasons
     )
-    return Table("refused", message("What cannot be told, and why"), columns, rows)
+    return Table("refused", message("What the log cannot tell, and why"), columns, rows)
 
 
 def _curves(plan: Plan) -> Iterator[Block]:
-    """Yield the waits of machines between both, where they can be told."""
+    """Yield the waits of machines between both, where they are answered."""
     for place, curve in enumerate(plan.curves):
-        told = [one for one in curve if isinstance(one, Forecast)]
-        if len(told) < 2:  # noqa: PLR2004 - one point is no curve
+        forecasts = [one for one in curve if isinstance(one, Forecast)]
+        if len(forecasts) < 2:  # noqa: PLR2004 - one point is no curve
             continue
-        jobs = words.jobs_of(told[0].among)
-        points: list[Point] = [(one.after[1], (one.after[0], one.after[2])) for one in told]
-        sizes = [one.processors for one in told]
+        jobs = words.jobs_of(forecasts[0].among)
+        points: list[Point] = [(one.after[1], (one.after[0], one.after[2])) for one in forecasts]
+        sizes = [one.processors for one in forecasts]
         yield groups(
             f"curve-{place}", message("The p95 wait of {jobs} by the size of the machine", jobs=jobs),
             [number(size) for size in sizes], {message("p95 wait"): points}, message("Processors"),
@@ -164,7 +165,7 @@ def _curves(plan: Plan) -> Iterator[Block]:
             Column("low", message("Then, from"), "seconds"), Column("high", message("Then, to"), "seconds"),
         )  # fmt: skip
         rows = tuple(
-            (one.processors, f"× {words.times(one.ratio)}", one.after[0], one.after[2]) for one in told
+            (one.processors, f"× {words.times(one.ratio)}", one.after[0], one.after[2]) for one in forecasts
         )
         yield Table(f"curve-{place}-table", message("The p95 wait of {jobs}", jobs=jobs), columns, rows)
 
@@ -184,10 +185,10 @@ def _beside(beside: Sequence[Recorded]) -> Iterator[Block]:
 
 def _rests(plan: Plan) -> Iterator[Block]:
     """Yield the record of each answer, and all that a reader has to know besides."""
-    told = _forecasts(plan)
-    if told:
+    forecasts = _forecasts(plan)
+    if forecasts:
         columns = (
-            Column("jobs", message("Jobs")), Column("way", message("Told")),
+            Column("jobs", message("Jobs")), Column("way", message("Predicted")),
             Column("months", message("Months"), "count"), Column("held", message("Held"), "count"),
             Column("width", message("Factor between the ends of bands")),
             Column("score", message("Score, relative to 'no change'")),
@@ -199,9 +200,9 @@ def _rests(plan: Plan) -> Iterator[Block]:
                 one.record.held, f"× {words.times(one.record.width)}", words.times(one.record.score or 0.0),
                 one.seen,
             )
-            for one in told
+            for one in forecasts
         )  # fmt: skip
-        yield Table("records", message("How well held-out months were told"), columns, rows)
+        yield Table("records", message("How well held-out months were predicted"), columns, rows)
     notes = tuple((note,) for note in words.remarks(plan))
     if notes:
         yield Table(

@@ -24,8 +24,8 @@ class Reason:
 
 
 WAYS: Final[Mapping[str, Message]] = {
-    "joint": message("told from load and replay"),
-    "replay": message("told by the replay alone"),
+    "joint": message("predicted from load and replay"),
+    "replay": message("predicted by the replay alone"),
 }
 """How each estimator is called in a sentence."""
 
@@ -37,7 +37,7 @@ def of_record(estimator: str, found: Record) -> Iterator[Reason]:
         yield Reason(
             f"{estimator}.score", None, MAXIMUM_SCORE,
             message(
-                "{way}, the p95 wait is the same in all {months} months, so that nothing tells what it"
+                "{way}, the p95 wait is the same in all {months} months, so that nothing shows what it"
                 " depends on",
                 way=way, months=number(found.windows),
             ),

@@ -1,5 +1,5 @@
 """
-How well an estimator tells the waits of months that were held out.
+How well an estimator predicts the waits of months that were held out.
 
 Blocks of contiguous windows are held out in turn. The band of a held-out window is conformal: its ends are
 quantiles of the residuals of an inner validation, in which each block that is left is held out, too
@@ -32,7 +32,7 @@ MAXIMUM_SCORE: Final = 0.75
 """What a record must have: the share held, the factor from end to end of a band, and the score."""
 
 MAXIMUM_LOG: Final = 700.0
-"""The largest logarithm of a width that is told apart: beyond it there is no floating-point number."""
+"""The largest logarithm of a width that is distinguished: beyond it there is no floating-point number."""
 
 
 @dataclass(frozen=True)
@@ -75,30 +75,30 @@ def blocks(windows: int) -> Ints:
 
 
 def band(residuals: Floats) -> tuple[float, float]:
-    """Return how far below and above what is told the ends of a band lie, by residuals of the past."""
+    """Return how far below and above a prediction the ends of a band lie, by residuals of the past."""
     ordered = np.sort(residuals)
     out = max(floor((ordered.size + 1) * (1 - LEVEL) / 2), 1)
     return float(ordered[out - 1]), float(ordered[-out])
 
 
 def held_out(windows: Windows, estimator: Estimator) -> tuple[Floats, Floats]:
-    """Return the low and the high end of the band of each window, told by the blocks other than its own."""
+    """Return the low and the high end of the band of each window, predicted by all blocks but its own."""
     block = blocks(len(windows))
     low, high = np.empty(len(windows)), np.empty(len(windows))
     for held in np.unique(block):
         learnt = np.flatnonzero(block != held)
-        told = estimator(windows, learnt)(windows)[block == held]
+        predicted = estimator(windows, learnt)(windows)[block == held]
         below, above = band(_residuals(windows, estimator, block, int(held)))
-        low[block == held], high[block == held] = told + below, told + above
+        low[block == held], high[block == held] = predicted + below, predicted + above
     return low, high
 
 
 def _residuals(windows: Windows, estimator: Estimator, block: Ints, held: int) -> Floats:
-    """Return what all blocks but the *held* one err by, each told by those that are left."""
+    """Return what all blocks but the *held* one err by, each predicted by those that are left."""
     parts = []
     for inner in np.unique(block[block != held]):
-        told = estimator(windows, np.flatnonzero((block != held) & (block != inner)))(windows)
-        parts.append((windows.wait - told)[block == inner])
+        predicted = estimator(windows, np.flatnonzero((block != held) & (block != inner)))(windows)
+        parts.append((windows.wait - predicted)[block == inner])
     return np.concatenate(parts)
 
 

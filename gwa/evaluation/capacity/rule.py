@@ -1,5 +1,5 @@
 """
-The rule by which a log may tell what waits would be with more processors; else it cannot tell.
+The rule by which a log predicts waits with more processors, or is refused.
 
 All must hold: the change is at most a fifth more processors; the log states the size of its machine; it has
 `MINIMUM_WINDOWS` windows or more of enough jobs; on windows that were held out an estimator passes
@@ -37,7 +37,7 @@ MAXIMUM_CHANGE: Final = "+20%"
 """The largest change that made worlds bear out; with half as many again, no interval held."""
 
 MINIMUM_WINDOWS: Final = 24
-"""Windows of a log that can tell: with fewer, bands are too wide to be of use."""
+"""The minimum number of windows of a log: with fewer, bands are too wide to be of use."""
 
 MINIMUM_SEEN: Final = 0.6
 """The share of windows that must be as loaded, after the change, as some window that was seen."""
@@ -49,7 +49,7 @@ HALF_WIDTH: Final = 0.45
 """Half of the interval of the logarithm of a ratio."""
 
 LONG: Final = 100 * OFFSET
-"""The wait in s from which its ratio is told without the minute that is added."""
+"""The wait in s from which its ratio is stated without the minute that is added."""
 
 STEPS: Final = 10
 """Sizes of a curve."""
@@ -57,7 +57,7 @@ STEPS: Final = 10
 
 @dataclass(frozen=True)
 class Refusal:
-    """That a log cannot tell the waits of a class on a machine with *processors*, and why."""
+    """That a log does not predict the waits of a class on a machine with *processors*, and why."""
 
     among: SizeClass
     processors: int
@@ -80,7 +80,7 @@ class Forecast:
     before
         The quantile of the median window, in seconds, as recorded.
     estimator
-        Which of `ESTIMATORS` tells it.
+        Which of `ESTIMATORS` predicts it.
     record
         How that did on held-out windows.
     seen
@@ -135,14 +135,14 @@ Outcome: TypeAlias = Forecast | Refusal
 @dataclass(frozen=True)
 class Plan:
     """
-    What a log tells of a machine of *asked* processors, which now has *processors*.
+    What a log predicts for a machine of *asked* processors, which now has *processors*.
 
     Parameters
     ----------
     processors, asked
         The machine now, and as it would be.
     outcomes
-        What is told of each class, or why it cannot be told.
+        The forecast for each class, or why there is none.
     curves
         The same of sizes between both machines, for each class.
     jobs
@@ -165,7 +165,7 @@ class Plan:
 
 def planned(store: Store, cpus: str, classes: Sequence[SizeClass] = (), progress: Progress = SILENT) -> Plan:
     """
-    Return what the log of a *store* tells of waits with other *cpus*, such as ``+20%``.
+    Return what the log of a *store* predicts of waits with other *cpus*, such as ``+20%``.
 
     Raise `TraceError` where no job can be replayed, `ArgumentError` where *cpus* is no size.
     """
@@ -189,7 +189,7 @@ def plan(
     progress: Progress = SILENT,
 ) -> Plan:
     """
-    Return what a log tells of waits on a machine of *asked* processors.
+    Return what a log predicts of waits on a machine of *asked* processors.
 
     Parameters
     ----------
@@ -202,9 +202,9 @@ def plan(
     classes
         The jobs whose waits are asked for; by default all, and the large ones.
     has_curve
-        Whether sizes between both machines are told, too.
+        Whether sizes between both machines are answered, too.
     progress
-        Is told how far the work has come.
+        Receives the progress of the work.
 
     """
     fitting = replace(world.only(world.size <= world.capacity), policy="easy")
@@ -259,7 +259,7 @@ class _Replays:
 
 @dataclass(frozen=True, eq=False)
 class _Lesson:
-    """What the windows of a class tell of any size of the machine."""
+    """What the windows of a class predict for any size of the machine."""
 
     world: World
     among: SizeClass
@@ -288,7 +288,7 @@ class _Lesson:
 
     @cached_property
     def lacking(self) -> tuple[Reason, ...]:
-        """Why the log cannot tell anything of the class."""
+        """Why the log predicts nothing for the class."""
         return tuple(self._lacking())
 
     def _lacking(self) -> Iterator[Reason]:
@@ -328,7 +328,7 @@ class _Lesson:
             )  # fmt: skip
 
     def outcome(self, asked: int) -> Outcome:
-        """Return what is told of a machine of *asked* processors."""
+        """Return the forecast for a machine of *asked* processors, or a refusal."""
         reasons = [*_beyond(self.world.capacity, asked), *self.lacking]
         if reasons:
             return Refusal(self.among, asked, tuple(reasons))
@@ -340,10 +340,10 @@ class _Lesson:
         seen = float(np.mean((then.load >= self.was.load.min()) & (then.load <= self.was.load.max())))
         if seen < MINIMUM_SEEN:
             return Refusal(self.among, asked, (_unseen(seen),))
-        return self._told(asked, then, seen, passing)
+        return self._forecast(asked, then, seen, passing)
 
-    def _told(self, asked: int, then: Windows, seen: float, passing: Sequence[str]) -> Outcome:
-        """Return what the estimators that are *passing* tell, unless they are far apart."""
+    def _forecast(self, asked: int, then: Windows, seen: float, passing: Sequence[str]) -> Outcome:
+        """Return the forecast of the best of the estimators that are *passing*, unless they are far apart."""
         shifts = {name: self._shift(name, then) for name in passing}
         apart = exp(max(shifts.values()) - min(shifts.values()))
         if apart > MAXIMUM_APART:
@@ -352,20 +352,20 @@ class _Lesson:
         return Forecast(self.among, asked, exp(shifts[best]), self.before, best, self.records[best], seen)
 
     def _shift(self, name: str, then: Windows) -> float:
-        """Return the mean change of the logarithm of the waits that an estimator tells."""
-        tell: Callable[[Windows], Floats] = ESTIMATORS[name](self.was, np.arange(len(self.was)))
-        return float((tell(then) - tell(self.was)).mean())
+        """Return the mean change of the logarithm of the waits that an estimator predicts."""
+        predict: Callable[[Windows], Floats] = ESTIMATORS[name](self.was, np.arange(len(self.was)))
+        return float((predict(then) - predict(self.was)).mean())
 
 
 def _beyond(capacity: int, asked: int) -> Iterator[Reason]:
-    """Yield that the change is none that could be told."""
+    """Yield that no log answers such a change."""
     most = max(resized(capacity, MAXIMUM_CHANGE, "--cpus"), capacity)
     if capacity < asked <= most:
         return
     text = (
-        message("only more processors can be told, up to 20 %")
+        message("only up to 20 % more processors can be planned for")
         if asked <= capacity or most == capacity
-        else message("at most {most} processors, 20 % more, can be told", most=number(most))
+        else message("at most {most} processors, 20 % more, can be planned for", most=number(most))
     )
     yield Reason("change", asked / capacity - 1, most / capacity - 1, text)
 
@@ -394,7 +394,7 @@ def _apart(apart: float) -> Reason:
     return Reason(
         "apart", apart, MAXIMUM_APART,
         message(
-            "both ways to tell it are a factor of {apart} apart, expected at most {most}",
+            "both predictions are a factor of {apart} apart, expected at most {most}",
             apart=significant(apart, 2), most=significant(MAXIMUM_APART, 2),
         ),
     )  # fmt: skip

@@ -24,7 +24,7 @@ WINDOW: Final = 4 * WEEK
 """The length of a window in s, called a month in sentences."""
 
 QUANTILE: Final = 0.95
-"""The only quantile of waits that held-out windows bear out: medians cannot be foretold."""
+"""The only quantile of waits that held-out windows bear out: medians cannot be predicted."""
 
 MINIMUM_JOBS: Final = 100
 """Jobs of a class with a recorded wait that a window must have."""

@@ -1,4 +1,4 @@
-"""What a log tells of a larger machine in sentences: the answer with its record, or why there is none."""
+"""What a log predicts for a larger machine in sentences: the answer with its record, or why there is none."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -13,11 +13,11 @@ from gwa.words.message import Message, Number, Verbatim, capitalized, joined, me
 
 
 def sentences(plan: Plan) -> list[Message]:
-    """Return what is told, what is answered first; classes that cannot be told for the same reasons once."""
-    told = [answer(plan, one) for one in plan.outcomes if isinstance(one, Forecast)]
+    """Return the answers first, then the refusals; classes that are refused for the same reasons once."""
+    answers = [answer(plan, one) for one in plan.outcomes if isinstance(one, Forecast)]
     refused = [one for one in plan.outcomes if isinstance(one, Refusal)]
     alike = groupby(refused, lambda one: one.reasons)
-    return [*told, *(cannot_tell(plan, list(group)) for _, group in alike)]
+    return [*answers, *(cannot_tell(plan, list(group)) for _, group in alike)]
 
 
 def answer(plan: Plan, found: Forecast) -> Message:
@@ -62,7 +62,7 @@ def _become(found: Forecast) -> Message:
 
 
 def record(found: Forecast) -> Message:
-    """Return how well such waits were told on months that were held out, and what is not in the answer."""
+    """Return how well such waits were predicted on held-out months, and what is not in the answer."""
     return message(
         "{way}, such waits held on {held} of {months} held-out months ({cover}); {seen} of the changed months"
         " are as loaded as months seen. Users who submit more when queues are short are not in it.",
@@ -157,7 +157,7 @@ COLUMNS = ("jobs_of_at_least", "jobs_of_at_most", "processors", "ratio", "low", 
 
 
 def rows(plan: Plan) -> list[tuple[object, ...]]:
-    """Return the curve of each class, smaller machines first; what cannot be told has no numbers."""
+    """Return the curve of each class, smaller machines first; what is refused has no numbers."""
     return [_row(one) for curve in plan.curves for one in curve]
 
 
@@ -170,7 +170,7 @@ def _row(found: Outcome) -> tuple[object, ...]:
 
 
 def plain(plan: Plan, beside: Sequence[Recorded] = (), price: Price | None = None) -> dict[str, object]:
-    """Return a plan as JSON holds it: times in seconds, None for what cannot be told."""
+    """Return a plan as JSON holds it: times in seconds, None for what is refused."""
     costs = [cost(plan, price)] if price else []
     return {
         "processors": {"old": plan.processors, "new": plan.asked},
@@ -185,15 +185,15 @@ def plain(plan: Plan, beside: Sequence[Recorded] = (), price: Price | None = Non
     }
 
 
-ANSWER = ("ratio", "low", "high", "now", "then_low", "then", "then_high", "told_by", "seen", "held_out")
+ANSWER = ("ratio", "low", "high", "now", "then_low", "then", "then_high", "predicted_by", "seen", "held_out")
 """What an answer has, and a refusal has not."""
 
 
 def _plain(found: Outcome) -> dict[str, object]:
-    jobs = {"jobs": asdict(found.among), "is_told": isinstance(found, Forecast)}
+    jobs = {"jobs": asdict(found.among), "is_answered": isinstance(found, Forecast)}
     if isinstance(found, Refusal):
         return {**jobs, **dict.fromkeys(ANSWER), "reasons": [asdict(one) for one in found.reasons]}
     held_out = {**asdict(found.record), "cover": found.record.cover}
-    told = (found.ratio, found.low, found.high, found.before, *found.after)
-    values = (*told, found.estimator, found.seen, held_out)
+    answers = (found.ratio, found.low, found.high, found.before, *found.after)
+    values = (*answers, found.estimator, found.seen, held_out)
     return {**jobs, **dict(zip(ANSWER, values, strict=True)), "reasons": []}

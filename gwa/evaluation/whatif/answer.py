@@ -85,7 +85,7 @@ class Answer:
         The replay of the machine as it was, against the log.
     effects
         What happens to the mean wait, the 95 % quantile of waits and the mean bounded slowdown. The quantile
-        is not there where a *plan* tells it, or says that it cannot be told; medians cannot be foretold.
+        is not there where a *plan* predicts it or refuses to; medians cannot be predicted.
     sizes, queues
         What happens to the mean wait of classes of size, and of queues.
     members
