@@ -46,8 +46,8 @@ def report(plan: Plan, name: str, price: Price | None = None, beside: Sequence[R
 def _help() -> str:
     return message(
         "Months of the log are held out in blocks, and their p95 waits are predicted from the other months. A"
-        " way to predict them answers if its bands hold 80 % of the months, are a factor of 5 wide at most, and"
-        " score 0.75 of what the median month does, or less."
+        " way to predict them answers if its bands hold 80 % of the months, are a factor of 5 wide at most,"
+        " and score 0.75 of what the median month does, or less."
     )
 
 
