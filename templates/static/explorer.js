@@ -225,9 +225,15 @@ const explorer = (() => {
       share === null ? [] : [html(words.ofKnown[unit]), parts.join(" · "), ofWhole(draw.percent(badShare(whole.outcomes[unit])))]);
   }
 
+  // A quantile from classes of half octaves, which is known to about a fifth.
+  function roughly(seconds) {
+    if (seconds === null) return draw.duration(seconds);
+    return seconds < 1 ? `< 1${"\u00a0"}s` : `≈${"\u00a0"}${draw.duration(seconds, 2)}`;
+  }
+
   function waited(weigh) {
     const fact = WAIT_FACTS[weigh], [half, most] = [wait(shown, weigh, 0.5), wait(shown, weigh, 0.95)];
-    const text = (seconds) => isWhole() ? draw.duration(seconds) : seconds < 1 ? `< 1${"\u00a0"}s` : `≈ ${draw.duration(seconds, 2)}`;
+    const text = (seconds) => isWhole() ? draw.duration(seconds) : roughly(seconds);
     const all = about.facts[`${fact}.median`] ?? quantile(whole.waits[weigh], 0.5, about.octaves || 1);
     return number(`${fact}.median`, words.waited[weigh], half, half === null ? html(words.none) : text(half),
       half === null ? [] : [noted(`${fact}.p95`, most, `${html(words.median)}; 95${"\u00a0"}%: ${text(most)}`), all !== null && ofWhole(draw.duration(all))]);
@@ -307,7 +313,7 @@ const explorer = (() => {
     const most = 100;
     const body = rows.slice(0, most).map((row) => `<tr><th scope="row"><bdi>${html(row.name)}</bdi></th>`
       + `<td class="number">${draw.number(row.jobs, 15)}</td><td class="number">${draw.compact(Number(row.amount.toPrecision(3)))}</td><td class="number">${draw.percent(row.share)}</td>`
-      + `<td class="number">${row.bad === null ? "–" : draw.percent(row.bad)}</td><td class="number">${draw.duration(row.median, 2)}</td><td class="number">${draw.duration(row.p95, 2)}</td></tr>`).join("");
+      + `<td class="number">${row.bad === null ? "–" : draw.percent(row.bad)}</td><td class="number">${roughly(row.median)}</td><td class="number">${roughly(row.p95)}</td></tr>`).join("");
     const cut = rows.length > most ? `<caption>${html(words.first.replace("{n}", most).replace("{all}", draw.number(rows.length)))}</caption>` : "";
     return `${cut}<thead><tr>${heads}</tr></thead><tbody>${body}</tbody>`;
   }

@@ -530,6 +530,14 @@ def test_an_address_without_a_selection_shows_everything(opened):
     expect(opened.locator(".chip")).to_have_count(0)
 
 
+def test_quantiles_of_rows_are_called_approximate(opened):
+    """Each is that of classes of half octaves, also where no part is selected."""
+    cells = opened.locator("#explorer-table tbody tr td:nth-last-child(-n + 2)").all_inner_texts()
+    assert len(cells) > 2
+    assert all(re.match("[≈<]\N{NO-BREAK SPACE}|< ", cell) or cell == "–" for cell in cells), cells
+    assert any("≈" in cell for cell in cells)
+
+
 def test_the_rows_are_saved_as_csv(opened):
     with opened.expect_download() as saved:
         opened.locator('[data-save="csv"]').click()
