@@ -12,18 +12,16 @@ learn what columns have to do with each other, while each keeps the distribution
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from gwa.errors import ModelError
-from gwa.models.base import Model
 from gwa.models.draws import block_sizes
-from gwa.models.marginals import Marginals, Rows
+from gwa.models.marginals import Marginals, RowModel, Rows
 from gwa.models.parameters import Parameters, Quantity, positive
-from gwa.models.streams import Block
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store
 
@@ -83,10 +81,9 @@ def forward(layers: tuple[Layer, ...], x: Floats) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Network(Model):
+class Network(RowModel):
     """A network that draws rows of normal scores: *layers*, and the distributions of the columns."""
 
-    marginals: Marginals
     layers: tuple[Layer, ...]
 
     package = "torch"
@@ -130,22 +127,11 @@ class Network(Model):
     def draw(self, rng: np.random.Generator, n: int) -> Floats:
         """Draw *n* rows of normal scores."""
 
-    def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield an endless stream of jobs in the order of submission."""
-        after = 0.0
+    def shares(self, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield an endless stream of rows of shares."""
         for size in block_sizes():
             for start in range(0, size, ROWS_AT_ONCE):
-                rows = self.marginals.rows(ndtr(self.draw(rng, min(ROWS_AT_ONCE, size - start))))
-                yield self.marginals.block(rows, after)
-                after += float(rows["gap"].sum()) * self.marginals.pace
-
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the model with interarrival gaps multiplied by *factor*."""
-        return replace(self, marginals=self.marginals.scale_gaps(factor))
-
-    def limit_processors(self, cpus: int) -> Self:
-        """Return the model without jobs of more than *cpus* processors."""
-        return replace(self, marginals=self.marginals.limit_processors(cpus))
+                yield ndtr(self.draw(rng, min(ROWS_AT_ONCE, size - start)))
 
 
 @dataclass(frozen=True, kw_only=True)

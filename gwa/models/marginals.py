@@ -1,5 +1,7 @@
 """Jobs as rows of shares: each column has its distribution, by which a share becomes a value, and back."""
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Final, Self
 
@@ -7,6 +9,7 @@ import numpy as np
 
 from gwa.errors import ModelError
 from gwa.models.arrival_process import sample_gaps
+from gwa.models.base import Model
 from gwa.models.knots import Knots
 from gwa.models.parameters import Parameters, Quantity, positive
 from gwa.models.streams import Block
@@ -126,6 +129,33 @@ class Marginals(Parameters):
     def scale_gaps(self, factor: float) -> Self:
         """Return the same with gaps multiplied by *factor*."""
         return replace(self, pace=self.pace * factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowModel(Model):
+    """A model that draws rows of shares, which the distributions of the columns turn into jobs."""
+
+    marginals: Marginals
+
+    @abstractmethod
+    def shares(self, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield an endless stream of rows, in arrays with a share in [0, 1] for each column."""
+
+    def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
+        """Yield an endless stream of jobs in the order of submission."""
+        after = 0.0
+        for shares in self.shares(rng):
+            rows = self.marginals.rows(shares)
+            yield self.marginals.block(rows, after)
+            after += float(rows["gap"].sum()) * self.marginals.pace
+
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the model with interarrival gaps multiplied by *factor*."""
+        return replace(self, marginals=self.marginals.scale_gaps(factor))
+
+    def limit_processors(self, cpus: int) -> Self:
+        """Return the model without jobs of more than *cpus* processors."""
+        return replace(self, marginals=self.marginals.limit_processors(cpus))
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,16 @@
 """Boosted trees that draw a job column by column, each given the columns before it and the job before."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gwa.errors import ModelError
-from gwa.models.base import Model
 from gwa.models.draws import block_sizes
-from gwa.models.marginals import Marginals, Rows
+from gwa.models.marginals import RowModel, Rows
 from gwa.models.parameters import Parameters, Quantity, share
-from gwa.models.streams import Block
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 from gwa.util.compiled import compiled
@@ -95,7 +93,7 @@ class Questions(Parameters):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Boosted(Model):
+class Boosted(RowModel):
     """
     Boosted trees, one column after the other: gap, user, processors, requested time, run time.
 
@@ -106,7 +104,6 @@ class Boosted(Model):
     installs; jobs are made without it.
     """
 
-    marginals: Marginals
     columns: tuple[Questions, ...]
 
     name = "boosted"
@@ -156,8 +153,8 @@ class Boosted(Model):
                 break
         return self.scale_gaps(mean_gap * jobs / max(last, 1.0))
 
-    def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield an endless stream of jobs in the order of submission."""
+    def shares(self, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield an endless stream of rows of shares."""
         number = len(self.columns)
         questions, trees = self.columns[0].shape
         arrays = (
@@ -169,22 +166,12 @@ class Boosted(Model):
             np.array(self.marginals.gap.shares),
             np.log1p(np.array(self.marginals.gap.values)),
         )
-        state, after, elapsed = np.full(number, 0.5), 0.0, np.zeros(1)
+        state, elapsed = np.full(number, 0.5), np.zeros(1)
         for size in block_sizes():
             draws = rng.random((size, number, questions.bit_length() + 1))
             shares = compiled(_draw)(draws, state, elapsed, *arrays)
             state = shares[-1].copy()
-            rows = self.marginals.rows(shares)
-            yield self.marginals.block(rows, after)
-            after += float(rows["gap"].sum()) * self.marginals.pace
-
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the model with interarrival gaps multiplied by *factor*."""
-        return replace(self, marginals=self.marginals.scale_gaps(factor))
-
-    def limit_processors(self, cpus: int) -> Self:
-        """Return the model without jobs of more than *cpus* processors."""
-        return replace(self, marginals=self.marginals.limit_processors(cpus))
+            yield shares
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,16 @@
 """A Gaussian copula of the columns of jobs: the rival that needs nothing but ranks."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from gwa.errors import ModelError
-from gwa.models.base import Model
 from gwa.models.draws import block_sizes
-from gwa.models.marginals import Marginals, Rows
+from gwa.models.marginals import RowModel, Rows
 from gwa.models.parameters import Quantity
-from gwa.models.streams import Block
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store
 
@@ -23,7 +21,7 @@ MINIMUM_EIGENVALUE = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Copula(Model):
+class Copula(RowModel):
     """
     A Gaussian copula: columns with the trace's own distributions, whose normal scores are correlated.
 
@@ -32,7 +30,6 @@ class Copula(Model):
     by how often they submit. Such a copula is what tools for synthetic tables offer first.
     """
 
-    marginals: Marginals
     correlations: Annotated[tuple[float, ...], CORRELATION]
 
     name = "copula"
@@ -63,23 +60,12 @@ class Copula(Model):
         above = matrix[np.triu_indices(len(scores), 1)]
         return cls(marginals=rows.marginals, correlations=tuple(np.clip(above, -1, 1).tolist()))
 
-    def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield an endless stream of jobs in the order of submission."""
+    def shares(self, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield an endless stream of rows of shares."""
         values, vectors = np.linalg.eigh(self._matrix())
-        root, after = vectors * np.sqrt(np.maximum(values, 0.0)), 0.0
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
         for size in block_sizes():
-            shares = ndtr(rng.standard_normal((size, values.size)) @ root.T)
-            rows = self.marginals.rows(shares)
-            yield self.marginals.block(rows, after)
-            after += float(rows["gap"].sum()) * self.marginals.pace
-
-    def scale_gaps(self, factor: float) -> Self:
-        """Return the model with interarrival gaps multiplied by *factor*."""
-        return replace(self, marginals=self.marginals.scale_gaps(factor))
-
-    def limit_processors(self, cpus: int) -> Self:
-        """Return the model without jobs of more than *cpus* processors."""
-        return replace(self, marginals=self.marginals.limit_processors(cpus))
+            yield ndtr(rng.standard_normal((size, values.size)) @ root.T)
 
     def _matrix(self) -> Floats:
         """Return the matrix of correlations."""
