@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
 import click
 
-from gwa.cli._common import OUTPUT_PATH, PATH
+from gwa.cli._options import OUTPUT_PATH, PATH
 from gwa.cli._terminal import echo
 from gwa.errors import ArgumentError, OutputError
 

@@ -11,21 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import (
-    FORCE,
-    JSON,
-    OUTPUT_PATH,
-    THRESHOLDS,
-    TRACE,
-    claimed,
-    looking,
-    looks,
-    opened,
-    options,
-    parts,
-    write_texts,
-)
 from gwa.cli._mailing import Mailing, mailing
+from gwa.cli._options import JSON, OUTPUT_PATH, THRESHOLDS, TRACE, looking, looks, options, parts
+from gwa.cli._output import FORCE, claimed, write_texts
+from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, echo_csv, echo_json, table
 
 if TYPE_CHECKING:

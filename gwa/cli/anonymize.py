@@ -6,20 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import (
-    FORCE,
-    JSON,
-    OUTPUT_PATH,
-    TRACE,
-    Range,
-    claimed,
-    opened,
-    options,
-    pseudonyms,
-    reading,
-    tell,
-    tell_replaced,
-)
+from gwa.cli._options import JSON, OUTPUT_PATH, TRACE, Range, options, pseudonyms
+from gwa.cli._output import FORCE, claimed, tell, tell_replaced
+from gwa.cli._reading import opened, reading
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:

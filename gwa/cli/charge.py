@@ -7,20 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import (
-    OUTPUT_PATH,
-    PATH,
-    TRACE,
-    engines,
-    given,
-    looking,
-    looks,
-    opened_whole,
-    options,
-    period_of,
-    reading,
-    write_texts,
-)
+from gwa.cli._options import OUTPUT_PATH, PATH, TRACE, engines, given, looking, looks, options
+from gwa.cli._output import write_texts
+from gwa.cli._reading import opened_whole, period_of, reading
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:

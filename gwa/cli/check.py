@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import JSON, TRACE, opened, options, parts, to_file
+from gwa.cli._options import JSON, TRACE, options, parts
+from gwa.cli._output import to_file
+from gwa.cli._reading import opened
 from gwa.cli._terminal import echo
 from gwa.errors import DefinitionError
 

@@ -12,7 +12,9 @@ from zoneinfo import ZoneInfo
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import OUTPUT_PATH, PATH, Range, given, noting, options, reading, tell
+from gwa.cli._options import OUTPUT_PATH, PATH, Range, given, options
+from gwa.cli._output import noting, tell
+from gwa.cli._reading import reading
 from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 

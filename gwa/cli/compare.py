@@ -9,26 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import (
-    FORCE,
-    OUTPUT_PATH,
-    PATH,
-    claimed,
-    earlier_part,
-    engines,
-    flags,
-    given,
-    looking,
-    looks,
-    opened_whole,
-    options,
-    page_name,
-    part_in_words,
-    part_of,
-    parts,
-    reading,
-    write_texts,
-)
+from gwa.cli._options import OUTPUT_PATH, PATH, engines, flags, given, looking, looks, options, parts
+from gwa.cli._output import FORCE, claimed, page_name, part_in_words, write_texts
+from gwa.cli._reading import earlier_part, opened_whole, part_of, reading
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:

@@ -8,23 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import (
-    PATH,
-    SOURCES,
-    claimed,
-    engine,
-    given,
-    joining,
-    measurements,
-    noting,
-    options,
-    output,
-    pseudonyms,
-    reading,
-    tell,
-    tell_joined,
-    tell_replaced,
-)
+from gwa.cli._options import PATH, SOURCES, given, measurements, options, pseudonyms
+from gwa.cli._output import claimed, noting, output, tell, tell_joined, tell_replaced
+from gwa.cli._reading import engine, joining, reading
 from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 

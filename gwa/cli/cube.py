@@ -6,7 +6,9 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import FORCE, OUTPUT_PATH, TRACE, claimed, engines, opened, options, parts
+from gwa.cli._options import OUTPUT_PATH, TRACE, engines, options, parts
+from gwa.cli._output import FORCE, claimed
+from gwa.cli._reading import opened
 from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.PUBLISH

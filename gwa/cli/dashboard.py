@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import claimed, output
+from gwa.cli._output import claimed, output
 
 PURPOSE = Purpose.REPORT
 

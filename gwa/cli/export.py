@@ -7,7 +7,9 @@ from typing import Any, Final, TypeVar
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import FORCE, OUTPUT_PATH, TRACE, claimed, opened, options
+from gwa.cli._options import OUTPUT_PATH, TRACE, options
+from gwa.cli._output import FORCE, claimed
+from gwa.cli._reading import opened
 from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.PUBLISH

@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import (
-    TRACE,
-    engines,
-    opened_whole,
-    options,
-    part_of,
-    parts,
-    refuse_for_requests,
-    require_known,
-    statements,
-    to_file,
-)
+from gwa.cli._options import TRACE, engines, options, parts, require_known, statements
+from gwa.cli._output import to_file
+from gwa.cli._reading import opened_whole, part_of, refuse_for_requests
 from gwa.cli._terminal import echo, echo_csv, echo_json
 
 if TYPE_CHECKING:

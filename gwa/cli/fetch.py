@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, claimed, limits, reading, tell
+from gwa.cli._options import JSON, OUTPUT_PATH, limits
+from gwa.cli._output import FORCE, claimed, tell
+from gwa.cli._reading import reading
 from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 
@@ -124,7 +126,7 @@ def _convert(
     trace: "PublicTrace", fetched: "Sequence[FetchedFile]", folder: Path, params: dict[str, Any]
 ) -> None:
     from gwa.archive.fetch import sources
-    from gwa.cli._common import noting
+    from gwa.cli._output import noting
     from gwa.errors import DownloadError
     from gwa.formats.convert import convert
 

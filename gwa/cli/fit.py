@@ -7,7 +7,9 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import JSON, PATH, Range, opened, options, parts, to_file
+from gwa.cli._options import JSON, PATH, Range, options, parts
+from gwa.cli._output import to_file
+from gwa.cli._reading import opened
 from gwa.cli._terminal import echo
 from gwa.errors import TraceError
 from gwa.util.units import DAY

@@ -6,7 +6,8 @@ from typing import Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import JSON, to_file
+from gwa.cli._options import JSON
+from gwa.cli._output import to_file
 from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.READ

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import PATH
+from gwa.cli._options import PATH
 from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.REPORT

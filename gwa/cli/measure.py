@@ -6,7 +6,9 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import OUTPUT_PATH, PATH, engine, limits, tell_joined
+from gwa.cli._options import OUTPUT_PATH, PATH, limits
+from gwa.cli._output import tell_joined
+from gwa.cli._reading import engine
 
 PURPOSE = Purpose.READ
 

@@ -10,21 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import (
-    FORCE,
-    JSON,
-    OUTPUT_PATH,
-    PATH,
-    TRACE,
-    Range,
-    claimed,
-    given,
-    looking,
-    looks,
-    opened,
-    options,
-    write_texts,
-)
+from gwa.cli._options import JSON, OUTPUT_PATH, PATH, TRACE, Range, given, looking, looks, options
+from gwa.cli._output import FORCE, claimed, write_texts
+from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, echo_csv, echo_json
 
 if TYPE_CHECKING:

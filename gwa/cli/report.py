@@ -14,31 +14,22 @@ import click
 from click.core import ParameterSource
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import (
-    FORCE,
+from gwa.cli._options import (
     OUTPUT_PATH,
     PATH,
-    account_in_words,
-    claimed,
-    earlier_part,
     engines,
     flags,
     given,
     looking,
     looks,
     measurements,
-    opened_whole,
     options,
-    page_name,
-    part_in_words,
-    part_of,
     parts,
-    reading,
-    refuse_for_requests,
     require_known,
     statements,
-    write_texts,
 )
+from gwa.cli._output import FORCE, account_in_words, claimed, page_name, part_in_words, write_texts
+from gwa.cli._reading import earlier_part, opened_whole, part_of, reading, refuse_for_requests
 from gwa.cli._terminal import echo, echo_json
 from gwa.report.output import outputs, paths, write
 from gwa.util.filenames import as_text

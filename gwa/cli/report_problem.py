@@ -8,7 +8,9 @@ from typing import Any, Final
 
 import click
 
-from gwa.cli._common import PATH, opened_whole, options, to_file
+from gwa.cli._options import PATH, options
+from gwa.cli._output import to_file
+from gwa.cli._reading import opened_whole
 from gwa.cli._terminal import echo
 from gwa.errors import GwaError
 from gwa.util.version import __version__

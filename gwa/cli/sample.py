@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import claimed, output
+from gwa.cli._output import claimed, output
 from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.READ

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, PATH, claimed, looking, looks, write_texts
+from gwa.cli._options import JSON, OUTPUT_PATH, PATH, looking, looks
+from gwa.cli._output import FORCE, claimed, write_texts
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import JSON, OUTPUT_PATH, PATH, engine, limits
+from gwa.cli._options import JSON, OUTPUT_PATH, PATH, limits
+from gwa.cli._reading import engine
 from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.PUBLISH

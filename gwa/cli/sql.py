@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import JSON, TRACE, opened_whole, options, to_file
+from gwa.cli._options import JSON, TRACE, options
+from gwa.cli._output import to_file
+from gwa.cli._reading import opened_whole
 
 if TYPE_CHECKING:
     from gwa.store.store import Store

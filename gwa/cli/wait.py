@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import JSON, TRACE, opened, options, require_known, to_file
+from gwa.cli._options import JSON, TRACE, options, require_known
+from gwa.cli._output import to_file
+from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, echo_json
 
 if TYPE_CHECKING:

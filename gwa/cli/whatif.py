@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._common import FORCE, JSON, OUTPUT_PATH, TRACE, claimed, opened, options
+from gwa.cli._options import JSON, OUTPUT_PATH, TRACE, options
+from gwa.cli._output import FORCE, claimed
+from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, echo_json, table
 
 if TYPE_CHECKING:

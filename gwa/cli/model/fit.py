@@ -5,16 +5,9 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import (
-    ARRIVALS,
-    FORCE,
-    OUTPUT_PATH,
-    TRACE,
-    claimed,
-    opened,
-    opened_requests,
-    options,
-)
+from gwa.cli._options import ARRIVALS, OUTPUT_PATH, TRACE, options
+from gwa.cli._output import FORCE, claimed
+from gwa.cli._reading import opened, opened_requests
 from gwa.cli._terminal import echo, echo_json
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._common import ARRIVALS, claimed, engine, limits, output
+from gwa.cli._options import ARRIVALS, limits
+from gwa.cli._output import claimed, output
+from gwa.cli._reading import engine
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 import click
 
-from gwa.cli._common import JSON
+from gwa.cli._options import JSON
 
 
 @click.command(name="list")

@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._common import (
-    FORCE,
-    JSON,
-    OUTPUT_PATH,
-    PATH,
-    claimed,
-    looking,
-    looks,
-    opened,
-    options,
-    write_texts,
-)
+from gwa.cli._options import JSON, OUTPUT_PATH, PATH, looking, looks, options
+from gwa.cli._output import FORCE, claimed, write_texts
+from gwa.cli._reading import opened
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:

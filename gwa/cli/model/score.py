@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._common import JSON, PATH, opened, opened_requests, opened_whole, options, to_file
+from gwa.cli._options import JSON, PATH, options
+from gwa.cli._output import to_file
+from gwa.cli._reading import opened, opened_requests, opened_whole
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:

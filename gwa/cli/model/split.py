@@ -5,7 +5,9 @@ from typing import Any, Final
 
 import click
 
-from gwa.cli._common import FORCE, OUTPUT_PATH, TRACE, claimed, opened, options
+from gwa.cli._options import OUTPUT_PATH, TRACE, options
+from gwa.cli._output import FORCE, claimed
+from gwa.cli._reading import opened
 from gwa.cli._terminal import echo
 
 SUFFIXES: Final = ("gwf", "swf", "parquet", "duckdb")

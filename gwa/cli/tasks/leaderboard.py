@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import click
 
-from gwa.cli._common import JSON, PATH, to_file
+from gwa.cli._options import JSON, PATH
+from gwa.cli._output import to_file
 
 COLUMNS: Final = ("rank", "forecast", "relative loss", "low", "high", "logs", "answered", "q95 holds")
 

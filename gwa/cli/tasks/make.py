@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
-from gwa.cli._common import FORCE, OUTPUT_PATH, TRACE, claimed, opened, options, reading, require_known
+from gwa.cli._options import OUTPUT_PATH, TRACE, options, require_known
+from gwa.cli._output import FORCE, claimed
+from gwa.cli._reading import opened, reading
 from gwa.cli._terminal import echo
 
 

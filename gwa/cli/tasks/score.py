@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import click
 
-from gwa.cli._common import JSON, PATH, to_file
+from gwa.cli._options import JSON, PATH
+from gwa.cli._output import to_file
 from gwa.cli._terminal import echo_json
 
 COLUMNS: Final = ("of", "measure", "value", "low", "high")
