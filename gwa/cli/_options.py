@@ -31,6 +31,23 @@ class InputPath(click.Path):
         return path
 
 
+class OutputPath(click.Path):
+    """A path that a command writes to: ``-`` is standard output, where that is written to, never a file."""
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:
+        """Return the path, or None for standard output; a usage error where only files are written."""
+        if str(value) != "-":
+            return super().convert(value, param, ctx)
+        if not self.allow_dash:
+            self.fail("'-' is no file or folder, and this is not written to standard output", param, ctx)
+        return None
+
+
 class Range(click.FloatRange):
     """A number within a range: 'nan' is within none, though it lies beyond no end."""
 
@@ -45,7 +62,17 @@ class Range(click.FloatRange):
 PATH: Final = InputPath(path_type=Path)
 
 
-OUTPUT_PATH: Final = click.Path(path_type=Path)
+OUTPUT_PATH: Final = OutputPath(path_type=Path)
+
+
+OUT: Final = click.option(
+    "-o",
+    "--output",
+    "out",
+    type=OutputPath(path_type=Path, allow_dash=True),
+    metavar="OUT",
+    help="Output file instead of standard output.",
+)
 
 
 SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from gwa.cli._options import OUTPUT_PATH, PATH, F, InputPath, combined
+from gwa.cli._options import OUT, OUTPUT_PATH, PATH, F, InputPath, combined
 from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 
@@ -124,14 +124,7 @@ def _as_seen(value: Any, kind: object, folder: Path) -> Any:
 def to_file(command: F) -> F:
     """Add the option that writes what a command prints on standard output to a file, whole or not at all."""
 
-    @click.option(
-        "-o",
-        "--output",
-        "out",
-        type=OUTPUT_PATH,
-        metavar="OUT",
-        help="Output file instead of standard output.",
-    )
+    @OUT
     @FORCE
     @wraps(command)
     def writing(*arguments: Any, out: Path | None, force: bool, **params: Any) -> Any:

@@ -35,6 +35,28 @@ def test_what_is_printed_is_written_to_a_file_instead(name, tmp_path):
     assert written.stdout == ""
 
 
+@pytest.mark.parametrize("name", PRINTING)
+def test_a_dash_is_standard_output(name):
+    assert run(*PRINTING[name], "-o", "-").stdout == run(*PRINTING[name]).stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("plan", TINY, "--cpus", "+20%", "--csv", "-"),
+        ("advise", TINY, "--csv", "-"),
+        ("convert", TINY, "-o", "-"),
+        ("cube", TINY, "-o", "-"),
+    ],
+)
+def test_what_is_not_printed_makes_no_file_called_dash(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run(*words)
+    assert done.exit_code == 2
+    assert "'-' is no file or folder" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_result_that_has_a_status_is_written_too(tmp_path):
     done = run("check", TINY, "--fail-on", "trace.jobs>1", "--json", "-o", str(tmp_path / "found.json"))
     assert done.exit_code == 3

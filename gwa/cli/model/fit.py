@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._options import ARRIVALS, OUTPUT_PATH, TRACE, options
+from gwa.cli._options import ARRIVALS, OUT, TRACE, options
 from gwa.cli._output import FORCE, claimed
 from gwa.cli._reading import opened, opened_requests
 from gwa.cli._terminal import echo, echo_json
@@ -15,9 +15,7 @@ from gwa.cli._terminal import echo, echo_json
 @TRACE
 @click.argument("model")
 @ARRIVALS
-@click.option(
-    "-o", "--output", "out", type=OUTPUT_PATH, metavar="OUT", help="Output file instead of standard output."
-)
+@OUT
 @FORCE
 @options
 def command(
