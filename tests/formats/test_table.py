@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from math import isclose
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
@@ -445,6 +446,26 @@ def test_a_row_whose_times_cannot_be_read_is_refused_with_the_reason(tmp_path):
         ]
         repairs = store.rows("select name, jobs from repairs where name = 'invalid value'")
         assert repairs == [("invalid value", 1)]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_durations_of_data_frames_are_read_in_their_unit(unit, tmp_path):
+    numbers = range(40)
+    runs, waits = [30 + 77 * number for number in numbers], [number % 9 for number in numbers]
+    frame = pd.DataFrame(
+        {
+            "job_id": numbers,
+            "submit": pd.to_datetime([1_700_000_000 + 60 * number for number in numbers], unit="s"),
+            "wait": pd.to_timedelta(waits, unit="s").astype(f"timedelta64[{unit}]"),
+            "runtime": pd.to_timedelta(runs, unit="s").astype(f"timedelta64[{unit}]"),
+            "cpus": 4,
+        }
+    )
+    frame.to_parquet(tmp_path / "jobs.parquet")
+    with opened(tmp_path / "jobs.parquet") as store:
+        assert store.rows("select wait_time, run_time from jobs order by submit_time") == [
+            (float(wait), float(run)) for wait, run in zip(waits, runs, strict=True)
+        ]
 
 
 def test_states_that_nobody_knows_stay_and_are_named(tmp_path):

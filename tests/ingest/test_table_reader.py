@@ -4,8 +4,10 @@ import csv
 import gzip
 import io
 import json
+from fractions import Fraction
 
 import duckdb
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -162,6 +164,30 @@ def test_parquet_is_read_as_text(tmp_path):
     rows = pa.table({"id": [1, 2], "a name": ["x", None], "other": [[1], [2]], "c": [1.5, float("nan")]})
     pq.write_table(rows, path)
     assert read(path, missing=("", "nan"))[0] == [("1", "x", "1.5"), ("2", None, None)]
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.none() | st.integers(-(2**62), 2**62), min_size=1), st.sampled_from(["s", "ms", "us", "ns"])
+)
+def test_durations_of_parquet_are_read_to_their_last_decimal(tmp_path_factory, numbers, unit):
+    path = tmp_path_factory.mktemp("durations") / "rows.parquet"
+    pq.write_table(pa.table({"c": pa.array(numbers, pa.duration(unit))}), path)
+    parts = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9}[unit]
+    for number, (text,) in zip(numbers, read(path, ["c"])[0], strict=True):
+        if number is None:
+            assert text is None
+            continue
+        sign, found = text.split("PT")
+        assert found.endswith("S")
+        assert Fraction(found[:-1]) * parts * (-1 if sign else 1) == number
+
+
+def test_whole_numbers_beside_durations_stay_numbers(tmp_path):
+    path = tmp_path / "rows.parquet"
+    days = pa.array([pd.Timedelta("1 day 00:00:00.5"), None], pa.duration("ns"))
+    pq.write_table(pa.table({"id": [1, 2], "c": days}), path)
+    assert read(path)[0] == [("1", None, "PT86400.500000000S"), ("2", None, None)]
 
 
 @pytest.mark.parametrize(

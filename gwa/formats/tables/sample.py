@@ -15,6 +15,7 @@ from gwa.ingest.readers.table import flat, is_json, json_objects
 from gwa.ingest.source.delimited import header_of, rows_among
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.lines import Reject
+from gwa.ingest.source.parquet_text import duration_text, durations
 from gwa.store.engines.duckdb import literal
 
 MAXIMUM_ROWS: Final = 1000
@@ -155,11 +156,14 @@ def _of_parquet(head: FileHead) -> Sample:
     with duckdb.connect() as database:
         database.execute("set TimeZone = 'UTC'")
         try:
-            file = f"read_parquet({literal(escaped_path(head))})"
+            path = escaped_path(head)
+            file, units = f"read_parquet({literal(path)})", durations(database, path)
             types = [str(kind) for _, kind, *_ in database.execute(f"describe from {file}").fetchall()]
             texts = ", ".join(
                 "null"
                 if kind.endswith("]") or "(" in kind.replace("DECIMAL(", "")
+                else duration_text(f"c{place}", units[names[place]])
+                if names[place] in units
                 else f"left(c{place}::varchar, 300)"
                 for place, kind in enumerate(types)
             )

@@ -38,6 +38,7 @@ from gwa.ingest.source.lines import (
     line_blocks,
     select_lines,
 )
+from gwa.ingest.source.parquet_text import duration_text, durations
 from gwa.ingest.spec import TableSpec
 from gwa.store.engines.duckdb import literal
 
@@ -141,12 +142,16 @@ class _Wanted(Pieces):
 def _parquet(path: Path, table_spec: TableSpec) -> Iterator["ArrowRows"]:
     with duckdb.connect() as database:
         database.execute("set TimeZone = 'UTC'")
-        file = f"read_parquet({literal(str(path).replace('[', '[[]'))})"
-        present = {row[0] for row in database.execute(f"describe from {file}").fetchall()}
-        cells = [
-            f"cast({_identifier(name)} as varchar)" if name in present else "cast(null as varchar)"
-            for name in _names(table_spec)
-        ]
+        place = str(path).replace("[", "[[]")
+        file = f"read_parquet({literal(place)})"
+        texts = {
+            name: f"cast({_identifier(name)} as varchar)"
+            for name, *_ in database.execute(f"describe from {file}").fetchall()
+        }
+        texts |= {
+            name: duration_text(_identifier(name), unit) for name, unit in durations(database, place).items()
+        }
+        cells = [texts.get(name, "cast(null as varchar)") for name in _names(table_spec)]
         named = ", ".join(
             f"{cell} as {column}" for cell, column in zip(cells, table_spec.columns, strict=True)
         )
