@@ -338,6 +338,25 @@ def test_concatenated_logs_may_change_their_columns(jobs):
     assert account(jobs) == (8, 4, 0, 0, 4)
 
 
+@pytest.mark.parametrize("before", [[], [row()]])
+def test_a_column_that_is_read_stands_once_in_a_header(jobs, before):
+    header = "JobID|User|State|Submit|user"
+    lines = ["8|user042|FAILED|1717156800|user007"]
+    with pytest.raises(TraceError, match="the header has user twice: give one of the two another name"):
+        jobs(
+            *before,
+            *([header] if before else []),
+            *lines,
+            fields="user_id",
+            **({} if before else {"header": header}),
+        )
+
+
+def test_columns_that_are_not_read_may_repeat(jobs):
+    header = "JobID|User|Colour|State|Submit|Colour"
+    assert jobs("8|user042|red|FAILED|1717156800|blue", fields="user_id", header=header) == [("user042",)]
+
+
 def test_a_header_need_not_come_first(jobs):
     header, line = "JobID|User|State|Submit", "7|user042|FAILED|1717156800"
     assert jobs(header, line.replace("7", "8"), fields="user_id", header=line) == [("user042",), ("user042",)]

@@ -45,6 +45,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.errors import TraceError
 from gwa.ingest.batch import Records
 from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.cell_borders import MAXIMUM_ROW_LINES, Borders, Delimited
@@ -72,7 +73,11 @@ from gwa.store.engines.duckdb import literal
 
 
 def batches(source: Source, table_spec: TableSpec) -> Iterator["NamedRows"]:
-    """Yield the rows of *source*; those that cannot be fitted to the columns are rejects."""
+    """
+    Yield the rows of *source*; those that cannot be fitted to the columns are rejects.
+
+    Raise `TraceError` where a header names a column twice that is read: which one is meant is not known.
+    """
     cells = borders(source, table_spec)
     table_spec = replace(table_spec, delimiter=cells.delimiter)
     columns = initial_columns(source, table_spec, cells)
@@ -83,6 +88,9 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator["NamedRows"]:
         headers = _find_headers(lines, table_spec, keys)
         for rows in _split_at_headers(block, lines, headers, columns, table_spec, cells.text):
             columns = rows.columns
+            if repeated := _repeated(columns, table_spec):
+                message = f"{source.path}: the header has {repeated} twice: give one of the two another name"
+                raise TraceError(message)
             yield rows
 
 
@@ -181,7 +189,7 @@ def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
             first, _, rest = chunk.partition(b"\n")
             header = parse_header(first.decode(errors="replace"), table_spec)
             columns, body = (header, rest) if header else (columns, chunk)
-            if chunk.startswith(BOM_UTF8) or len(columns.names) == 1:
+            if chunk.startswith(BOM_UTF8) or len(columns.names) == 1 or _repeated(columns, table_spec):
                 return None
         layout = Layout(table_spec.delimiter, width=len(columns.names))
         if any(key in body for key in keys) or not are_plain(chunk, layout):
@@ -226,6 +234,12 @@ def _positions(columns: Columns, table_spec: TableSpec) -> dict[str, int | None]
         other = normalized(substitutes.get(name, name))
         found[name] = places.get(normalized(name), places.get(other)) if is_needed else None
     return found
+
+
+def _repeated(columns: Columns, table_spec: TableSpec) -> str:
+    """Return the name of a column that is read and stands twice in a row, "" if there is none."""
+    read = {position for position in _positions(columns, table_spec).values() if position is not None}
+    return next((columns.names[place] for place in read if columns.names.count(columns.names[place]) > 1), "")
 
 
 @dataclass(frozen=True)
