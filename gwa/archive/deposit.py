@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gwa.archive.catalogue import CatalogueEntry, published_on
-from gwa.archive.feeds import MEDIA_TYPES
-from gwa.archive.publish import SYNTHETIC_LABEL
+from gwa.archive.feeds import MEDIA_TYPES, description
 from gwa.archive.published import PublishedTrace
 
 RO_CRATE: Final = "https://w3id.org/ro/crate/1.1"
@@ -132,11 +131,6 @@ def datacite(trace: PublishedTrace, archive: str, url: str) -> dict[str, Any]:
 
 def _reference(thing: Mapping[str, Any]) -> dict[str, Any]:
     return {"@id": thing["@id"]}
-
-
-def description(entry: CatalogueEntry) -> str:
-    """Return what a trace is of; of one that a model made, first that it is."""
-    return f"{SYNTHETIC_LABEL}. {entry.system}" if entry.synthetic else entry.system
 
 
 def missing(entry: CatalogueEntry, url: str) -> list[str]:

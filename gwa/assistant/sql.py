@@ -30,15 +30,8 @@ MAXIMUM_QUERY: Final = 20_000
 """A longer query, in characters, is refused."""
 
 REVEALING: Final = (
-    "current_setting",
-    "getvariable",
-    "getenv",
-    "pragma_",
-    "duckdb_",
-    "read_",
-    "write_",
-    "glob",
-)
+    "current_setting", "getvariable", "getenv", "pragma_", "duckdb_", "read_", "write_", "glob",
+)  # fmt: skip
 """Prefixes of functions that reveal something about the machine, or write."""
 
 

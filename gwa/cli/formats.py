@@ -8,7 +8,7 @@ import click
 from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON
 from gwa.cli._output import to_file
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, table
 
 PURPOSE = Purpose.READ
 
@@ -33,7 +33,6 @@ def command(words: tuple[str, ...], own: bool, as_json: bool) -> None:
       gwa formats swf
       gwa formats --own > my.sql
     """
-    from gwa.cli._terminal import table
     from gwa.formats.registry import all_formats, broken
 
     if own:

@@ -266,20 +266,9 @@ class _Header(_TableHeader):
 
 
 SPEC_KEYS: Final = (
-    "title",
-    "functions",
-    "reader",
-    "scope",
-    "joined_by",
-    "log_facts",
-    "beforehand",
-    "relative",
-    "constants",
-    "from_header",
-    "header",
-    "steps",
-    "needs",
-)
+    "title", "functions", "reader", "scope", "joined_by", "log_facts", "beforehand", "relative", "constants",
+    "from_header", "header", "steps", "needs",
+)  # fmt: skip
 
 
 def definition(name: str, text: str, text_of: Callable[[str], str], *, is_stranger: bool = True) -> Format:

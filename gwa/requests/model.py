@@ -32,7 +32,6 @@ MAXIMUM_KINDS: Final = 10
 CYCLES: Final = {2 * WEEK: WEEK // HOUR, 2 * DAY: DAY // HOUR, 0: 1}
 """How many hours the rate takes to begin again, by how many seconds a trace has at least."""
 
-MICROSECONDS: Final = 1e6
 MILLISECONDS: Final = 1e3
 
 SCALES: Final[Mapping[str, float]] = {

@@ -7,13 +7,13 @@ hyper-exponential have files of their own.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from gwa.statistics.distribution import NONNEGATIVE, REAL, Batched, Slopes, differences, require, unshifted
+from gwa.statistics.distribution import NONNEGATIVE, REAL, Batched, Slopes, differences, require
 from gwa.statistics.numeric import at_least_zero, average, floats, log
 from gwa.statistics.sample import Floats
 
@@ -32,7 +32,6 @@ class Exponential(Batched):
     title = "exponential"
     parameters: ClassVar = {"rate": "events per unit of x, one over the mean"}
     support = NONNEGATIVE
-    scipy = "expon"
     needs = 1
 
     def __post_init__(self) -> None:
@@ -77,16 +76,6 @@ class Exponential(Batched):
         """Return the expectation."""
         return 1 / self.rate
 
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.expon``."""
-        return {"loc": 0.0, "scale": 1 / self.rate}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.expon(0, scale)``."""
-        unshifted(parameters)
-        return cls(1 / parameters.get("scale", 1.0))
-
 
 def _normal_between(low: Floats, high: Floats) -> Floats:
     """Return P(low < Z <= high) of a standard normal Z: above 0 as that between the negatives."""
@@ -122,7 +111,6 @@ class Lognormal(Batched):
     name = "lognormal"
     title = "lognormal"
     parameters: ClassVar = {"mu": "mean of ln x", "sigma": "standard deviation of ln x"}
-    scipy = "lognorm"
     signed = ("mu",)
 
     def __post_init__(self) -> None:
@@ -171,16 +159,6 @@ class Lognormal(Batched):
         """Return the expectation."""
         return math.exp(self.mu + self.sigma**2 / 2)
 
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.lognorm``."""
-        return {"s": self.sigma, "loc": 0.0, "scale": math.exp(self.mu)}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.lognorm(s, 0, scale)``."""
-        unshifted(parameters)
-        return cls(math.log(parameters.get("scale", 1.0)), parameters["s"])
-
 
 @dataclass(frozen=True)
 class Normal(Batched):
@@ -197,7 +175,6 @@ class Normal(Batched):
     title = "normal"
     parameters: ClassVar = {"mu": "mean, in units of x", "sigma": "standard deviation, in units of x"}
     support = REAL
-    scipy = "norm"
     signed = ("mu",)
 
     def __post_init__(self) -> None:
@@ -240,12 +217,3 @@ class Normal(Batched):
     def mean(self) -> float:
         """Return the expectation."""
         return self.mu
-
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.norm``."""
-        return {"loc": self.mu, "scale": self.sigma}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.norm(loc, scale)``."""
-        return cls(parameters.get("loc", 0.0), parameters.get("scale", 1.0))

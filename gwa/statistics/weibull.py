@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gamma
 
-from gwa.statistics.distribution import Batched, Slopes, differences, require, unshifted
+from gwa.statistics.distribution import Batched, Slopes, differences, require
 from gwa.statistics.numeric import at_least_zero, average, floats, log, rising_root
 from gwa.statistics.sample import Floats
 
@@ -34,7 +34,6 @@ class Weibull(Batched):
     name = "weibull"
     title = "Weibull"
     parameters: ClassVar = {"shape": "exponent k, no unit", "scale": "63 % quantile, in units of x"}
-    scipy = "weibull_min"
 
     def __post_init__(self) -> None:
         """Refuse parameters of 0 or less."""
@@ -111,13 +110,3 @@ class Weibull(Batched):
     def mean(self) -> float:
         """Return the expectation, scale * Gamma(1 + 1 / shape)."""
         return float(self.scale * gamma(1 + 1 / self.shape))
-
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.weibull_min``."""
-        return {"c": self.shape, "loc": 0.0, "scale": self.scale}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.weibull_min(c, 0, scale)``."""
-        unshifted(parameters)
-        return cls(parameters["c"], parameters.get("scale", 1.0))

@@ -44,7 +44,6 @@ class Zipf(Distribution):
     title = "Zipf"
     parameters: ClassVar = {"exponent": "how fast popularity falls, no unit", "ranks": "the largest rank"}
     support = COUNTING
-    scipy = "zipfian"
 
     def __post_init__(self) -> None:
         """Refuse fewer than one rank, and an exponent up to 1 with infinitely many."""
@@ -135,15 +134,6 @@ class Zipf(Distribution):
     def free(self) -> int:
         """Return 1: the number of ranks is given, or the largest value."""
         return 1
-
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.zipfian``."""
-        return {"a": self.exponent, "n": int(self.ranks)}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.zipfian(a, n)``."""
-        return cls(parameters["a"], parameters["n"])
 
 
 def by_rank(popularity: ArrayLike) -> Sample:
