@@ -21,22 +21,10 @@ SPDX: Final = re.compile(r"[A-Za-z][A-Za-z0-9.+-]*-[0-9][A-Za-z0-9.+-]*")
 
 def deposits(trace: PublishedTrace, archive: str, url: str) -> dict[str, str]:
     """
-    Describe a trace for repositories of research data.
+    Return the descriptions of an available trace for repositories, the text of each file by its name.
 
-    Parameters
-    ----------
-    trace
-        A trace that is available.
-    archive
-        The title of the archive, which is the publisher.
-    url
-        The address of the folder of the trace, empty if it is unknown.
-
-    Returns
-    -------
-    dict
-        The text of each file by its name.
-
+    *archive* is the title of the archive, which is the publisher; *url* is the address of the folder of the
+    trace, empty if it is unknown.
     """
     documents = {
         "ro-crate-metadata.json": ro_crate(trace, url),

@@ -168,31 +168,9 @@ def deposit(
     """
     Deposit the *trace* that is published in *folder*, as a draft, or for good if *publish* is set.
 
-    Parameters
-    ----------
-    catalogue
-        The archive; its folder holds the `LEDGER`.
-    trace
-        A trace that is available.
-    folder
-        The folder of the trace in the site.
-    repository
-        Where it is deposited.
-    publish
-        Whether the deposition is published, which cannot be undone.
-
-    Returns
-    -------
-    Deposited
-        What came of it. A version that is published already is left as it is.
-
-    Raises
-    ------
-    ArgumentError
-        If the licence has no identifier, which open data need.
-    DepositError
-        If the server refuses, or a connection breaks.
-
+    The folder of the *catalogue* holds the `LEDGER`. A version that is published already is left as it is,
+    and publishing cannot be undone. Raise `ArgumentError` if the licence has no identifier, which open data
+    need, and `DepositError` if the server refuses, or a connection breaks.
     """
     try:
         done = _deposit(catalogue, trace, folder, repository, publish=publish)

@@ -122,23 +122,9 @@ def dependence(counts: ArrayLike, hours: ArrayLike | None = None) -> Dependence:
     the largest but one hour in a thousand, since a single burst of thousands of jobs outweighs all other
     hours even among roots.
 
-    Parameters
-    ----------
-    counts
-        Arrivals in whole hours, in order, empty ones included; at least `MINIMUM_HOURS`.
-    hours
-        The hour of the week of each by the clock of the log, 0 to 167; by default, they follow each other.
-
-    Returns
-    -------
-    Dependence
-        The verdict and what it rests on.
-
-    Raises
-    ------
-    ValueError
-        For a series that is shorter, constant, negative or not finite.
-
+    Counts are of whole hours, in order, empty ones included, at least `MINIMUM_HOURS`. *hours* are those of
+    the week by the clock of the log, 0 to 167; by default, they follow each other. Raise `ValueError` for a
+    series that is shorter, constant, negative or not finite.
     """
     x = floats(counts)
     if x.size and not (np.isfinite(x).all() and x.min() >= 0):

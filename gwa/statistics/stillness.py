@@ -44,30 +44,16 @@ def unlikely_runs(
     is_empty: Flags, hour_of_week: Ints, *, level: float = 0.001, minimum: int = 2
 ) -> list[Run]:
     """
-    Return the runs of empty hours that are too long for chance.
+    Return the runs of empty hours that are too long for chance, in the order of time.
 
-    In a Markov chain, an hour is empty with one probability after an hour that was not, and with one for
-    its hour of the week after an empty one. The latter is that of three neighbouring hours of the week,
-    drawn towards the mean by a prior of four hours. Both are estimated without the run itself, and without
-    longer runs that were found. The probability of a run is the product over its hours, times the number
-    of hours (Bonferroni).
+    *is_empty* says of consecutive hours whether each is, *hour_of_week* which of the week it is, from 0 to
+    167. Returned are runs of a probability up to *level*, of *minimum* hours or more.
 
-    Parameters
-    ----------
-    is_empty
-        Whether each of consecutive hours is empty.
-    hour_of_week
-        The hour of the week of each, from 0 to 167.
-    level
-        The maximum probability of a run that is returned.
-    minimum
-        The minimum length of a run in hours.
-
-    Returns
-    -------
-    list of Run
-        The runs in the order of time.
-
+    In a Markov chain, an hour is empty with one probability after an hour that was not, and with one for its
+    hour of the week after an empty one. The latter is that of three neighbouring hours of the week, drawn
+    towards the mean by a prior of four hours. Both are estimated without the run itself, and without longer
+    runs that were found. The probability of a run is the product over its hours, times the number of hours
+    (Bonferroni).
     """
     chain = _Chain.of(is_empty, hour_of_week)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], is_empty, [False])).astype(np.int8)))

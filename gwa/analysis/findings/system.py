@@ -1,5 +1,6 @@
-"""How full the system is, and when it stood still."""
+"""How full the system is, when it stood still, and what changed."""
 
+from gwa.analysis import change_sentences
 from gwa.analysis.answers.stretches import length, long_still, missing_sentence, of_kind, still_sentence
 from gwa.analysis.finding import Facts, finding, knows_starts
 from gwa.util.units import WEEK
@@ -110,3 +111,18 @@ def still(facts: Facts) -> tuple[float, str] | None:
 
 def _periods(count: int) -> str:
     return plural("{n} outage or maintenance period", "{n} outages or maintenance periods", count)
+
+
+@finding(
+    "changes",
+    "changes.weeks",
+    section="changes",
+    action="Compare the dates with changes of the system, its scheduler and its users.",
+)
+def changes(facts: Facts) -> tuple[float, str] | None:
+    """Shown if jobs, users, load, waits, run times, sizes or failures moved by more than weeks vary."""
+    changed = facts["changes"]
+    if not changed:
+        return None
+    weight = 0.4 + 0.3 * min(max(map(change_sentences.size, changed)), 1)
+    return weight, change_sentences.changes_sentence(changed, facts["changes.weeks"])

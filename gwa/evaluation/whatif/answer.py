@@ -73,33 +73,18 @@ MEMBERS: Final = (
 @dataclass(frozen=True, eq=False)
 class Answer:
     """
-    What the *changes* do to a machine, and whether the log bears that out.
+    What the *changes*, in their order, do to a machine, and whether the log bears that out.
 
-    Parameters
-    ----------
-    changes
-        The changes, in their order.
-    old, new
-        The machine and its jobs as they were, and as they would be, simulated.
-    validation
-        The replay of the machine as it was, against the log.
-    effects
-        What happens to the mean wait, the 95 % quantile of waits and the mean bounded slowdown. The quantile
-        is not there where a *plan* predicts it or refuses to; medians cannot be predicted.
-    sizes, queues
-        What happens to the mean wait of classes of size, and of queues.
-    members
-        The ratio of mean waits that each replay of the ensemble gives, by its name.
-    left_out
-        Replays of the ensemble that would have taken too long.
-    too_large
-        Jobs of the log that are larger than the stated machine, and not replayed.
-    not_submitted
-        Jobs of the log that are not submitted after the change, or no longer fit.
-    plan
-        What the log tells of more processors by `gwa.evaluation.capacity.rule`; None of any other change, of
-        which nothing in a log tells whether a replay is right.
+    *old* and *new* are the machine and its jobs as they were, and as they would be, simulated; *validation*
+    is the replay of the machine as it was, against the log. *effects* are on the mean wait, the 95 % quantile
+    of waits and the mean bounded slowdown. The quantile is not there where a *plan* predicts it or refuses
+    to; medians cannot be predicted. *sizes* and *queues* are effects on the mean wait of classes of jobs.
 
+    *members* are the ratios of mean waits that the replays of the ensemble give, by name; *left_out* are
+    replays that would have taken too long. Jobs of the log that are *too_large* for the stated machine are
+    not replayed, *not_submitted* are those that are not submitted after the change, or no longer fit. The
+    *plan* is what the log tells of more processors by `gwa.evaluation.capacity.rule`; it is None of any other
+    change, of which nothing in a log tells whether a replay is right.
     """
 
     changes: tuple[Change, ...]
@@ -168,24 +153,11 @@ def answer(
     progress: Progress = SILENT,
 ) -> Answer:
     """
-    Return what *changes* do to a machine and its jobs.
+    Return what *changes*, one after the other, do to a *world*: a machine and its jobs as they were.
 
-    Parameters
-    ----------
-    world
-        The machine and its jobs as they were.
-    changes
-        What changes, one after the other.
-    capacity_is_stated
-        Whether the log, or a description of the system, states the size of the machine.
-    progress
-        Is told how many replays are done.
-
-    Raises
-    ------
-    ArgumentError
-        A change says something impossible, or leaves no job to be compared.
-
+    *capacity_is_stated* says whether the log, or a description of the system, states the size of the machine;
+    *progress* is told how many replays are done. Raise `ArgumentError` for a change that says something
+    impossible, or leaves no job to be compared.
     """
     fitting = world.only(world.size <= world.capacity)
     pairs, left_out = _ensemble(fitting, changes, progress)

@@ -63,26 +63,12 @@ class Validation:
     """
     The replay of the machine as it was, against the log.
 
-    Parameters
-    ----------
-    level
-        Of all jobs with a recorded wait.
-    sizes
-        The same by class of size.
-    weeks
-        Weeks of the log that have enough jobs to be compared: their numbers from 0, and the mean *recorded*
-        and *simulated* waits in seconds.
-    span
-        Length of the log in weeks.
-    blocks
-        Half-years of the log that the error rests on.
-    error
-        The error of the logarithm of a ratio of mean waits, of all jobs.
-    requested
-        The share of the jobs with a requested time.
-    capacity_is_stated
-        Whether the size of the machine is stated, not the most that was busy at once.
-
+    *level* is that of all jobs with a recorded wait, *sizes* those by class of size. *weeks* are the numbers,
+    from 0, of weeks of the log that have enough jobs to be compared, with their mean *recorded* and
+    *simulated* waits in seconds. *span* is the length of the log in weeks. *error* is that of the logarithm
+    of a ratio of mean waits, of all jobs; it rests on so many *blocks*, half-years of the log. *requested* is
+    the share of the jobs with a requested time. *capacity_is_stated* says whether the size of the machine is
+    stated, not the most that was busy at once.
     """
 
     level: Level

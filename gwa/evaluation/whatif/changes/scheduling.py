@@ -1,4 +1,4 @@
-"""Other requests of time, another policy of the scheduler, a limit on the requested time."""
+"""What is asked of the scheduler: other requests and limits of time, another policy, fewer users."""
 
 from dataclasses import replace
 
@@ -70,3 +70,12 @@ def walltime_cap(world: World, text: str, _: np.random.Generator) -> World:
         job=np.where(part == 0, divided.job, NEW),
         wait=np.where(part == 0, divided.wait, np.nan),
     )
+
+
+@change(Aspect.WORKLOAD, "USER")
+def without_user(world: World, text: str, _: np.random.Generator) -> World:
+    """Leave out the jobs of a user (repeatable)."""
+    own = world.user == text
+    if not own.any():
+        raise ArgumentError(f"--without-user: the log has no jobs of a user '{text}'")
+    return world.only(~own)
