@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from gwa.archive.catalogue import Catalogue, CatalogueChange, CatalogueEntry
 from gwa.archive.deposit import missing
-from gwa.archive.explore import DATED, FILE, QUESTIONS, tables
+from gwa.archive.explore import DATED, FILE, QUERIES, QUESTIONS, tables
 from gwa.archive.feeds import as_script, columns_of, dataset
 from gwa.archive.leaderboard import Board
 from gwa.archive.markdown_pages import MarkdownPage
@@ -150,30 +150,13 @@ def _trace_pages(
         yield f"{place}/index.html", template.render(**variables, **_trace_variables(site, trace))
         fields = [field for field in FIELDS if trace.shares.get(field.title)]
         columns = [field.name for field in columns_of(trace)]
-        asked = {"examples": EXAMPLE_QUERIES, "fields": fields, "tables": _tables(fields), "columns": columns}
+        asked = {
+            "examples": list(QUERIES["console"].items()),
+            "fields": fields,
+            "tables": _tables(fields),
+            "columns": columns,
+        }
         yield f"{place}/console.html", jinja.get_template("console.html").render(**variables, **asked)
-
-
-EXAMPLE_QUERIES: Final = (
-    ("Users", "select user_id, count(*) as jobs from jobs group by user_id order by jobs desc limit 10"),
-    (
-        "Jobs by hour",
-        "select floor(submit_time / 3600) % 24 as hour, count(*) as jobs from jobs group by all order by 1",
-    ),
-    (
-        "Jobs by day",
-        """select cast(make_timestamp(cast(submit_time * 1000000 as bigint)) as date) as day,
-  count(*) as jobs
-from jobs where submit_time is not null group by all order by 1""",
-    ),
-    (
-        "Run times",
-        "select floor(log2(run_time + 1)) as power, count(*) as jobs from jobs group by all order by 1",
-    ),
-    ("The first jobs", "select * from jobs order by submit_time limit 20"),
-    ("Where it comes from", "select key, value from header order by position"),
-)
-"""Queries offered in the console."""
 
 
 def _tables(fields: Sequence[Field]) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -344,57 +344,5 @@ def read_rates(path: Path) -> Rates:
         return from_table(file.data)
 
 
-EXAMPLE: Final = """\
-# Rates for gwa charge. The first rate that fits a job is its rate; a job that none fits stops the statement.
-
-currency = "EUR"
-decimals = 2            # of amounts: each line of a statement is rounded once, halves away from zero
-
-# What is charged: "allocated" processors, GPUs and memory; the "billing" that Slurm records for each job; or
-# the "largest" share that a job has of a node's processors, memory and GPUs.
-basis = "allocated"
-
-[[rates]]
-name = "Urgent"
-qos = ["urgent", "high"]        # a rate fits jobs whose QoS is one of these,
-cpu_hour = 0.03                 # in the currency for an hour of a processor,
-gpu_hour = 1.20                 # and of a GPU
-minimum_seconds = 60            # a job is charged for a minute at least
-
-[[rates]]
-name = "GPUs, new"
-partitions = ["gpu"]            # and whose partition is one of these; further keys: queues, projects, classes
-gpu_types = ["a100", "h100"]
-cpu_hour = 0
-gpu_hour = 0.55
-
-[[rates]]
-name = "Industry"
-classes = ["industry"]          # projects of this class
-cpu_hour = 0.02
-gpu_hour = 0.90
-gb_hour = 0.001                 # an hour of a GB (1,048,576 KB) of memory
-
-[[rates]]
-name = "Standard"               # without conditions: it fits all other jobs
-cpu_hour = 0.012
-gpu_hour = 0.40
-
-[classes]                       # of projects; each is in one class at most
-industry = ["acme", "globex"]
-teaching = ["lectures"]
-
-[discounts.classes]             # percent of the amount of a month
-teaching = 50
-
-[discounts.projects]            # takes precedence over that of the class
-climate = 10
-
-[free.classes.teaching]         # hours of each calendar month that cost nothing
-cpu_hours = 1000
-
-[free.projects.genomics]
-cpu_hours = 500
-gpu_hours = 10
-"""
+EXAMPLE: Final = Path(__file__).with_name("example.toml").read_text(encoding="utf-8")
 """A file of rates with all that it may say."""
