@@ -237,19 +237,9 @@ def whatif(desk: Desk, changes: list[str], trace: str | None = None) -> Answer:
 TOOLS: Final[Mapping[str, Callable[..., Answer]]] = {
     tool.__name__: tool
     for tool in (
-        traces,
-        questions,
-        facts,
-        describe,
-        breakdown,
-        findings,
-        advise,
-        compare,
-        sql,
-        wait_bound,
-        whatif,
+        traces, questions, facts, describe, breakdown, findings, advise, compare, sql, wait_bound, whatif,
     )
-}
+}  # fmt: skip
 """All tools by name."""
 
 USUAL: Final = (_answers, _breakdowns)

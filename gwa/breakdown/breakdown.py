@@ -128,11 +128,8 @@ def _largest(store: Store, table: str, measure: str, *, is_complete: bool) -> tu
 def _sums(store: Store, classes: Classes, sums: Sequence[Measure], where: str) -> str:
     """Return the query of *sums* over the jobs of each class for which *where* holds."""
     of_class = ", ".join(f"{one.sql} as {one.name}" for one in sums)
-    return SUMS.format(sums=of_class, keyed=_keyed(store, classes), where=where)
-
-
-def _keyed(store: Store, classes: Classes) -> str:
-    return KEYED.format(key=classes.key, jobs=measured_jobs(store))
+    keyed = KEYED.format(key=classes.key, jobs=measured_jobs(store))
+    return SUMS.format(sums=of_class, keyed=keyed, where=where)
 
 
 def _rows(store: Store, dimension: Dimension, keys: set[Any]) -> Mapping[Any, dict[str, Value]]:

@@ -36,9 +36,9 @@ def command(words: tuple[str, ...], own: bool, as_json: bool) -> None:
     from gwa.formats.registry import all_formats, broken
 
     if own:
-        from gwa.formats.converter import EXAMPLE
+        from importlib.resources import files
 
-        click.echo(EXAMPLE, nl=False)
+        click.echo(files("gwa.formats").joinpath("example.sql").read_text(encoding="utf-8"), nl=False)
         return
     if words == ("measurements",):
         from gwa.ingest.measurements import explained

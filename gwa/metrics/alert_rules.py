@@ -149,8 +149,7 @@ class Rule:
     @property
     def most(self) -> int | None:
         """How many users or projects it is told of, those with the most at stake first; None for all."""
-        top: int | None = vars(self).get("top")
-        return top
+        return vars(self).get("top")
 
     def filled(self, sql: str) -> str:
         """Return *sql* with the thresholds in their places."""

@@ -118,15 +118,13 @@ def hours_of_week(times: Floats, zone: ZoneInfo | None) -> Ints:
     >>> hours_of_week(np.array([852073200.0]), ZoneInfo("Europe/Paris"))  # 1 January 1997, a Wednesday
     array([48])
     """
-    hours: Ints = (local_hours(times, zone) + int(MONDAY) // HOUR) % HOURS_OF_WEEK
-    return hours
+    return (local_hours(times, zone) + int(MONDAY) // HOUR) % HOURS_OF_WEEK
 
 
 def local_hours(times: Floats, zone: ZoneInfo | None) -> Ints:
     """Return the hours since 1970, or the time 0, that the clock of *zone* shows at rising *times*."""
     shown = times + _offsets(times, zone) if zone and len(times) else times
-    hours: Ints = np.floor(shown / HOUR).astype(np.int64)
-    return hours
+    return np.floor(shown / HOUR).astype(np.int64)
 
 
 def _offsets(times: Floats, zone: ZoneInfo) -> Floats:

@@ -105,8 +105,7 @@ class Clock(Parameters):
     def real(self, virtual: Floats) -> Floats:
         """Convert seconds of *virtual* time to seconds of real time."""
         cycles, rest = np.divmod(virtual, self.cycle)
-        seconds: Floats = cycles * self.cycle + np.interp(rest, self.ends, np.arange(self.ends.size) * HOUR)
-        return seconds
+        return cycles * self.cycle + np.interp(rest, self.ends, np.arange(self.ends.size) * HOUR)
 
     def virtual(self, real: str) -> str:
         """Return SQL for the virtual time of the SQL expression *real*."""

@@ -141,8 +141,7 @@ class Distribution(ABC):
 
     def pdf(self, x: ArrayLike) -> Floats:
         """Return the density (the probability, if discrete)."""
-        density: Floats = np.exp(self.logpdf(x))
-        return density
+        return np.exp(self.logpdf(x))
 
     def loglik(self, sample: Sample) -> float:
         """Return the log-likelihood of *sample*, the sum of `logpdf` over all observations."""
@@ -187,6 +186,10 @@ class Batched(Distribution):
 
     signed: ClassVar[tuple[str, ...]] = ()
     """The parameters that may be negative."""
+
+    def __post_init__(self) -> None:
+        """Refuse parameters of 0 or less, but for those that may be negative."""
+        require(**{name: value for name, value in vars(self).items() if name not in self.signed})
 
     @classmethod
     @abstractmethod

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, gammainc, gammaincc, gammaincinv, gammaln, xlogy, zeta
 
-from gwa.statistics.distribution import Batched, Slopes, require
+from gwa.statistics.distribution import Batched, Slopes
 from gwa.statistics.numeric import at_least_zero, average, floats, rising_root
 from gwa.statistics.sample import Floats
 
@@ -35,10 +35,6 @@ class Gamma(Batched):
     name = "gamma"
     title = "gamma"
     parameters: ClassVar = {"shape": "a, no unit", "scale": "mean / shape, in units of x"}
-
-    def __post_init__(self) -> None:
-        """Refuse parameters of 0 or less."""
-        require(shape=self.shape, scale=self.scale)
 
     @property
     def rate(self) -> float:

@@ -144,8 +144,7 @@ class HyperExponential(TwoPhases):
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
         at = at_least_zero(x)
-        left: Floats = self.weight * np.exp(-self.rate1 * at) + (1 - self.weight) * np.exp(-self.rate2 * at)
-        return left
+        return self.weight * np.exp(-self.rate1 * at) + (1 - self.weight) * np.exp(-self.rate2 * at)
 
 
 @dataclass(frozen=True)

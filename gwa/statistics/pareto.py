@@ -68,8 +68,7 @@ class GeneralizedPareto(Distribution):
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        log_survival: Floats = np.exp(self._log_sf(x))
-        return log_survival
+        return np.exp(self._log_sf(x))
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
@@ -135,10 +134,6 @@ class Pareto(Batched):
     title = "Pareto"
     parameters: ClassVar = {"shape": "tail exponent, no unit", "minimum": "least value, in units of x"}
 
-    def __post_init__(self) -> None:
-        """Refuse parameters of 0 or less."""
-        require(shape=self.shape, minimum=self.minimum)
-
     @classmethod
     def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
         """Return tail exponent and least value of each row."""
@@ -151,8 +146,7 @@ class Pareto(Batched):
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        left: Floats = np.exp(-self.shape * self._excess(x))
-        return left
+        return np.exp(-self.shape * self._excess(x))
 
     def _excess(self, x: ArrayLike) -> Floats:
         """Return ln(x / minimum), 0 below the minimum."""

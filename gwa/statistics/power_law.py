@@ -143,8 +143,7 @@ def _draw(law: PowerLaw, rng: np.random.Generator, n: int, resolution: float) ->
 
 def _resampled(sample: Sample, rng: np.random.Generator, n: int) -> Floats:
     """Return *n* of the observations, drawn with replacement; none where there are none."""
-    drawn: Floats = rng.choice(sample.values, n, p=sample.weights) if sample.n else np.zeros(0)
-    return drawn
+    return rng.choice(sample.values, n, p=sample.weights) if sample.n else np.zeros(0)
 
 
 def _distance(sample: Sample, resolution: float, candidates: int | None) -> float:

@@ -208,8 +208,7 @@ def _verdict(found: Comparison) -> Verdict:
 def weekly_profile(series: Floats, hour: Ints) -> Floats:
     """Return the mean of a *series* in each *hour* of the week; 0 in hours that it does not cover."""
     total = np.bincount(hour, series, WEEK_HOURS)
-    profile: Floats = total / np.maximum(np.bincount(hour, minlength=WEEK_HOURS), 1)
-    return profile
+    return total / np.maximum(np.bincount(hour, minlength=WEEK_HOURS), 1)
 
 
 def without_weekly_profile(series: Floats, profile: Floats, hour: Ints) -> Floats:
@@ -221,8 +220,7 @@ def without_weekly_profile(series: Floats, profile: Floats, hour: Ints) -> Float
     looks like memory unless the log lasts for whole weeks. An hour with less than a twentieth of the mean of
     all is divided by that.
     """
-    divided: Floats = (series - profile[hour]) / _divisor(profile)[hour]
-    return divided
+    return (series - profile[hour]) / _divisor(profile)[hour]
 
 
 def _divisor(profile: Floats) -> Floats:

@@ -114,8 +114,7 @@ def _by_hour(hour_of_week: Ints) -> Floats:
 
 def _pooled(counts: Floats) -> Floats:
     """Return the counts of each hour of the week and of its two neighbours."""
-    pooled: Floats = counts + np.roll(counts, 1) + np.roll(counts, -1)
-    return pooled
+    return counts + np.roll(counts, 1) + np.roll(counts, -1)
 
 
 def survival(waits: Sample, seconds: ArrayLike) -> Floats:
@@ -129,8 +128,7 @@ def survival(waits: Sample, seconds: ArrayLike) -> Floats:
     """
     below = np.concatenate(([0], np.cumsum(waits.counts)))
     longer = waits.n - below[np.searchsorted(waits.values, np.asarray(seconds), side="left")]
-    probability: Floats = (1 + longer) / (1 + waits.n)
-    return probability
+    return (1 + longer) / (1 + waits.n)
 
 
 def freed_together(waiting: int, freed: int) -> float:

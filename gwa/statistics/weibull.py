@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gamma
 
-from gwa.statistics.distribution import Batched, Slopes, differences, require
+from gwa.statistics.distribution import Batched, Slopes, differences
 from gwa.statistics.numeric import at_least_zero, average, floats, log, rising_root
 from gwa.statistics.sample import Floats
 
@@ -34,10 +34,6 @@ class Weibull(Batched):
     name = "weibull"
     title = "Weibull"
     parameters: ClassVar = {"shape": "exponent k, no unit", "scale": "63 % quantile, in units of x"}
-
-    def __post_init__(self) -> None:
-        """Refuse parameters of 0 or less."""
-        require(shape=self.shape, scale=self.scale)
 
     @classmethod
     def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
@@ -72,8 +68,7 @@ class Weibull(Batched):
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        survival: Floats = np.exp(-self._power(x))
-        return survival
+        return np.exp(-self._power(x))
 
     def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes]:
         """Return P(low < X <= high) and its derivatives by ln shape and ln scale."""

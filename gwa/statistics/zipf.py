@@ -1,4 +1,4 @@
-"""The Zipf distribution: users by activity, and how three ways to fit it differ."""
+"""The Zipf distribution: users by activity, and how two ways to fit it differ."""
 
 import math
 from collections.abc import Callable
@@ -31,10 +31,9 @@ class Zipf(Distribution):
     """
     The Zipf distribution on 1 to *ranks*: P(X = k) = k**-exponent / H, H the sum of all k**-exponent.
 
-    Three fits, because the papers differ: `fit`, maximum likelihood; `least_squares` on the
+    Two fits, because the papers differ: `fit`, maximum likelihood, and `least_squares` on the
     probabilities, the way that Anoep's table 4.20 (2009) comes out (LCG, users by tasks: 1.316, printed
-    1.32); `log_least_squares`, a line through the log-log plot, which the tail's singletons drive (2.56
-    there). *ranks* may be infinite for an exponent above 1.
+    1.32; a line through the log-log plot has 2.56). *ranks* may be infinite for an exponent above 1.
     """
 
     exponent: float
@@ -81,14 +80,6 @@ class Zipf(Distribution):
             return float(((observed - power / power.sum()) ** 2).sum())
 
         return cls(_best_exponent(loss, 0.0), last)
-
-    @classmethod
-    def log_least_squares(cls, sample: Sample, ranks: float | None = None) -> Self:
-        """Return the slope of the line through ln share against ln rank, unobserved ranks left out."""
-        cls.refuse(sample)
-        x, y = np.log(sample.values), np.log(sample.weights)
-        slope = float((x - x.mean()) @ (y - y.mean()) / ((x - x.mean()) @ (x - x.mean())))
-        return cls(-slope, cls._last(sample, ranks))
 
     @staticmethod
     def _last(sample: Sample, ranks: float | None) -> float:

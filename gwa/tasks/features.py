@@ -53,9 +53,6 @@ MEANING: Final[Mapping[str, str]] = {
 }
 """What each column says; the codes of names count from 0 in the order of first submission."""
 
-CODES: Final = ("queue", "partition", "qos", "project", "user", "executable")
-"""The columns with codes of names."""
-
 
 def features(jobs: SubmittedJobs) -> dict[str, Floats]:
     """Return the columns of `MEANING` for each job, nan where something is not known."""

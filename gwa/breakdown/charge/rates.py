@@ -67,10 +67,6 @@ def _has_decimals(number: float, most: int) -> bool:
     return isinstance(exponent, int) and -exponent <= most
 
 
-def _are_names(names: tuple[str, ...]) -> bool:
-    return bool(names) and all(names) and len(set(names)) == len(names)
-
-
 PRICE: Final = Check(
     lambda price: 0 <= price <= MAXIMUM_PRICE and _has_decimals(price, DECIMALS),
     f"a price from 0 to {MAXIMUM_PRICE:,} with at most {DECIMALS} decimals",
@@ -85,7 +81,9 @@ PERCENT: Final = Check(
     ),
     f"percent above 0, at most {WHOLE}, with at most {PERCENT_DECIMALS} decimals, for each name",
 )
-NAMES: Final = Check(_are_names, "a list of names, each of them once")
+NAMES: Final = Check(
+    lambda names: names and all(names) and len(set(names)) == len(names), "a list of names, each of them once"
+)
 LABEL: Final = Check(
     lambda name: name.strip() == name and 0 < len(name) <= NAME_LENGTH and name.isprintable(),
     f"a name in one line, of 1 to {NAME_LENGTH} characters",
@@ -249,11 +247,7 @@ class Rates:
 
     def _fitting(self, rate: Rate) -> dict[str, frozenset[str] | None]:
         """Return the names of jobs that a *rate* fits, by what they are names of; None for all names."""
-        found = {
-            key: frozenset(names) if (names := getattr(rate, key)) else None
-            for key in CONDITIONS
-            if key != "projects"
-        }
+        found = {key: frozenset(getattr(rate, key)) or None for key in CONDITIONS}
         members = [frozenset(rate.projects)] if rate.projects else []
         if rate.classes:
             members.append(frozenset(one for name in rate.classes for one in self.classes[name]))
@@ -299,7 +293,11 @@ class Rates:
     def _condition(self, rate: Rate) -> str:
         """Return the SQL condition on jobs that a *rate* fits."""
         fitting = self._fitting(rate).items()
-        parts = [f"{CONDITIONS[key]} in ({_listed(names)})" for key, names in fitting if names is not None]
+        parts = [
+            f"{CONDITIONS[key]} in ({', '.join(map(literal, sorted(names)))})"
+            for key, names in fitting
+            if names is not None
+        ]
         return " and ".join(parts) or "true"
 
     def by_rate(self, values: Iterable[object], place: str = "place") -> str:
@@ -319,10 +317,6 @@ class Rates:
 def _has_all(wider: frozenset[str] | None, names: frozenset[str] | None) -> bool:
     """Whether *wider* has all *names*, where None stands for all names that there are."""
     return wider is None or (names is not None and names <= wider)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(literal, sorted(names)))
 
 
 def _without_empty(value: Any) -> Any:  # noqa: ANN401 - anything that JSON can say

@@ -195,9 +195,8 @@ def plan(
 def _classes(world: World) -> tuple[SizeClass, ...]:
     """Return all jobs, and the large ones if these are others."""
     of_large = large(world)
-    is_all = not len(world) or bool(of_large.rows(world).all())
-    has_any = bool(of_large.rows(world).any())
-    return (EVERY,) if is_all or not has_any else (EVERY, of_large)
+    rows = of_large.rows(world)
+    return (EVERY, of_large) if rows.any() and not rows.all() else (EVERY,)
 
 
 def _sizes(capacity: int, asked: int) -> list[int]:

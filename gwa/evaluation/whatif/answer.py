@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gwa.errors import ArgumentError
 from gwa.evaluation.capacity import rule
@@ -47,26 +47,23 @@ class Member:
     alter: Callable[[World], World]
 
 
-def _with_failures(world: World) -> World:
-    return replace(world, capacity=max(int(0.98 * world.capacity), 1))
-
-
 OTHER_BACKFILLING: Final = {"easy": "conservative", "conservative": "easy"}
-
-
-def _other_backfilling(world: World) -> World:
-    return replace(world, policy=OTHER_BACKFILLING[world.policy])
-
-
-def _known_run_times(world: World) -> World:
-    return replace(world, requested=world.run)
-
 
 MEMBERS: Final = (
     Member("as stated", None, lambda world: world),
-    Member("2 % of the machine out of order", None, _with_failures),
-    Member("the other kind of backfilling", Aspect.POLICY, _other_backfilling),
-    Member("run times known to the scheduler", Aspect.REQUESTS, _known_run_times),
+    Member(
+        "2 % of the machine out of order",
+        None,
+        lambda world: replace(world, capacity=max(int(0.98 * world.capacity), 1)),
+    ),
+    Member(
+        "the other kind of backfilling",
+        Aspect.POLICY,
+        lambda world: replace(world, policy=OTHER_BACKFILLING[world.policy]),
+    ),
+    Member(
+        "run times known to the scheduler", Aspect.REQUESTS, lambda world: replace(world, requested=world.run)
+    ),
 )
 
 
@@ -251,24 +248,18 @@ def _classes(
 
 def _sizes(world: World) -> Iterator[tuple[str, Callable[[World], Rows]]]:
     """Yield the classes of size: shares of the machine as it was."""
-    capacity = world.capacity
     for number, name in enumerate(SIZE_NAMES):
-        yield name, partial(_has_size, number=number, capacity=capacity)
-
-
-def _has_size(world: World, number: int, capacity: int) -> Rows:
-    rows: Rows = size_class(world.size, capacity) == number
-    return rows
+        yield name, _where(lambda of: size_class(of.size, world.capacity), number)
 
 
 def _queues(world: World) -> Iterator[tuple[str, Callable[[World], Rows]]]:
     """Yield the queues with most jobs, if there are several."""
     names, counts = np.unique(world.queue, return_counts=True)
     if names.size > 1:
-        for number in np.argsort(-counts, kind="stable")[:MAXIMUM_QUEUES]:
-            yield str(names[number]) or "not recorded", partial(_is_of_queue, name=str(names[number]))
+        for name in names[np.argsort(-counts, kind="stable")[:MAXIMUM_QUEUES]].tolist():
+            yield name or "not recorded", _where(lambda of: of.queue, name)
 
 
-def _is_of_queue(world: World, name: str) -> Rows:
-    rows: Rows = world.queue == name
-    return rows
+def _where(column: Callable[[World], NDArray[Any]], value: object) -> Callable[[World], Rows]:
+    """Return what tells the jobs of a world whose *column* has a value."""
+    return lambda world: column(world) == value

@@ -52,8 +52,7 @@ class Simulated:
     def slowdown(self) -> Floats:
         """The bounded slowdown of each job (Feitelson 2001)."""
         run = self.world.run
-        slowdown: Floats = np.maximum((self.wait + run) / np.maximum(run, TAU), 1.0)
-        return slowdown
+        return np.maximum((self.wait + run) / np.maximum(run, TAU), 1.0)
 
     @property
     def waiting(self) -> float:

@@ -7,7 +7,7 @@ On public logs, the logarithm of a change from one half-year to another has an r
 is the least error that any answer states.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log, sqrt
@@ -85,15 +85,14 @@ class Validation:
     @property
     def gaps(self) -> tuple[str, ...]:
         """What the log does not say, so that the replay rests on something else."""
-        return tuple(self._gaps())
-
-    def _gaps(self) -> Iterator[str]:
-        if not self.level.jobs:
-            yield "The log records no waits that the replay could be compared with."
-        if not self.requested:
-            yield "No job records a requested time, so the replayed scheduler knows run times."
-        if not self.capacity_is_stated:
-            yield "The size of the machine is not stated; it is taken as the most that was ever busy."
+        known = {
+            "The log records no waits that the replay could be compared with.": self.level.jobs,
+            "No job records a requested time, so the replayed scheduler knows run times.": self.requested,
+            "The size of the machine is not stated; it is taken as the most that was ever busy.": (
+                self.capacity_is_stated
+            ),
+        }
+        return tuple(text for text, is_known in known.items() if not is_known)
 
 
 def validate(world: World, start: Floats, *, capacity_is_stated: bool) -> Validation:

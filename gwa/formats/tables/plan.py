@@ -7,13 +7,14 @@ answer. A table that is not one of jobs is refused with what it lacks.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final
 
 import numpy as np
 
 from gwa.errors import TraceError
 from gwa.formats.tables.known import known_table
-from gwa.formats.tables.mapping import NONE, Mapped, Source, Statement
+from gwa.formats.tables.mapping import Mapped, Source, Statement
 from gwa.formats.tables.sample import Column, Sample
 from gwa.formats.tables.units import FRACTIONS
 from gwa.formats.tables.values import (
@@ -465,7 +466,14 @@ class _Planner:
         if words(column.name)[-1:] in (["success"], ["succeeded"]) and found <= {0, 1}:
             self._set_unit("state", "success")
             return
-        likely = next((name for name, ways in state_numbers().items() if found <= _numbers(ways)), "slurm")
+        likely = next(
+            (
+                name
+                for name, ways in state_numbers().items()
+                if found <= set(chain.from_iterable(ways.values()))
+            ),
+            "slurm",
+        )
         simplest = "success" if found <= {0, 1} else "swf" if found <= {0, 1, 5} else likely
         choices = ", ".join(state_numbers())
         self._ask("state", f"whose numbers are the states {column.shown(5)}: {choices}?", simplest)
@@ -598,10 +606,6 @@ def _called(role: str) -> str:
     return names.get(role, role.replace("_", " "))
 
 
-def _numbers(ways: Mapping[str, Sequence[int]]) -> set[int]:
-    return {number for numbers in ways.values() for number in numbers}
-
-
 def _fits(kind: str, column: Column) -> bool:
     """Whether the values of a column can be of a *kind*."""
     shape = column.shape
@@ -668,6 +672,3 @@ def sentence(questions: Sequence[Question]) -> str:
     asked = " ".join(f"({number}) {q.text}" for number, q in enumerate(questions, 1))
     asked = questions[0].text if len(questions) == 1 else asked
     return f"{asked} Answer as in: {Statement(answers).typed()}"
-
-
-__all__ = ["NONE", "NoJobsError", "Plan", "Question", "plan_of", "sentence"]
