@@ -229,10 +229,7 @@ def _write(site: Site, folder: Path) -> None:
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
         names.append(path)
-    files = {
-        CATALOG: catalog(site.catalogue, site.traces),
-        "search-index.js": search_index(site),
-    }
+    files = {CATALOG: catalog(site.catalogue, site.traces), "search-index.js": search_index(site)}
     for trace in site.available:
         record = dataset(site.catalogue, trace)
         trace_folder, url = f"traces/{trace.entry.id}", site.catalogue.url

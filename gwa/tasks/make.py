@@ -105,10 +105,7 @@ def make(
         raise TraceError(f"{title}: no task can be made of it: {'; '.join(left_out[:MAXIMUM_REASONS])}{more}")
     columns = features(jobs)
     unchanged = unchanged_rows(jobs, np.unique(np.concatenate([one.rows for _, one in possible.values()])))
-    with (
-        replacing(folder, is_made) as (part, _),
-        progress.step("tasks", len(possible)) as step,
-    ):
+    with replacing(folder, is_made) as (part, _), progress.step("tasks", len(possible)) as step:
         made = []
         for name, (task, rows) in possible.items():
             counts, missing = _make(task, store, title, jobs, rows, columns, part / name, unchanged)

@@ -21,11 +21,7 @@ from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.util.atomic import whole
 
-PATTERNS: Final[Mapping[str, str]] = {
-    "pbs": "[0-9]" * 8,
-    "lsf": "lsb.acct*",
-    "sge": "accounting*",
-}
+PATTERNS: Final[Mapping[str, str]] = {"pbs": "[0-9]" * 8, "lsf": "lsb.acct*", "sge": "accounting*"}
 """The names of the logs in the folder of each batch system, without the suffix of compressed ones."""
 
 EXAMPLES: Final = {"pbs": "20251003", "lsf": "lsb.acct", "sge": "accounting"}
