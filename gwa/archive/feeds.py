@@ -45,7 +45,6 @@ MEDIA_TYPES: Final = {
     "DuckDB": "application/octet-stream",
 }
 
-
 CROISSANT_PARQUET: Final = "application/x-parquet"
 """What programs that load Croissant call Parquet; they do not know its registered name."""
 

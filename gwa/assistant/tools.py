@@ -26,7 +26,6 @@ Answer = dict[str, Any]
 MAXIMUM_FACTS: Final = 400
 """The largest number of facts in one answer."""
 
-
 NEAREST: Final = 5
 """The number of similar names that are suggested for an unknown one."""
 

@@ -32,7 +32,6 @@ FORCE: Final = click.option(
     help="Replace also what gwa did not write from the same input with the same options.",
 )
 
-
 output: Final = Options(
     click.option(
         "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT", help="Output file."

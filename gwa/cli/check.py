@@ -21,7 +21,6 @@ PURPOSE = Purpose.READ
 
 CLEAN = "Nothing is wrong, doubtful or missing: {} jobs, all rows of the source accounted for."
 
-
 HELD: Final = 3
 """The exit status where a condition holds."""
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 PURPOSE = Purpose.REPORT
 
-
 VERSION: Final = re.compile(r"[-_]\d+(\.\d+)+([-_]cln)?$")
 """What ends the name of a log in public archives, such as -2.1-cln."""
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 PURPOSE = Purpose.PLAN
 
-
 KINDS: Final = ("html", "json")
 
 GROWTH: Final = frozenset(

@@ -122,7 +122,6 @@ LOST: Final = (
 READERS_OF_LINES: Final = {"columns", "named", "quoted", "keyed", "gridengine", "whole_lines"}
 """The readers of files that may be read from any line on, but for a line with the names of columns."""
 
-
 OPTIONS_OF_READERS: Final = {"named": {"columns": "names of columns"}}
 """Options of all formats with that reader, and what they accept."""
 

@@ -27,7 +27,6 @@ from gwa.util.assets import asset
 MAXIMUM_BYTES: Final = 1_000_000
 """A larger file is not a definition."""
 
-
 GROUP: Final = "gwa.converters"
 """The group of entry points by which other packages add definitions."""
 

@@ -83,12 +83,9 @@ def clock_edges(first: float, last: float, width: float, zone: ZoneInfo | None) 
     when the clock changes by one, and the hour that it shows twice is two. None without a zone, or over more
     than a century, where all intervals are alike.
 
-    Examples
-    --------
     >>> edges = clock_edges(1743289200.0, 1743370000.0, 86400.0, ZoneInfo("Europe/Berlin"))  # 30 March 2025
     >>> [int(edge) for edge in np.diff(edges)]
     [82800]
-
     """
     if zone is None or (last - first) / DAY > MAXIMUM_DAYS:
         return None

@@ -43,7 +43,6 @@ BOUND: Final = "bmbp-own"
 FILES: Final = {FEATURES, CARD, README, *LABELS.values()}
 """All files in the folder of a task but those of baselines."""
 
-
 MAXIMUM_REASONS: Final = len(TASKS)
 """The maximum number of reasons in an error: those of many folds are much the same."""
 

@@ -49,7 +49,6 @@ RANKED_FACTS: Final = (
 )
 """The facts by which a trace is ranked, where it and others have them."""
 
-
 BY_FACT_NAME: Final = {fact_name(name): item for name, item in CHARACTERISTICS.items()}
 
 UNITS: Final[Mapping[str, Unit]] = {"seconds": "seconds", "seconds squared": "seconds squared"}

@@ -21,7 +21,6 @@ TASK_COLUMNS: Final = frozenset(
 )
 """Columns by which tables of tasks of the Workflow Trace Archive are recognised."""
 
-
 LIST_COLUMNS: Final = {
     "source_ids": ("source_id", "source_id"),
     "dependencies": ("struct_pack(preceding_job, think_time)", "preceding_job"),
