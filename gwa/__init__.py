@@ -77,7 +77,6 @@ if TYPE_CHECKING:
     from gwa.trace import Trace, open  # noqa: A004 - gwa.open reads as what it does
     from gwa.util.progress import Progress
 
-
 __all__ = [
     "Account",
     "ArgumentError",

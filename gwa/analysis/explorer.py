@@ -209,16 +209,14 @@ def _coded(table: pa.Table, name: str, codes: Mapping[str | None, int]) -> Codes
     column = _encoded(table, name)
     of_place = [codes[value] for value in column.dictionary.to_pylist()]
     places = _filled(column.indices, len(of_place)).astype(np.int64)
-    coded: Codes = np.array([*of_place, codes.get(None, 0)], np.float64)[places]
-    return coded
+    return np.array([*of_place, codes.get(None, 0)], np.float64)[places]
 
 
 def _waits(jobs: pa.Table, octaves: int) -> Codes:
     """Return the class of each wait: of half octaves or whole ones."""
     halves = jobs["wait"].to_numpy().astype(np.float64)  # of an unknown wait it is not a number
     classes = np.floor(halves * octaves / 2) + SHORTEST_WAIT
-    codes: Codes = np.where(np.isnan(halves), 0.0, np.where(halves < 0, 1.0, classes))
-    return codes
+    return np.where(np.isnan(halves), 0.0, np.where(halves < 0, 1.0, classes))
 
 
 def _encoded(table: pa.Table, name: str) -> pa.DictionaryArray:

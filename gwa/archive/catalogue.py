@@ -153,22 +153,14 @@ def read_catalogue(folder: Path) -> Catalogue:
         for place, name in enumerate(ids):
             if name in ids[:place]:
                 raise DefinitionError(f"trace[{place}].id: '{name}' is that of trace[{ids.index(name)}], too")
-        about, contact = archive.about.strip(), archive.contact.strip()
         pairs = _pairs(archive.compare, ids)
         for place, name in enumerate(archive.featured):
             if name not in ids:
                 raise refusal(f"archive.featured[{place}]", name, f"one of {', '.join(ids)[:400]}")
         return Catalogue(
-            folder,
-            archive.title.strip(),
-            about,
-            archive.url,
-            contact,
-            pairs,
-            entries,
-            archive.featured,
-            archive.public,
-        )
+            folder, archive.title.strip(), archive.about.strip(), archive.url, archive.contact.strip(), pairs,
+            entries, archive.featured, archive.public,
+        )  # fmt: skip
 
 
 def _entry(folder: Path, at: str, entry: CatalogueEntry) -> CatalogueEntry:

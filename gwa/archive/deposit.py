@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gwa.archive.catalogue import CatalogueEntry, published_on
-from gwa.archive.feeds import MEDIA_TYPES
-from gwa.archive.publish import SYNTHETIC_LABEL
+from gwa.archive.feeds import MEDIA_TYPES, description
 from gwa.archive.published import PublishedTrace
 
 RO_CRATE: Final = "https://w3id.org/ro/crate/1.1"
@@ -22,22 +21,10 @@ SPDX: Final = re.compile(r"[A-Za-z][A-Za-z0-9.+-]*-[0-9][A-Za-z0-9.+-]*")
 
 def deposits(trace: PublishedTrace, archive: str, url: str) -> dict[str, str]:
     """
-    Describe a trace for repositories of research data.
+    Return the descriptions of an available trace for repositories, the text of each file by its name.
 
-    Parameters
-    ----------
-    trace
-        A trace that is available.
-    archive
-        The title of the archive, which is the publisher.
-    url
-        The address of the folder of the trace, empty if it is unknown.
-
-    Returns
-    -------
-    dict
-        The text of each file by its name.
-
+    *archive* is the title of the archive, which is the publisher; *url* is the address of the folder of the
+    trace, empty if it is unknown.
     """
     documents = {
         "ro-crate-metadata.json": ro_crate(trace, url),
@@ -132,11 +119,6 @@ def datacite(trace: PublishedTrace, archive: str, url: str) -> dict[str, Any]:
 
 def _reference(thing: Mapping[str, Any]) -> dict[str, Any]:
     return {"@id": thing["@id"]}
-
-
-def description(entry: CatalogueEntry) -> str:
-    """Return what a trace is of; of one that a model made, first that it is."""
-    return f"{SYNTHETIC_LABEL}. {entry.system}" if entry.synthetic else entry.system
 
 
 def missing(entry: CatalogueEntry, url: str) -> list[str]:

@@ -53,10 +53,13 @@ def editions(entry: CatalogueEntry, table: Path, previous: Path | None) -> list[
     """
     before, earlier = _published(previous)
     found = _difference(earlier, table) if earlier else Difference()
-    major = max(len(entry.changes), 1)
-    if before and not found and _major(before[0]) == major:
-        return before
-    minor = 1 + _minor(before[0]) if before and _major(before[0]) == major else 0
+    major, minor = max(len(entry.changes), 1), 0
+    if before:
+        last_major, last_minor, _ = map(int, before[0]["version"].split("."))
+        if last_major == major:
+            if not found:
+                return before
+            minor = last_minor + 1
     date = entry.changes[0].date.isoformat() if entry.changes else ""
     edition = {"version": f"{major}.{minor}.0", "date": date, "jobs": _count(table)}
     return [edition | ({"difference": asdict(found)} if earlier else {}), *before]
@@ -98,14 +101,6 @@ def _published(folder: Path | None) -> tuple[list[dict[str, Any]], Path | None]:
     except (OSError, ValueError, LookupError, TypeError, StopIteration):
         return [], None
     return list(about.get("editions", ())), folder / name if (folder / name).is_file() else None
-
-
-def _major(edition: Mapping[str, Any]) -> int:
-    return int(edition["version"].split(".")[0])
-
-
-def _minor(edition: Mapping[str, Any]) -> int:
-    return int(edition["version"].split(".")[1])
 
 
 def _count(table: Path) -> int:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from gwa.archive.editions import TRACE_FILE
+from gwa.archive.site_state import read_object
 from gwa.errors import ArgumentError
 
 Document = Mapping[str, Any]
@@ -37,7 +38,12 @@ class TraceFiles:
     def read(cls, folder: Path) -> "TraceFiles":
         """Read the documents in *folder*."""
         names = (TRACE_FILE, "croissant.json", "datacite.json", "ro-crate-metadata.json")
-        return cls(folder, folder.parent.parent, *(_read(folder / name) for name in names))
+        return cls(folder, folder.parent.parent, *(read_object(folder / name) for name in names))
+
+    @property
+    def files(self) -> Sequence[Document]:
+        """The downloads in croissant.json."""
+        return self.croissant.get("distribution") or ()
 
 
 @dataclass(frozen=True)
@@ -59,57 +65,36 @@ class Verdict:
     missing: str
 
 
-def _identifier(trace: TraceFiles) -> str:
-    return "" if trace.datacite.get("doi") else "a DOI: gwa site deposit reserves one, the key doi names it"
+def _lacking(parts: Mapping[str, object], where: str = "") -> str:
+    """Return the names of the *parts* that are not there."""
+    return _named([what for what, is_there in parts.items() if not is_there], where)
 
 
-def _rich(trace: TraceFiles) -> str:
-    wanted = ("name", "description", "license", "citeAs", "creator", "datePublished", "version")
-    return _named([name for name in wanted if not trace.croissant.get(name)], "in croissant.json")
+def _unless(is_met: object, what: str) -> str:
+    """Return *what* is missing, nothing if a principle *is_met*."""
+    return "" if is_met else what
+
+
+def _scheme(address: object) -> str:
+    return urlsplit(str(address or "")).scheme
 
 
 def _names_data(trace: TraceFiles) -> str:
-    files = trace.croissant.get("distribution") or []
-    wrong = [one.get("@id", "?") for one in files if not one.get("contentUrl") or not one.get("sha256")]
-    return _named(wrong, "without address or SHA-256") if files else "the files in croissant.json"
+    wrong = [one.get("@id", "?") for one in trace.files if not one.get("contentUrl") or not one.get("sha256")]
+    return _named(wrong, "without address or SHA-256") if trace.files else "the files in croissant.json"
 
 
 def _indexed(trace: TraceFiles) -> str:
     page = trace.folder / "index.html"
     inside = page.is_file() and "application/ld+json" in page.read_text(encoding="utf-8")
-    parts = {
-        "the data set in index.html": inside,
-        "a site map (url of archive)": (trace.site / "sitemap.xml").is_file(),
-    }
-    return _named([what for what, is_there in parts.items() if not is_there])
-
-
-def _retrievable(trace: TraceFiles) -> str:
-    files = trace.croissant.get("distribution") or []
-    relative = [one["@id"] for one in files if not urlsplit(one.get("contentUrl", "")).scheme]
-    return "whole addresses of the files (url of archive)" if relative or not files else ""
-
-
-def _open_protocol(trace: TraceFiles) -> str:
-    scheme = urlsplit(trace.croissant.get("url", "")).scheme
-    return "" if scheme in {"http", "https"} else "an address of http or https (url of archive)"
+    has_map = (trace.site / "sitemap.xml").is_file()
+    return _lacking({"the data set in index.html": inside, "a site map (url of archive)": has_map})
 
 
 def _no_barrier(trace: TraceFiles) -> str:
     files = trace.about.get("downloads") or []
     gone = [one["file"] for one in files if not (trace.folder / one["file"]).is_file()]
     return _named(gone, "in the folder") if files else "the downloads"
-
-
-def _lasting(trace: TraceFiles) -> str:
-    return (
-        "" if trace.datacite.get("doi") else "a DOI, under which a repository keeps what describes the trace"
-    )
-
-
-def _formal(trace: TraceFiles) -> str:
-    parts = {"croissant.json": trace.croissant, "ro-crate-metadata.json": trace.crate}
-    return _named([name for name, document in parts.items() if "@context" not in document])
 
 
 def _vocabulary(trace: TraceFiles) -> str:
@@ -119,61 +104,90 @@ def _vocabulary(trace: TraceFiles) -> str:
     return _named(unsaid, "without meaning or type") if fields else "the columns in croissant.json"
 
 
-def _references(trace: TraceFiles) -> str:
-    return "" if trace.croissant.get("citeAs") else "what to cite (citation)"
-
-
-def _attributes(trace: TraceFiles) -> str:
-    wanted = ("facts", "fields", "answers")
-    return _named([name for name in wanted if not trace.about.get(name)], "in trace.json")
-
-
-def _licence(trace: TraceFiles) -> str:
-    rights = trace.datacite.get("rightsList") or [{}]
-    return (
-        ""
-        if rights[0].get("rightsUri")
-        else "a licence by an identifier of SPDX, such as CC-BY-4.0 (licence)"
+def _provenance(trace: TraceFiles) -> str:
+    kinds = {one.get("descriptionType") for one in trace.datacite.get("descriptions") or ()}
+    return _lacking(
+        {
+            "the account of rows in trace.json": trace.about.get("account"),
+            "how it was made and cleaned (notes)": "Methods" in kinds,
+            "its provider": trace.datacite.get("creators"),
+        }
     )
 
 
-def _provenance(trace: TraceFiles) -> str:
-    kinds = {one.get("descriptionType") for one in trace.datacite.get("descriptions") or ()}
-    parts = {
-        "the account of rows in trace.json": trace.about.get("account"),
-        "how it was made and cleaned (notes)": "Methods" in kinds,
-        "its provider": trace.datacite.get("creators"),
-    }
-    return _named([what for what, is_there in parts.items() if not is_there])
-
-
 def _standards(trace: TraceFiles) -> str:
-    parts = {
-        "Croissant 1.1": str(trace.croissant.get("conformsTo", "")).endswith("/croissant/1.1"),
-        "the year of publication for DataCite (changes, or year)": trace.datacite.get("publicationYear"),
-        "RO-Crate 1.1": bool(trace.crate.get("@graph")),
-        "BibTeX": any(path.stat().st_size for path in trace.folder.glob("*.bib")),
-    }
-    return _named([what for what, is_there in parts.items() if not is_there])
+    return _lacking(
+        {
+            "Croissant 1.1": str(trace.croissant.get("conformsTo", "")).endswith("/croissant/1.1"),
+            "the year of publication for DataCite (changes, or year)": trace.datacite.get("publicationYear"),
+            "RO-Crate 1.1": trace.crate.get("@graph"),
+            "BibTeX": any(path.stat().st_size for path in trace.folder.glob("*.bib")),
+        }
+    )
 
+
+RICH: Final = ("name", "description", "license", "citeAs", "creator", "datePublished", "version")
+ATTRIBUTES: Final = ("facts", "fields", "answers")
 
 PRINCIPLES: Final = (
-    Principle("F1", "a persistent identifier", _identifier),
-    Principle("F2", "rich metadata", _rich),
+    Principle(
+        "F1", "a persistent identifier",
+        lambda of: _unless(
+            of.datacite.get("doi"), "a DOI: gwa site deposit reserves one, the key doi names it"
+        ),
+    ),
+    Principle(
+        "F2", "rich metadata",
+        lambda of: _lacking({name: of.croissant.get(name) for name in RICH}, "in croissant.json"),
+    ),
     Principle("F3", "metadata that name the data", _names_data),
     Principle("F4", "found by search engines", _indexed),
-    Principle("A1", "had by its address", _retrievable),
-    Principle("A1.1", "an open protocol", _open_protocol),
+    Principle(
+        "A1", "had by its address",
+        lambda of: _unless(
+            of.files and all(_scheme(one.get("contentUrl")) for one in of.files),
+            "whole addresses of the files (url of archive)",
+        ),
+    ),
+    Principle(
+        "A1.1", "an open protocol",
+        lambda of: _unless(
+            _scheme(of.croissant.get("url")) in {"http", "https"},
+            "an address of http or https (url of archive)",
+        ),
+    ),
     Principle("A1.2", "no barrier, or one that is told", _no_barrier),
-    Principle("A2", "metadata that outlast the data", _lasting),
-    Principle("I1", "a formal language", _formal),
+    Principle(
+        "A2", "metadata that outlast the data",
+        lambda of: _unless(
+            of.datacite.get("doi"), "a DOI, under which a repository keeps what describes the trace"
+        ),
+    ),
+    Principle(
+        "I1", "a formal language",
+        lambda of: _lacking(
+            {"croissant.json": "@context" in of.croissant, "ro-crate-metadata.json": "@context" in of.crate}
+        ),
+    ),
     Principle("I2", "columns with meaning and type", _vocabulary),
-    Principle("I3", "references to other works", _references),
-    Principle("R1", "many attributes", _attributes),
-    Principle("R1.1", "a clear licence", _licence),
+    Principle(
+        "I3", "references to other works",
+        lambda of: _unless(of.croissant.get("citeAs"), "what to cite (citation)"),
+    ),
+    Principle(
+        "R1", "many attributes",
+        lambda of: _lacking({name: of.about.get(name) for name in ATTRIBUTES}, "in trace.json"),
+    ),
+    Principle(
+        "R1.1", "a clear licence",
+        lambda of: _unless(
+            (of.datacite.get("rightsList") or [{}])[0].get("rightsUri"),
+            "a licence by an identifier of SPDX, such as CC-BY-4.0 (licence)",
+        ),
+    ),
     Principle("R1.2", "provenance", _provenance),
     Principle("R1.3", "standards of the field", _standards),
-)
+)  # fmt: skip
 
 
 def check(site: Path) -> list[Verdict]:
@@ -216,11 +230,3 @@ def in_a_line(verdicts: Sequence[Verdict]) -> str:
 def _named(what: Sequence[str], where: str = "") -> str:
     more = f" and {len(what) - MAXIMUM_NAMED} more" if len(what) > MAXIMUM_NAMED else ""
     return f"{', '.join(what[:MAXIMUM_NAMED])}{more} {where}".strip() if what else ""
-
-
-def _read(path: Path) -> Document:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

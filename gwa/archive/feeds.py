@@ -7,7 +7,7 @@ from email.utils import format_datetime
 from typing import Any, Final
 from xml.sax.saxutils import escape
 
-from gwa.archive.catalogue import Catalogue, published_on
+from gwa.archive.catalogue import Catalogue, CatalogueEntry, published_on
 from gwa.archive.publish import SYNTHETIC_LABEL
 from gwa.archive.published import PublishedTrace
 from gwa.store.schema import EXTENSION_NAMES, FIELDS, Field
@@ -44,7 +44,6 @@ MEDIA_TYPES: Final = {
     "SWF": "text/plain",
     "DuckDB": "application/octet-stream",
 }
-
 
 CROISSANT_PARQUET: Final = "application/x-parquet"
 """What programs that load Croissant call Parquet; they do not know its registered name."""
@@ -90,15 +89,12 @@ def dataset(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
             "name": file["file"],
             "contentUrl": url + file["file"],
             "contentSize": f"{file['bytes']} B",
-            "encodingFormat": CROISSANT_PARQUET
-            if file["format"] == "Parquet"
-            else MEDIA_TYPES[file["format"]],
+            "encodingFormat": (MEDIA_TYPES | {"Parquet": CROISSANT_PARQUET})[file["format"]],
             "sha256": file["sha256"],
         }
         for file in trace.about["downloads"]
     ]
     table = next(file["@id"] for file in files if file["@id"].endswith(".parquet"))
-    description = f"{SYNTHETIC_LABEL}. {entry.system}" if entry.synthetic else entry.system
     dates = [change.date.isoformat() for change in entry.changes]
     return {
         "@context": CONTEXT,
@@ -106,7 +102,7 @@ def dataset(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
         "conformsTo": f"{CROISSANT}1.1",
         "name": trace.about["name"],
         "alternateName": trace.about["title"],
-        "description": description,
+        "description": description(entry),
         "license": entry.licence,
         "citeAs": entry.citation,
         "version": trace.version,
@@ -114,11 +110,7 @@ def dataset(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
         "creator": {"@type": "Organization", "name": entry.provider},
         "publisher": {"@type": "Organization", "name": catalogue.title},
         **({"url": url} if url else {}),
-        **(
-            {"identifier": f"https://doi.org/{entry.doi}", "sameAs": f"https://doi.org/{entry.doi}"}
-            if entry.doi
-            else {}
-        ),
+        **(dict.fromkeys(("identifier", "sameAs"), f"https://doi.org/{entry.doi}") if entry.doi else {}),
         **({"datePublished": published_on(entry)} if published_on(entry) else {}),
         **({"dateModified": dates[0]} if dates else {}),
         "distribution": files,
@@ -126,6 +118,11 @@ def dataset(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
             {"@type": "cr:RecordSet", "@id": "jobs", "name": "jobs", "field": _fields(trace, table)}
         ],
     }
+
+
+def description(entry: CatalogueEntry) -> str:
+    """Return what a trace is of; of one that a model made, first that it is."""
+    return f"{SYNTHETIC_LABEL}. {entry.system}" if entry.synthetic else entry.system
 
 
 def _fields(trace: PublishedTrace, table: str) -> list[dict[str, Any]]:

@@ -43,19 +43,14 @@ def read_to_end(file: IO[bytes]) -> None:
         pass
 
 
-def _gzip(path: Path) -> None:
-    with gzip.open(path) as file:
-        read_to_end(cast("IO[bytes]", file))
+def _checksummed(opened: Callable[[Path], object]) -> Callable[[Path], None]:
+    """Return what reads a file that is *opened* by a module of Python, which checks its checksum."""
 
+    def check(path: Path) -> None:
+        with cast("IO[bytes]", opened(path)) as file:
+            read_to_end(file)
 
-def _bzip2(path: Path) -> None:
-    with bz2.open(path) as file:
-        read_to_end(cast("IO[bytes]", file))
-
-
-def _xz(path: Path) -> None:
-    with lzma.open(path) as file:
-        read_to_end(cast("IO[bytes]", file))
+    return check
 
 
 def _zstandard(path: Path) -> None:
@@ -87,10 +82,10 @@ def _parquet(path: Path) -> None:
 
 
 CHECKS: Final[Mapping[str, Callable[[Path], None]]] = {
-    ".gz": _gzip,
-    ".tgz": _gzip,
-    ".bz2": _bzip2,
-    ".xz": _xz,
+    ".gz": _checksummed(gzip.open),
+    ".tgz": _checksummed(gzip.open),
+    ".bz2": _checksummed(bz2.open),
+    ".xz": _checksummed(lzma.open),
     ".zst": _zstandard,
     ".zip": _zip,
     ".parquet": _parquet,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Concatenate, Final, TypeAlias, TypeVar
+from typing import Concatenate, Final, TypeAlias, TypeVar
 
 from gwa.archive import sql_console as console
 from gwa.archive._worker import Said, Task, apart, attempt, make_pair
@@ -32,7 +32,7 @@ from gwa.archive.public_traces import bibliography
 from gwa.archive.publish import REPORT, files_of, is_complete, key, publish
 from gwa.archive.published import BROKEN, WITHHELD, PublishedTrace, read_published
 from gwa.archive.search_index import search_index
-from gwa.archive.site_state import CATALOG, BuildOptions, Outcome, SiteState
+from gwa.archive.site_state import CATALOG, BuildOptions, Outcome, SiteState, read_object
 from gwa.errors import DefinitionError, OutputError
 from gwa.util.assets import asset
 from gwa.util.atomic import make_folder, unwritable
@@ -93,7 +93,7 @@ class _Site:
         keys = [key(self.catalogue, entry, publish_names=names) for entry in entries]
         wanted = sha256("".join(keys).encode()).hexdigest()
         previous = self.old / PAIRS / mark.name if self.old else None
-        if previous and previous.is_file() and _mark(previous).get("key") == wanted:
+        if previous and previous.is_file() and read_object(previous).get("key") == wanted:
             _link(previous, mark)
             _link(previous.with_suffix(".html"), page)
             return ""
@@ -190,15 +190,6 @@ def is_site(folder: Path) -> bool:
     return str(generator).startswith("gwa ")
 
 
-def _mark(path: Path) -> dict[str, Any]:
-    """Return what is kept beside a page that compares traces; nothing where that is damaged."""
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return kept if isinstance(kept, dict) else {}
-
-
 def _known_links(
     folder: Path, traces: Sequence[PublishedTrace], pairs: Sequence[str]
 ) -> dict[Path, PageLinks]:
@@ -210,7 +201,7 @@ def _known_links(
     }
     for name in pairs:
         page = folder / PAIRS / f"{name}.html"
-        known[page] = PageLinks(**_mark(page.with_suffix(".key"))["page"])
+        known[page] = PageLinks(**read_object(page.with_suffix(".key"))["page"])
     return known
 
 
@@ -238,10 +229,7 @@ def _write(site: Site, folder: Path) -> None:
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
         names.append(path)
-    files = {
-        CATALOG: catalog(site.catalogue, site.traces),
-        "search-index.js": search_index(site),
-    }
+    files = {CATALOG: catalog(site.catalogue, site.traces), "search-index.js": search_index(site)}
     for trace in site.available:
         record = dataset(site.catalogue, trace)
         trace_folder, url = f"traces/{trace.entry.id}", site.catalogue.url

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from gwa.archive.catalogue import Catalogue, CatalogueChange, CatalogueEntry
 from gwa.archive.deposit import missing
-from gwa.archive.explore import DATED, FILE, QUESTIONS, tables
+from gwa.archive.explore import DATED, FILE, QUERIES, QUESTIONS, tables
 from gwa.archive.feeds import as_script, columns_of, dataset
 from gwa.archive.leaderboard import Board
 from gwa.archive.markdown_pages import MarkdownPage
@@ -124,15 +124,11 @@ def pages(site: Site) -> Iterator[tuple[str, str]]:
     }
     for name, variables in _page_variables(site).items():
         root = urlsplit(site.catalogue.url).path if name == NOT_FOUND else ""
-        yield (
-            f"{name}.html",
-            jinja.get_template(f"{name}.html").render(root=root, here=name, **shared, **variables),
-        )
+        template = jinja.get_template(f"{name}.html")
+        yield f"{name}.html", template.render(root=root, here=name, **shared, **variables)
+    template = jinja.get_template("written.html")
     for page in site.written:
-        yield (
-            f"{page.name}.html",
-            jinja.get_template("written.html").render(root="", here=page.name, page=page, **shared),
-        )
+        yield f"{page.name}.html", template.render(root="", here=page.name, page=page, **shared)
     template = jinja.get_template("public_trace.html")
     for public in site.public:
         text = template.render(root="../", here="", trace=public, bibtex=bibliography(public), **shared)
@@ -154,39 +150,13 @@ def _trace_pages(
         yield f"{place}/index.html", template.render(**variables, **_trace_variables(site, trace))
         fields = [field for field in FIELDS if trace.shares.get(field.title)]
         columns = [field.name for field in columns_of(trace)]
-        console = jinja.get_template("console.html")
-        yield (
-            f"{place}/console.html",
-            console.render(
-                **variables,
-                examples=EXAMPLE_QUERIES,
-                fields=fields,
-                tables=_tables(fields),
-                columns=columns,
-            ),
-        )
-
-
-EXAMPLE_QUERIES: Final = (
-    ("Users", "select user_id, count(*) as jobs from jobs group by user_id order by jobs desc limit 10"),
-    (
-        "Jobs by hour",
-        "select floor(submit_time / 3600) % 24 as hour, count(*) as jobs from jobs group by all order by 1",
-    ),
-    (
-        "Jobs by day",
-        """select cast(make_timestamp(cast(submit_time * 1000000 as bigint)) as date) as day,
-  count(*) as jobs
-from jobs where submit_time is not null group by all order by 1""",
-    ),
-    (
-        "Run times",
-        "select floor(log2(run_time + 1)) as power, count(*) as jobs from jobs group by all order by 1",
-    ),
-    ("The first jobs", "select * from jobs order by submit_time limit 20"),
-    ("Where it comes from", "select key, value from header order by position"),
-)
-"""Queries offered in the console."""
+        asked = {
+            "examples": list(QUERIES["console"].items()),
+            "fields": fields,
+            "tables": _tables(fields),
+            "columns": columns,
+        }
+        yield f"{place}/console.html", jinja.get_template("console.html").render(**variables, **asked)
 
 
 def _tables(fields: Sequence[Field]) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -202,7 +172,9 @@ def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
     facts = [_compared(site.available, name, *labels[name]) for name in COMPARED if name in labels]
     facts = [fact for fact in facts if any(value is not None for _, value, _ in fact.values)]
     can_ask = site.engine and site.cells_bytes
-    asked = [(title, query) for title, query in QUESTIONS if DATED not in query or _have_dates(site)]
+    has_dates = any(line.begin is not None for line in site.lines if line.kind != "fetch")
+    asked = [(title, query) for title, query in QUESTIONS if has_dates or DATED not in query]
+    cells = {"file": FILE, "bytes": site.cells_bytes} if site.cells_bytes else None
     board = {"leaderboard": {"board": site.board}} if site.board else {}
     return {
         "index": {
@@ -217,16 +189,12 @@ def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
         "compare": {"facts": facts},
         "models": {"models": models(), "presets": presets(), "made": _made(site)},
         "formats": {"formats": all_formats(), "fields": FIELDS},
-        "explore": {"questions": asked, "tables": tables(), "cells": _explored(site)},
+        "explore": {"questions": asked, "tables": tables(), "cells": cells},
         "search": {},
         NOT_FOUND: {},
         **board,
         **({PUBLIC: {}} if site.public else {}),
     }
-
-
-def _have_dates(site: Site) -> bool:
-    return any(line.begin is not None for line in site.lines if line.kind != "fetch")
 
 
 def _compared(traces: Sequence[PublishedTrace], name: str, label: str, unit: Unit) -> ComparedFact:
@@ -236,10 +204,6 @@ def _compared(traces: Sequence[PublishedTrace], name: str, label: str, unit: Uni
         None if number is None or most <= 0 else round(max(number, 0.0) / most * 100, 2) for number in numbers
     ]
     return ComparedFact(name, label, unit, list(zip(traces, numbers, shares, strict=True)))
-
-
-def _explored(site: Site) -> dict[str, Any] | None:
-    return {"file": FILE, "bytes": site.cells_bytes} if site.cells_bytes else None
 
 
 def _latest(site: Site) -> list[tuple[CatalogueChange, list[CatalogueEntry]]]:
@@ -290,15 +254,8 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "show": show,
-        "exact": exact,
-        "prose": prose,
-        "size": size,
-        "outline": outline,
-        "slug": slug,
-        "rounded": rounded,
-    }
+    filters = (show, exact, prose, size, outline, slug, rounded)
+    environment.filters |= {function.__name__: function for function in filters}
     return environment
 
 

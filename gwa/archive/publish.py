@@ -55,7 +55,7 @@ SUFFIXES: Final = {
     "SQLite": ".sqlite",
     "DuckDB": ".duckdb",
 }
-"""The formats of downloads; those besides Parquet are made where the catalogue names them."""
+"""The formats of downloads, Parquet first; those besides Parquet are made where the catalogue names them."""
 
 REMEDY: Final = "gwa anonymize it, list these under names in archive.toml, or build with --publish-names"
 
@@ -75,16 +75,12 @@ def key(catalogue: Catalogue, entry: CatalogueEntry, *, publish_names: bool) -> 
     digest = hashlib.sha256(fingerprint.program().encode())
     inputs = asdict(entry) | {"archive": catalogue.title, "source": None, "names": publish_names}
     digest.update(json.dumps(inputs, default=str, sort_keys=True).encode())
-    for path in _files(entry.source) if entry.source else ():
-        name = path.relative_to(entry.source).as_posix() if entry.source else ""
-        digest.update(f"\0{name}\0{fingerprint.of_file(path)}".encode())
+    if source := entry.source:
+        for path in sorted(source.rglob("*")) if source.is_dir() else (source,):
+            if path.is_file():
+                name = path.relative_to(source).as_posix()
+                digest.update(f"\0{name}\0{fingerprint.of_file(path)}".encode())
     return digest.hexdigest()
-
-
-def _files(source: Path) -> Iterator[Path]:
-    yield from (
-        (path for path in sorted(source.rglob("*")) if path.is_file()) if source.is_dir() else (source,)
-    )
 
 
 def publish(
@@ -104,7 +100,11 @@ def publish(
     """
     engine = Engine(memory, ONE_THREAD)
     name = entry.id + ("-synthetic" if entry.synthetic else "")
-    paths = {title: folder / (name + suffix) for title, suffix in _suffixes(entry).items()}
+    paths = {
+        title: folder / (name + suffix)
+        for title, suffix in SUFFIXES.items()
+        if title == PARQUET or title.lower() in entry.formats
+    }
     table = paths[PARQUET]
     with ScratchFolder() as scratch:
         with made(entry, scratch / "trace", engine) as store:
@@ -255,15 +255,6 @@ def _cells(store: Store, report: Report, folder: Path) -> dict[str, Any]:
     return {
         "strip": strip(made_cube, cpus if isinstance(cpus, int | float) else None),
         "cube": {"days": made_cube.grain.days, "files": [f"{CUBE}/{name}" for name in FILES]},
-    }
-
-
-def _suffixes(entry: CatalogueEntry) -> dict[str, str]:
-    """Return the formats of the downloads of a trace, Parquet first, with their suffixes."""
-    return {
-        title: suffix
-        for title, suffix in SUFFIXES.items()
-        if title == PARQUET or title.lower() in entry.formats
     }
 
 

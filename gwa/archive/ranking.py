@@ -7,6 +7,7 @@ added to a synthetic trace beside its model, such as failures drawn at random, q
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Final, TypeAlias
 
 from gwa.archive.published import PublishedTrace
@@ -92,11 +93,8 @@ def _diversity(trace: PublishedTrace) -> Measured:
     numbers = trace.about["diversity"]
     if not numbers:
         return None, "not recorded"
-    product = 1.0
-    for value in numbers.values():
-        product *= value
     why = ", ".join(f"{value:.1f} effective {name}" for name, value in numbers.items())
-    return product ** (1 / len(numbers)), why
+    return prod(numbers.values()) ** (1 / len(numbers)), why
 
 
 PURPOSES: Final = {

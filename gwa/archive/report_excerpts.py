@@ -70,17 +70,9 @@ def save_figures(report: Report, folder: Path) -> list[dict[str, str]]:
         name = f"figure-{figure.id}.svg"
         head, end, rest = draw(figure).partition(">")
         (folder / name).write_text(f"{head}{end}<style>{dark}</style>{rest}", encoding="utf-8")
-        width, height = (re.findall(rf'\b{what}="([\d.]+)"', head)[0] for what in ("width", "height"))
-        shown.append(
-            {
-                "file": name,
-                "title": figure.title,
-                "alt": figure.alt,
-                "section": section.id,
-                "width": width,
-                "height": height,
-            }
-        )
+        said = {"file": name, "title": figure.title, "alt": figure.alt, "section": section.id}
+        size = {what: re.findall(rf'\b{what}="([\d.]+)"', head)[0] for what in ("width", "height")}
+        shown.append(said | size)
     return shown
 
 

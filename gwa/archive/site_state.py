@@ -79,7 +79,7 @@ class SiteState:
 
     def outcome(self, out: Path) -> Outcome | None:
         """Return the outcome of the build that made *out*, if it would be the same again, else None."""
-        mark = _read(out / MARK)
+        mark = read_object(out / MARK)
         try:
             is_same = mark["inputs"] == self.inputs and self.newest < mark["began"] - SETTLED
             if not is_same or mark["files"] != sizes(out):
@@ -119,7 +119,8 @@ def _files(site: Path, out: Path) -> Iterator[Path]:
         yield from (here / name for name in names if not name.startswith(".") and name not in NEVER_READ)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the object in a file of JSON, empty where there is none that can be read."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

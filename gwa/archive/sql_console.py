@@ -65,16 +65,10 @@ PACKAGES: Final = (
         30_891_924,
     ),
     NpmPackage(
-        "apache-arrow",
-        "17.0.0",
-        "3517f9ef256e9e5bf819f92652028545131660784c68818604e9025ec643b317",
-        916_743,
+        "apache-arrow", "17.0.0", "3517f9ef256e9e5bf819f92652028545131660784c68818604e9025ec643b317", 916_743
     ),
     NpmPackage(
-        "parquet-wasm",
-        "0.8.0",
-        "b3b9dff7561a35833bfed7c45f28279f981f9b10478a8c5b56c38f012c4c23ad",
-        5_141_636,
+        "parquet-wasm", "0.8.0", "b3b9dff7561a35833bfed7c45f28279f981f9b10478a8c5b56c38f012c4c23ad", 5_141_636
     ),
 )
 

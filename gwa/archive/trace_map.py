@@ -1,7 +1,7 @@
 """The map of an archive: each trace by its years and its processors, as large as its core-hours."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, log10, sqrt
 from typing import Final
 
@@ -98,7 +98,7 @@ def _drawn(known: Sequence[Line], width: int) -> TraceMap:
     dated = [line for line in known if line.begin is not None]
     undated = [line for line in known if line.begin is None]
     right = width - RIGHT - (UNDATED if undated else 0)
-    years = _Years.of(dated, LEFT + LARGEST / 2, right)
+    years = _Axis.of(list(map(_middle, dated)), LEFT + LARGEST / 2, right)
     up = _Axis.of([log10(line.cpus or 1) for line in known], HEIGHT - BOTTOM, TOP + 6)
     most = max((line.core_hours or 0.0 for line in known), default=0.0) or 1.0
     dots = [
@@ -117,13 +117,13 @@ def _drawn(known: Sequence[Line], width: int) -> TraceMap:
     ]
     apart = _apart(dots)
     names = {line.place: line.label for line in known}
-    across = [Tick(years.place(year), str(year)) for year in years.ticks()] if dated else []
+    across = [Tick(years.place(year), str(year)) for year in years.years()] if dated else []
     if undated:
         across.append(Tick(width - RIGHT - UNDATED / 2, "no date", undated=True))
     return TraceMap(
         tuple(_labelled(apart, names, width)),
         tuple(across),
-        tuple(Tick(place, compact(10.0**power, "count")) for power, place in up.decades()),
+        tuple(Tick(up.place(one), compact(10.0**one, "count")) for one in range(up.low, up.high + 1)),
         width,
     )
 
@@ -134,33 +134,8 @@ def _middle(line: Line) -> float:
 
 
 @dataclass(frozen=True)
-class _Years:
-    """A linear axis from the *first* to the *last* year, between two places of the drawing."""
-
-    first: int
-    last: int
-    begin: float
-    end: float
-
-    @classmethod
-    def of(cls, dated: Sequence[Line], begin: float, end: float) -> "_Years":
-        """Return the axis that holds all that has a date."""
-        middles = [_middle(line) for line in dated] or [0.0]
-        first = floor(min(middles))
-        return cls(first, max(ceil(max(middles)), first + 1), begin, end)
-
-    def place(self, year: float) -> float:
-        return round(self.begin + (year - self.first) / (self.last - self.first) * (self.end - self.begin), 1)
-
-    def ticks(self) -> list[int]:
-        room = min(MAXIMUM_YEARS, (self.end - self.begin) / 44)
-        step = next((one for one in STEPS if (self.last - self.first) / one <= room), STEPS[-1])
-        return list(range(ceil(self.first / step) * step, self.last + 1, step))
-
-
-@dataclass(frozen=True)
 class _Axis:
-    """A logarithmic axis over whole decades from *low* to *high*, between two places of the drawing."""
+    """An axis from *low* to *high*, whole years or powers of ten, between two places of the drawing."""
 
     low: int
     high: int
@@ -168,16 +143,19 @@ class _Axis:
     end: float
 
     @classmethod
-    def of(cls, powers: Sequence[float], begin: float, end: float) -> "_Axis":
-        """Return the axis that holds all *powers* of ten."""
-        low, high = floor(min(powers)), ceil(max(powers))
-        return cls(low, max(high, low + 1), begin, end)
+    def of(cls, values: Sequence[float], begin: float, end: float) -> "_Axis":
+        """Return the axis that holds all *values*."""
+        low = floor(min(values, default=0))
+        return cls(low, max(ceil(max(values, default=0)), low + 1), begin, end)
 
-    def place(self, power: float) -> float:
-        return round(self.begin + (power - self.low) / (self.high - self.low) * (self.end - self.begin), 1)
+    def place(self, value: float) -> float:
+        return round(self.begin + (value - self.low) / (self.high - self.low) * (self.end - self.begin), 1)
 
-    def decades(self) -> list[tuple[int, float]]:
-        return [(power, self.place(power)) for power in range(self.low, self.high + 1)]
+    def years(self) -> list[int]:
+        """Return the years to write, no more than there is room for."""
+        room = min(MAXIMUM_YEARS, (self.end - self.begin) / 44)
+        step = next((one for one in STEPS if (self.high - self.low) / one <= room), STEPS[-1])
+        return list(range(ceil(self.low / step) * step, self.high + 1, step))
 
 
 def _radius(core_hours: float | None, most: float) -> float:
@@ -196,12 +174,8 @@ def _apart(dots: Sequence[Dot]) -> list[Dot]:
         x = dot.x
         while any(abs(other.y - dot.y) < RING and abs(other.x - x) < 2 * RING for other in placed):
             x += 2 * RING
-        placed.append(_moved(dot, x))
+        placed.append(replace(dot, x=round(x, 1)))
     return placed
-
-
-def _moved(dot: Dot, x: float, label: Label | None = None) -> Dot:
-    return Dot(**{**vars(dot), "x": round(x, 1), "label": label})
 
 
 Box = tuple[float, float, float, float]
@@ -209,19 +183,20 @@ Box = tuple[float, float, float, float]
 
 def _labelled(dots: Sequence[Dot], names: dict[str, str], width: int) -> Iterator[Dot]:
     """Yield the dots with their names, as long as a name has room: the largest dots choose first."""
-    taken: list[Box] = [
-        (dot.x - dot.radius, dot.y - dot.radius, dot.x + dot.radius, dot.y + dot.radius) for dot in dots
-    ]
+    taken = list(map(_box, dots))
     for dot in dots:
         label = None
         for option, box in _options(dot, names[dot.id]):
             inside = box[0] >= LEFT and box[2] <= width and box[1] >= TOP - 12 and box[3] <= HEIGHT - BOTTOM
-            own = (dot.x - dot.radius, dot.y - dot.radius, dot.x + dot.radius, dot.y + dot.radius)
-            if inside and not any(_overlap(box, other) for other in taken if other != own):
+            if inside and not any(_overlap(box, other) for other in taken if other != _box(dot)):
                 label = option
                 taken.append(box)
                 break
-        yield _moved(dot, dot.x, label)
+        yield replace(dot, label=label)
+
+
+def _box(dot: Dot) -> Box:
+    return dot.x - dot.radius, dot.y - dot.radius, dot.x + dot.radius, dot.y + dot.radius
 
 
 def _options(dot: Dot, text: str) -> Iterator[tuple[Label, Box]]:

@@ -23,7 +23,8 @@ from urllib.parse import SplitResult, quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from gwa.archive.catalogue import Catalogue, published_on
-from gwa.archive.deposit import description, licence_address
+from gwa.archive.deposit import licence_address
+from gwa.archive.feeds import description
 from gwa.archive.published import PublishedTrace
 from gwa.errors import ArgumentError, DepositError
 from gwa.util.atomic import write_whole
@@ -35,12 +36,8 @@ SANDBOX: Final = "https://sandbox.zenodo.org/"
 
 LEDGER: Final = "deposits.json"
 DESCRIPTIONS: Final = (
-    "report.html",
-    "trace.json",
-    "croissant.json",
-    "ro-crate-metadata.json",
-    "datacite.json",
-)
+    "report.html", "trace.json", "croissant.json", "ro-crate-metadata.json", "datacite.json",
+)  # fmt: skip
 TIMEOUT: Final = 120
 """Seconds without a byte after which a connection counts as dead."""
 
@@ -171,31 +168,9 @@ def deposit(
     """
     Deposit the *trace* that is published in *folder*, as a draft, or for good if *publish* is set.
 
-    Parameters
-    ----------
-    catalogue
-        The archive; its folder holds the `LEDGER`.
-    trace
-        A trace that is available.
-    folder
-        The folder of the trace in the site.
-    repository
-        Where it is deposited.
-    publish
-        Whether the deposition is published, which cannot be undone.
-
-    Returns
-    -------
-    Deposited
-        What came of it. A version that is published already is left as it is.
-
-    Raises
-    ------
-    ArgumentError
-        If the licence has no identifier, which open data need.
-    DepositError
-        If the server refuses, or a connection breaks.
-
+    The folder of the *catalogue* holds the `LEDGER`. A version that is published already is left as it is,
+    and publishing cannot be undone. Raise `ArgumentError` if the licence has no identifier, which open data
+    need, and `DepositError` if the server refuses, or a connection breaks.
     """
     try:
         done = _deposit(catalogue, trace, folder, repository, publish=publish)
@@ -312,6 +287,7 @@ def _metadata(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
         )
     date = entry.changes[0].date.isoformat() if entry.changes else published_on(entry)
     page = f"{catalogue.url}traces/{entry.id}/index.html"
+    related = [{"relation": "isAlternateIdentifier", "identifier": page}]
     texts = [description(entry), entry.notes, entry.terms, *trace.news]
     return {
         "upload_type": "dataset",
@@ -325,11 +301,7 @@ def _metadata(catalogue: Catalogue, trace: PublishedTrace) -> dict[str, Any]:
         "references": [" ".join(entry.citation.split())],
         "notes": escape(f"Deposited by gwa: {entry.id} of {catalogue.title}"),
         **({"publication_date": date} if len(date) > len("2026") else {}),
-        **(
-            {"related_identifiers": [{"relation": "isAlternateIdentifier", "identifier": page}]}
-            if catalogue.url
-            else {}
-        ),
+        **({"related_identifiers": related} if catalogue.url else {}),
     }
 
 

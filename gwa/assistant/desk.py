@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from secrets import token_bytes
 from threading import Event, Thread
@@ -150,7 +150,7 @@ class Desk:
         self.traces = dict(traces)
         self._stack = stack or ExitStack()
         self._whole = {name: Part(trace) for name, trace in self.traces.items()}
-        self._parts: OrderedDict[tuple[str, str | None, str | None], Part] = OrderedDict()
+        self._filtered = lru_cache(MAXIMUM_PARTS)(self._filter)
         self._answers: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self.progress: Progress = SILENT
         """Receives the progress of an answer that takes long."""
@@ -180,16 +180,10 @@ class Desk:
         Raise `GwaError` for a trace that there is not, a period or a condition that cannot be.
         """
         name = self._name(trace)
-        key = (name, period or None, where or None)
-        if not any(key[1:]):
-            return self._whole[name]
-        if key not in self._parts:
-            made = Part(self.traces[name].filter(period=key[1], where=key[2]))
-            while len(self._parts) >= MAXIMUM_PARTS:
-                self._parts.popitem(last=False)
-            self._parts[key] = made
-        self._parts.move_to_end(key)
-        return self._parts[key]
+        return self._filtered(name, period or None, where or None) if period or where else self._whole[name]
+
+    def _filter(self, name: str, period: str | None, where: str | None) -> Part:
+        return Part(self.traces[name].filter(period=period, where=where))
 
     def prepare(self, usual: Sequence[Callable[[Part], object]]) -> None:
         """Compute the facts of the first traces, and the *usual* answers, while nothing is asked."""

@@ -30,15 +30,8 @@ MAXIMUM_QUERY: Final = 20_000
 """A longer query, in characters, is refused."""
 
 REVEALING: Final = (
-    "current_setting",
-    "getvariable",
-    "getenv",
-    "pragma_",
-    "duckdb_",
-    "read_",
-    "write_",
-    "glob",
-)
+    "current_setting", "getvariable", "getenv", "pragma_", "duckdb_", "read_", "write_", "glob",
+)  # fmt: skip
 """Prefixes of functions that reveal something about the machine, or write."""
 
 
@@ -67,7 +60,7 @@ def ask(store: Store, query: str, seconds: float = MAXIMUM_SECONDS) -> Mapping[s
         timer.cancel()
     return {
         "columns": [name for name, *_ in columns],
-        "rows": [_plain(row) for row in rows[:MAXIMUM_ROWS]],
+        "rows": [list(map(_value, row)) for row in rows[:MAXIMUM_ROWS]],
         "has_more_rows": len(rows) > MAXIMUM_ROWS,
     }
 
@@ -95,10 +88,6 @@ def _functions(value: object) -> Sequence[str]:
         elif isinstance(item, list):
             left += item
     return found
-
-
-def _plain(row: Sequence[object]) -> list[object]:
-    return [_value(cell) for cell in row]
 
 
 def _value(cell: object) -> object:

@@ -26,7 +26,6 @@ Answer = dict[str, Any]
 MAXIMUM_FACTS: Final = 400
 """The largest number of facts in one answer."""
 
-
 NEAREST: Final = 5
 """The number of similar names that are suggested for an unknown one."""
 
@@ -237,19 +236,9 @@ def whatif(desk: Desk, changes: list[str], trace: str | None = None) -> Answer:
 TOOLS: Final[Mapping[str, Callable[..., Answer]]] = {
     tool.__name__: tool
     for tool in (
-        traces,
-        questions,
-        facts,
-        describe,
-        breakdown,
-        findings,
-        advise,
-        compare,
-        sql,
-        wait_bound,
-        whatif,
+        traces, questions, facts, describe, breakdown, findings, advise, compare, sql, wait_bound, whatif,
     )
-}
+}  # fmt: skip
 """All tools by name."""
 
 USUAL: Final = (_answers, _breakdowns)

@@ -54,22 +54,10 @@ def breakdown(store: Store, dimension: Dimension, ranking: str) -> Records | Non
     """
     Return the classes of a *dimension*, each with every measure that the log records.
 
-    Parameters
-    ----------
-    store
-        The trace.
-    dimension
-        By what the jobs are broken down.
-    ranking
-        The order of a ranked dimension, one of `RANKINGS`, of which the ``store.top`` largest classes are
-        returned. One that is not ranked has all its classes in its own order.
-
-    Returns
-    -------
-    Records
-        With the fact ``<dimension>.<ranking>``; None where the log does not record the dimension, or what
-        the ranking is by.
-
+    *ranking*, one of `RANKINGS`, is the order of a ranked dimension, of which the ``store.top`` largest
+    classes are returned. One that is not ranked has all its classes in its own order. The fact is called
+    ``<dimension>.<ranking>``. Return None where the log does not record the dimension, or what the ranking is
+    by.
     """
     classes = dimension.of(store)
     if classes is None or RANKINGS[ranking].measure not in {one.name for one in recorded(store)}:
@@ -94,15 +82,9 @@ def columns(store: Store, dimension: Dimension) -> list[Column]:
 
 def ranks(store: Store, dimension: Dimension) -> str:
     """
-    Return the name of the table of all classes of a recorded *dimension*.
+    Return the name of the table of all classes of a recorded *dimension*; raise `LookupError` for another.
 
     It has the ``key`` of each class, how many of its jobs ran (``ran``), and what `RANKINGS` are by.
-
-    Raises
-    ------
-    LookupError
-        If the log does not record the dimension.
-
     """
     classes = dimension.of(store)
     if classes is None:
@@ -146,11 +128,8 @@ def _largest(store: Store, table: str, measure: str, *, is_complete: bool) -> tu
 def _sums(store: Store, classes: Classes, sums: Sequence[Measure], where: str) -> str:
     """Return the query of *sums* over the jobs of each class for which *where* holds."""
     of_class = ", ".join(f"{one.sql} as {one.name}" for one in sums)
-    return SUMS.format(sums=of_class, keyed=_keyed(store, classes), where=where)
-
-
-def _keyed(store: Store, classes: Classes) -> str:
-    return KEYED.format(key=classes.key, jobs=measured_jobs(store))
+    keyed = KEYED.format(key=classes.key, jobs=measured_jobs(store))
+    return SUMS.format(sums=of_class, keyed=keyed, where=where)
 
 
 def _rows(store: Store, dimension: Dimension, keys: set[Any]) -> Mapping[Any, dict[str, Value]]:

@@ -138,26 +138,18 @@ class Withheld:
 @dataclass(frozen=True)
 class Cube:
     """
-    The cells of a trace, and how fine they are.
+    The cells of a trace, how fine they are (*grain*), and what a stated minimum leaves out (*withheld*).
 
-    Attributes
-    ----------
-    jobs : pyarrow.Table
-        Cells of jobs by the day of submission: ``day``, in days since 1 January 1970 by the log's clock, or
-        since its own time 0; the dimensions; ``outcome``, ``wait`` and ``hour``; then the number of ``jobs``
-        and the seconds held by those that ran, for their whole run.
-    usage : pyarrow.Table
-        Cells of what jobs held in a ``day``, with the dimensions and ``outcome``, whether the log is
-        ``known`` to have the load of that time, and whether it is ``accounted`` for: outside missing rows and
-        stillness of a day or more. A day in which that changes has several.
-    days : pyarrow.Table
-        Each ``day`` of `usage`, how many ``seconds`` it has, within the period of the trace, in how many of
-        them the load is known (``known_seconds``), and accounted for as well (``accounted_seconds``).
-    grain : Grain
-        How fine the cells are.
-    withheld : Withheld, optional
-        What cells are left out, where a minimum is stated.
+    *jobs* are cells of jobs by the day of submission: ``day``, in days since 1 January 1970 by the log's
+    clock, or since its own time 0; the dimensions; ``outcome``, ``wait`` and ``hour``; then the number of
+    ``jobs`` and the seconds held by those that ran, for their whole run.
 
+    *usage* are cells of what jobs held in a ``day``, with the dimensions and ``outcome``, whether the log is
+    ``known`` to have the load of that time, and whether it is ``accounted`` for: outside missing rows and
+    stillness of a day or more. A day in which that changes has several.
+
+    *days* are each ``day`` of *usage*, how many ``seconds`` it has, within the period of the trace, in how
+    many of them the load is known (``known_seconds``), and accounted for as well (``accounted_seconds``).
     """
 
     jobs: pa.Table

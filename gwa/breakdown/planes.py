@@ -40,24 +40,11 @@ class Table:
 
 def packed(tables: Mapping[str, Mapping[str, ArrayLike]]) -> tuple[dict[str, Table], bytes]:
     """
-    Return the layout of *tables*, and their columns as gzip.
+    Return the layout of each of *tables*, and the planes of all columns in that order as gzip.
 
-    Parameters
-    ----------
-    tables
-        By name, the columns of each by name: arrays of one length, of numbers that are not negative.
-
-    Returns
-    -------
-    tuple
-        The layout of each table, and the planes of all columns in that order. The same numbers give the same
-        bytes.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative or not finite, or the columns of a table differ in length.
-
+    Columns are arrays of one length, of numbers that are not negative, by their names. The same numbers give
+    the same bytes. Raise `ValueError` for a number that is negative or not finite, and for columns of a table
+    that differ in length.
     """
     layout: dict[str, Table] = {}
     planes: list[bytes] = []

@@ -1,16 +1,15 @@
 """The options by which letters are sent as mail, and the sending."""
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import click
 
-from gwa.cli._options import OUTPUT_PATH, PATH
+from gwa.cli._options import OUTPUT_PATH, PATH, F, Options
 from gwa.cli._terminal import echo
 from gwa.errors import ArgumentError, OutputError
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from gwa.report.letter import Letter
     from gwa.store.store import Store
     from gwa.util.mail import Addresses, Mailer
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 SHOWN_NAMES: Final = 20
 
@@ -112,9 +109,9 @@ class Mailing:
             echo(f"gwa: {_mails(len(ready))} not sent: this is a dry run, --send sends", err=True)
 
     def _address(self, letter: "Letter") -> str:
-        from gwa.store.pseudonyms import PSEUDONYM
+        from gwa.store.pseudonyms import is_pseudonym
 
-        return "" if re.fullmatch(PSEUDONYM, letter.user) else self.addresses.of(letter.user) or ""
+        return "" if is_pseudonym(letter.user) else self.addresses.of(letter.user) or ""
 
     def _send(
         self, ready: "Sequence[Letter]", trace: str, look: dict[str, Any], noted: Any, *, quiet: bool
@@ -176,67 +173,6 @@ def _tell(what: str, names: Sequence[str]) -> None:
         echo(f"gwa: {len(names):,} {what}: {shown}", err=True)
 
 
-def mailing(command: F) -> F:
-    """Add the options of mail, which the command gets as one `Mailing` called *mails*."""
-
-    @wraps(command)
-    def made(
-        *arguments: Any, mail: bool, smtp: str | None, addresses: Path | None, domain: str | None,
-        sender: str, cool_down: float, state: Path | None, send: bool, **params: Any,
-    ) -> Any:  # fmt: skip
-        from gwa.util.mail import Addresses, read_addresses
-
-        stated = read_addresses(addresses, params["by"]) if addresses else {}
-        mails = Mailing(
-            Addresses(stated, domain or ""), bool(addresses or domain), mail, smtp, sender, cool_down, state,
-            send, bool(domain),
-        )  # fmt: skip
-        return command(*arguments, mails=mails, **params)
-
-    options = (
-        click.option(
-            "--mail", is_flag=True, help="Mail the letters that are due through the system's sendmail."
-        ),
-        click.option(
-            "--smtp", metavar="HOST[:PORT]", callback=_server, help="Mail them through this server instead."
-        ),
-        click.option(
-            "--addresses",
-            type=PATH,
-            metavar="FILE.csv",
-            help="Addresses: columns user (or project), address.",
-        ),
-        click.option(
-            "--domain", metavar="DOMAIN", callback=_domain, help="Address of all others: USER@DOMAIN."
-        ),
-        click.option(
-            "--from", "sender", metavar="ADDRESS", default="", callback=_sender, help="Whom people reply to."
-        ),
-        click.option(
-            "--cool-down",
-            metavar="TIME",
-            default="14d",
-            callback=_duration,
-            help="Time for which people are not written to again; 14d by default.",
-        ),
-        click.option(
-            "--state",
-            type=OUTPUT_PATH,
-            metavar="FILE",
-            help="File in which is noted who was written to when.",
-        ),
-        click.option(
-            "--send/--dry-run",
-            default=False,
-            help="Send the mail, or only say what would be sent (the default).",
-        ),
-    )
-    with_options: Any = made
-    for option in reversed(options):
-        with_options = option(with_options)
-    return cast("F", with_options)
-
-
 def _server(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
     from gwa.errors import DefinitionError
     from gwa.util.mail import host_and_port
@@ -272,3 +208,59 @@ def _duration(_: click.Context, __: click.Parameter, value: str) -> float:
     if seconds is None:
         raise click.BadParameter(f"is {value[:80]!r}, expected a time such as 14d or 12h")
     return seconds
+
+
+OPTIONS: Final = Options(
+    click.option("--mail", is_flag=True, help="Mail the letters that are due through the system's sendmail."),
+    click.option(
+        "--smtp", metavar="HOST[:PORT]", callback=_server, help="Mail them through this server instead."
+    ),
+    click.option(
+        "--addresses",
+        type=PATH,
+        metavar="FILE.csv",
+        help="Addresses: columns user (or project), address.",
+    ),
+    click.option("--domain", metavar="DOMAIN", callback=_domain, help="Address of all others: USER@DOMAIN."),
+    click.option(
+        "--from", "sender", metavar="ADDRESS", default="", callback=_sender, help="Whom people reply to."
+    ),
+    click.option(
+        "--cool-down",
+        metavar="TIME",
+        default="14d",
+        callback=_duration,
+        help="Time for which people are not written to again; 14d by default.",
+    ),
+    click.option(
+        "--state",
+        type=OUTPUT_PATH,
+        metavar="FILE",
+        help="File in which is noted who was written to when.",
+    ),
+    click.option(
+        "--send/--dry-run",
+        default=False,
+        help="Send the mail, or only say what would be sent (the default).",
+    ),
+)
+
+
+def mailing(command: F) -> F:
+    """Add the options of mail, which the command gets as one `Mailing` called *mails*."""
+
+    @wraps(command)
+    def made(
+        *arguments: Any, mail: bool, smtp: str | None, addresses: Path | None, domain: str | None,
+        sender: str, cool_down: float, state: Path | None, send: bool, **params: Any,
+    ) -> Any:  # fmt: skip
+        from gwa.util.mail import Addresses, read_addresses
+
+        stated = read_addresses(addresses, params["by"]) if addresses else {}
+        mails = Mailing(
+            Addresses(stated, domain or ""), bool(addresses or domain), mail, smtp, sender, cool_down, state,
+            send, bool(domain),
+        )  # fmt: skip
+        return command(*arguments, mails=mails, **params)
+
+    return OPTIONS(cast("F", made))

@@ -13,15 +13,24 @@ from gwa.report.output import outputs
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Options:
+    """Options that several commands have: adds them to a command, whose help lists them in this order."""
+
+    def __init__(self, *added: Callable[[Any], Any]) -> None:
+        """Put the options *added* together; they may be groups of options themselves."""
+        self.added = added
+
+    def __call__(self, command: F) -> F:
+        """Return *command* with the options."""
+        for option in reversed(self.added):
+            command = option(command)
+        return command
+
+
 class InputPath(click.Path):
     """A path that a command reads, and never writes to while it runs."""
 
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path, protected until the command ends."""
         from gwa.util.protection import protected
 
@@ -59,53 +68,26 @@ class Range(click.FloatRange):
         return number
 
 
-PATH: Final = InputPath(path_type=Path)
+# --- How values are checked ---
 
 
-OUTPUT_PATH: Final = OutputPath(path_type=Path)
+def given(_: click.Context, parameter: click.Parameter, value: str | Sequence[str] | None) -> Any:
+    """Return the *value* of an option; an empty one, such as that of an unset variable, is a usage error."""
+    for one in [value] if isinstance(value, str) else value or ():
+        if not one.strip():
+            raise click.BadParameter(f"is empty, expected a {parameter.metavar or 'value'}")
+    return value
 
 
-OUT: Final = click.option(
-    "-o",
-    "--output",
-    "out",
-    type=OutputPath(path_type=Path, allow_dash=True),
-    metavar="OUT",
-    help="Output file instead of standard output.",
-)
+def require_known(names: Sequence[str], known: Sequence[str], kind: str, option: str) -> None:
+    """Raise a usage error that suggests the nearest of the *known* names if one of *names* is none."""
+    from difflib import get_close_matches
 
-
-SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)
-
-
-TRACE: Final = click.argument("trace", type=PATH)
-
-
-ARRIVALS: Final = click.option(
-    "--arrivals",
-    metavar="NAME",
-    help="Arrival process instead of the model's own; 'gwa model list' lists them.",
-)
-
-
-JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-
-def pseudonyms(command: F) -> F:
-    """Add the options that say how names are replaced."""
-    return combined(
-        command,
-        click.option(
-            "--key", type=PATH, metavar="FILE", help="Key file of the pseudonyms; created if missing."
-        ),
-        click.option(
-            "--keep",
-            multiple=True,
-            metavar="NAMES",
-            callback=_names_to_keep,
-            help="Kinds of names to keep, such as queues,partitions (repeatable).",
-        ),
-    )
+    for name in names:
+        if name not in known:
+            nearest = get_close_matches(name, known, 3, cutoff=0.3) or list(known)
+            message = f"there is no {kind} '{name}', the nearest are: {', '.join(nearest)}"
+            raise click.BadParameter(message, param_hint=option)
 
 
 def _names_to_keep(_: click.Context, __: click.Parameter, values: Sequence[str]) -> frozenset[str]:
@@ -117,16 +99,109 @@ def _names_to_keep(_: click.Context, __: click.Parameter, values: Sequence[str])
     return names
 
 
-SOURCE_FORMAT: Final = click.option(
-    "--format", "name", metavar="NAME", help="Input format; by default it is detected."
+def _map(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+    from gwa.formats.tables.mapping import read_statement
+
+    return read_statement(text) if text else None
+
+
+def _engine_name(_: click.Context, __: click.Parameter, name: str) -> str:
+    from gwa.store.engines.config import Engine
+
+    try:
+        return Engine(name=name).name
+    except EngineError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+# --- Arguments and options ---
+
+PATH: Final = InputPath(path_type=Path)
+
+OUTPUT_PATH: Final = OutputPath(path_type=Path)
+
+OUT: Final = click.option(
+    "-o",
+    "--output",
+    "out",
+    type=OutputPath(path_type=Path, allow_dash=True),
+    metavar="OUT",
+    help="Output file instead of standard output.",
+)
+
+SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)
+
+TRACE: Final = click.argument("trace", type=PATH)
+
+ARRIVALS: Final = click.option(
+    "--arrivals",
+    metavar="NAME",
+    help="Arrival process instead of the model's own; 'gwa model list' lists them.",
+)
+
+JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+QUIET: Final = click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+
+DEBUG: Final = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+
+TODAY: Final = click.option(
+    "--today",
+    metavar="DATE",
+    callback=given,
+    help="Date that last-month is relative to; by default the end of the log's known load.",
+)
+
+THRESHOLDS: Final = click.option(
+    "--thresholds", type=PATH, metavar="FILE.toml", help="Thresholds of alerts instead of the defaults."
 )
 
 
-def options(command: F, *, source_format: Callable[[F], F] = SOURCE_FORMAT) -> F:
-    """Add the options of every command that reads a trace; *source_format* says what its source is."""
-    return combined(
-        limits(command),
-        source_format,
+def output_folder(about: str = "Output folder.", **others: Any) -> Callable[[F], F]:
+    """Return the option that names the folder to write to; *about* is its help."""
+    return click.option("-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", help=about, **others)
+
+
+def printing(name: str, print_it: Callable[[], None], about: str) -> Callable[[F], F]:
+    """Return the flag *name*, with which a command prints what needs no input instead of all else."""
+
+    def print_and_exit(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted:
+            print_it()
+            ctx.exit()
+
+    return click.option(
+        name, is_flag=True, is_eager=True, expose_value=False, callback=print_and_exit, help=about
+    )
+
+
+def flags(command: F) -> F:
+    """Add a flag for each kind of output."""
+    return Options(
+        *(
+            click.option(f"--{kind.name}", kind.name, is_flag=True, help=kind.help)
+            for kind in outputs().values()
+        )
+    )(command)
+
+
+limits: Final = Options(
+    click.option(
+        "--memory",
+        metavar="SIZE",
+        help="Memory limit of all processes, at least 350MB; about 2GB by default.",
+    ),
+    click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the query engine."),
+    QUIET,
+    DEBUG,
+)
+"""The options of every command that fills a store."""
+
+
+def options_with(source: Callable[[Any], Any]) -> Options:
+    """Return the options of every command that reads a trace, of which *source* says what its source is."""
+    return Options(
+        source,
         click.option(
             "--system",
             type=PATH,
@@ -148,207 +223,135 @@ def options(command: F, *, source_format: Callable[[F], F] = SOURCE_FORMAT) -> F
             callback=_map,
             help="Meaning of the columns of a table, or a file with it; see 'gwa formats table'.",
         ),
+        limits,
     )
 
 
-def _map(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    from gwa.formats.tables.mapping import read_statement
+options: Final = options_with(
+    click.option("--format", "name", metavar="NAME", help="Input format; by default it is detected.")
+)
 
-    return read_statement(text) if text else None
+pseudonyms: Final = Options(
+    click.option("--key", type=PATH, metavar="FILE", help="Key file of the pseudonyms; created if missing."),
+    click.option(
+        "--keep",
+        multiple=True,
+        metavar="NAMES",
+        callback=_names_to_keep,
+        help="Kinds of names to keep, such as queues,partitions (repeatable).",
+    ),
+)
+"""How names are replaced."""
 
-
-def require_known(names: Sequence[str], known: Sequence[str], kind: str, option: str) -> None:
-    """Raise a usage error that suggests the nearest of the *known* names if one of *names* is none."""
-    from difflib import get_close_matches
-
-    for name in names:
-        if name not in known:
-            nearest = get_close_matches(name, known, 3, cutoff=0.3) or list(known)
-            message = f"there is no {kind} '{name}', the nearest are: {', '.join(nearest)}"
-            raise click.BadParameter(message, param_hint=option)
-
-
-def flags(command: F) -> F:
-    """Add a flag for each kind of output."""
-    for output in reversed(outputs().values()):
-        command = click.option(f"--{output.name}", output.name, is_flag=True, help=output.help)(command)
-    return command
-
-
-def looks(command: F) -> F:
-    """Add the options that say how an output looks and which language it speaks."""
-    return combined(
-        command,
-        click.option(
-            "--theme",
-            type=PATH,
-            metavar="DIR",
-            help="Folder with templates, style sheets and languages of your own.",
-        ),
-        click.option("--lang", default="en", metavar="CODE", help="Language, as languages/CODE.po has it."),
-        click.option(
-            "--strings",
-            type=OUTPUT_PATH,
-            metavar="FILE.po",
-            help="Write the texts to translate into a new language.",
-        ),
-    )
+looks: Final = Options(
+    click.option(
+        "--theme",
+        type=PATH,
+        metavar="DIR",
+        help="Folder with templates, style sheets and languages of your own.",
+    ),
+    click.option("--lang", default="en", metavar="CODE", help="Language, as languages/CODE.po has it."),
+    click.option(
+        "--strings",
+        type=OUTPUT_PATH,
+        metavar="FILE.po",
+        help="Write the texts to translate into a new language.",
+    ),
+)
+"""How an output looks, and which language it speaks."""
 
 
 def looking(params: dict[str, Any]) -> dict[str, Any]:
-    """Return what those options express, as the keyword arguments of `gwa.report.output.write`."""
+    """Return what `looks` express, as the keyword arguments of `gwa.report.output.write`."""
     from gwa.report.language import read_language
 
     language = read_language(params["lang"], params["theme"])
     return {"theme": params["theme"], "language": language}
 
 
-def given(_: click.Context, parameter: click.Parameter, value: str | Sequence[str] | None) -> Any:
-    """Return the *value* of an option; an empty one, such as that of an unset variable, is a usage error."""
-    for one in [value] if isinstance(value, str) else value or ():
-        if not one.strip():
-            raise click.BadParameter(f"is empty, expected a {parameter.metavar or 'value'}")
-    return value
-
-
-def parts(command: F) -> F:
-    """Add the options that filter a trace."""
-    return combined(
-        command,
-        click.option(
-            "--period",
-            metavar="WHEN",
-            callback=given,
-            help="Restrict to a period: 2007, 2007-03..2007-05, day 3..10, last-month"
-            " (this-month, -week, -year).",
-        ),
-        click.option(
-            "--today",
-            metavar="DATE",
-            callback=given,
-            help="Date that last-month is relative to; by default the end of the log's known load.",
-        ),
-        click.option(
-            "--queue",
-            "queues",
-            multiple=True,
-            metavar="NAME",
-            callback=given,
-            help="Restrict to this queue (repeatable).",
-        ),
-        click.option(
-            "--user-group",
-            "groups",
-            multiple=True,
-            metavar="NAME",
-            callback=given,
-            help="Restrict to this group of users (repeatable).",
-        ),
-        click.option(
-            "--site",
-            "sites",
-            multiple=True,
-            metavar="NAME",
-            callback=given,
-            help="Restrict to this cluster, or site of a grid (repeatable).",
-        ),
-        click.option(
-            "--where",
-            metavar="SQL",
-            callback=given,
-            help="Restrict to jobs that meet a condition, such as 'n_procs > 1'.",
-        ),
-    )
-
-
-THRESHOLDS: Final = click.option(
-    "--thresholds", type=PATH, metavar="FILE.toml", help="Thresholds of alerts instead of the defaults."
-)
-
-
-def statements(command: F) -> F:
-    """Add the options that state what a trace does not hold."""
-    return combined(
-        command,
-        click.option(
-            "--carbon", type=PATH, metavar="FILE", help="Carbon intensity in g CO2 per kWh, as CSV or TOML."
-        ),
-        click.option(
-            "--quota", type=PATH, metavar="FILE.toml", help="Core-hours granted to projects or users."
-        ),
-        click.option("--rates", type=PATH, metavar="FILE.toml", help="Prices, for the cost of jobs."),
-        THRESHOLDS,
-    )
-
-
-def measurements(command: F) -> F:
-    """Add the options that join measurements to the jobs of what is read."""
-    return combined(
-        command,
-        click.option(
-            "--measurements",
-            type=PATH,
-            multiple=True,
-            metavar="FILE",
-            help="Join measurements, such as the use of GPUs; see 'gwa formats measurements' (repeatable).",
-        ),
-        click.option(
-            "--measurements-on",
-            "on",
-            metavar="COLUMN",
-            callback=given,
-            help="Column of the ids of jobs in them, where it is not the usual one.",
-        ),
-        click.option(
-            "--measurements-map",
-            "stated",
-            metavar="FIELD=COLUMN:UNIT,…",
-            callback=given,
-            help="What the columns of another table hold, such as gpu_utilization=util:%.",
-        ),
-    )
-
-
-def engines(command: F) -> F:
-    """Add the option that chooses what answers the queries."""
-    return click.option(
-        "--engine",
-        "engine_name",
+parts: Final = Options(
+    click.option(
+        "--period",
+        metavar="WHEN",
+        callback=given,
+        help="Restrict to a period: 2007, 2007-03..2007-05, day 3..10, last-month"
+        " (this-month, -week, -year).",
+    ),
+    TODAY,
+    click.option(
+        "--queue",
+        "queues",
+        multiple=True,
         metavar="NAME",
-        callback=_engine_name,
-        default="duckdb",
-        help="Query engine: duckdb (the default), spark on this machine, or spark://HOST:PORT.",
-    )(command)
+        callback=given,
+        help="Restrict to this queue (repeatable).",
+    ),
+    click.option(
+        "--user-group",
+        "groups",
+        multiple=True,
+        metavar="NAME",
+        callback=given,
+        help="Restrict to this group of users (repeatable).",
+    ),
+    click.option(
+        "--site",
+        "sites",
+        multiple=True,
+        metavar="NAME",
+        callback=given,
+        help="Restrict to this cluster, or site of a grid (repeatable).",
+    ),
+    click.option(
+        "--where",
+        metavar="SQL",
+        callback=given,
+        help="Restrict to jobs that meet a condition, such as 'n_procs > 1'.",
+    ),
+)
+"""Of which part of a trace."""
 
+statements: Final = Options(
+    click.option(
+        "--carbon", type=PATH, metavar="FILE", help="Carbon intensity in g CO2 per kWh, as CSV or TOML."
+    ),
+    click.option("--quota", type=PATH, metavar="FILE.toml", help="Core-hours granted to projects or users."),
+    click.option("--rates", type=PATH, metavar="FILE.toml", help="Prices, for the cost of jobs."),
+    THRESHOLDS,
+)
+"""What a trace does not hold."""
 
-def _engine_name(_: click.Context, __: click.Parameter, name: str) -> str:
-    from gwa.store.engines.config import Engine
+measurements: Final = Options(
+    click.option(
+        "--measurements",
+        type=PATH,
+        multiple=True,
+        metavar="FILE",
+        help="Join measurements, such as the use of GPUs; see 'gwa formats measurements' (repeatable).",
+    ),
+    click.option(
+        "--measurements-on",
+        "on",
+        metavar="COLUMN",
+        callback=given,
+        help="Column of the ids of jobs in them, where it is not the usual one.",
+    ),
+    click.option(
+        "--measurements-map",
+        "stated",
+        metavar="FIELD=COLUMN:UNIT,…",
+        callback=given,
+        help="What the columns of another table hold, such as gpu_utilization=util:%.",
+    ),
+)
+"""What is joined to the jobs of what is read."""
 
-    try:
-        return Engine(name=name).name
-    except EngineError as error:
-        raise click.BadParameter(str(error)) from error
-
-
-def limits(command: F) -> F:
-    """Add the options of every command that fills a store."""
-    return combined(
-        command,
-        click.option(
-            "--memory",
-            metavar="SIZE",
-            help="Memory limit of all processes, at least 350MB; about 2GB by default.",
-        ),
-        click.option(
-            "--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the query engine."
-        ),
-        click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
-        click.option("--debug", is_flag=True, help="Show the traceback of an error."),
-    )
-
-
-def combined(command: F, *added: Callable[[F], F]) -> F:
-    """Return *command* with the options *added*, which its help lists in this order."""
-    for option in reversed(added):
-        command = option(command)
-    return command
+engines: Final = click.option(
+    "--engine",
+    "engine_name",
+    metavar="NAME",
+    callback=_engine_name,
+    default="duckdb",
+    help="Query engine: duckdb (the default), spark on this machine, or spark://HOST:PORT.",
+)
+"""What answers the queries."""

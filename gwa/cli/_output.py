@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from functools import wraps
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from gwa.cli._options import OUT, OUTPUT_PATH, PATH, F, InputPath, combined
-from gwa.cli._terminal import echo
+from gwa.cli._options import OUT, OUTPUT_PATH, PATH, F, InputPath, Options
+from gwa.cli._terminal import echo, echo_csv
 from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
@@ -32,24 +32,18 @@ FORCE: Final = click.option(
     help="Replace also what gwa did not write from the same input with the same options.",
 )
 
-
-def output(command: F) -> F:
-    """Add the option that names the output file, and the one that replaces another."""
-    return combined(
-        command,
-        click.option(
-            "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT", help="Output file."
-        ),
-        FORCE,
-    )
-
+output: Final = Options(
+    click.option(
+        "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT", help="Output file."
+    ),
+    FORCE,
+)
+"""The output file, and whether it replaces another."""
 
 PART_LENGTH: Final = 80
 """Characters of the name of a page that say of what part of a trace it is."""
 
-
 SHOWN_NAMES: Final = 5
-
 
 SAME_RESULT: Final = frozenset(
     {"out", "folder", "force", "quiet", "alert", "debug", "memory", "threads", "engine_name", "strings"}
@@ -145,6 +139,18 @@ def to_file(command: F) -> F:
         return result
 
     return cast("F", writing)
+
+
+def write_csv(path: Path, names: Sequence[str], rows: Iterable[Sequence[object]], **claim: Any) -> None:
+    """Write a table as CSV, whole or not at all, and without formulae; *claim* is passed on to `claimed`."""
+    from gwa.util.atomic import writable, write_whole
+
+    writable(path)
+    text = StringIO()
+    with redirect_stdout(text):
+        echo_csv(names, rows)
+    with claimed([path], **claim):
+        write_whole(path, text.getvalue())
 
 
 def page_name(title: str, *parts: str) -> str:

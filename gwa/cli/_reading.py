@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from gwa.cli._output import SAME_RESULT, tell_joined
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, progress
 
 if TYPE_CHECKING:
     from gwa.formats.measure import Joined
@@ -52,7 +52,6 @@ def engine(params: dict[str, Any]) -> "Engine":
 
 def reading(params: dict[str, Any], *, strict: bool = False) -> "ReadOptions":
     """Return how to read a trace, as the shared options say; raise a usage error for nonsense."""
-    from gwa.cli._terminal import progress
     from gwa.store.options import ReadOptions
     from gwa.store.system import read_system
 

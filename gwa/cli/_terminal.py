@@ -136,19 +136,21 @@ def table(
     *,
     as_json: bool,
     shown: Collection[str] | None = None,
+    digits: str = "",
     is_list: bool = False,
 ) -> None:
     """
     Print rows: a table on a terminal, of the columns *shown*, CSV of all when piped, JSON when asked.
 
-    In a terminal, each row of what *is_list* is one line: longer texts are cut.
+    In a terminal, numbers with a fraction have *digits*, such as .3g, and each row of what *is_list* is one
+    line: longer texts are cut.
     """
     if as_json:
         objects = [dict(zip(names, map(_cell_json, row), strict=True)) for row in rows]
         echo_json(json.dumps(objects, indent=1, ensure_ascii=False))
     elif sys.stdout.isatty():
         places = [place for place, name in enumerate(names) if shown is None or name in shown]
-        cells = [[row[place] for place in places] for row in rows]
+        cells = [[_with_digits(row[place], digits) for place in places] for row in rows]
         _print_table([names[place] for place in places], cells, is_list=is_list)
         if len(places) < len(names):
             left_out = ", ".join(name for name in names if shown and name not in shown)
@@ -241,6 +243,10 @@ def _print_records(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         lines = [f"{name:<{widest}}  {value}" for name, value in zip(names, row, strict=True) if value]
         echo("\n".join([*lines, ""]))
+
+
+def _with_digits(value: object, digits: str) -> object:
+    return format(value, digits) if digits and isinstance(value, float) else value
 
 
 def _cell_text(value: object) -> str:

@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from dataclasses import asdict
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,10 +10,20 @@ import click
 
 from gwa.cli._commands import Purpose
 from gwa.cli._mailing import Mailing, mailing
-from gwa.cli._options import JSON, OUTPUT_PATH, THRESHOLDS, TRACE, looking, looks, options, parts
-from gwa.cli._output import FORCE, claimed, write_texts
+from gwa.cli._options import (
+    JSON,
+    OUTPUT_PATH,
+    THRESHOLDS,
+    TRACE,
+    looking,
+    looks,
+    options,
+    output_folder,
+    parts,
+)
+from gwa.cli._output import FORCE, claimed, write_csv, write_texts
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo, echo_csv, echo_json, table
+from gwa.cli._terminal import echo, echo_json, table
 
 if TYPE_CHECKING:
     from gwa.metrics.alerts import Alert, By
@@ -41,13 +49,8 @@ SHOWN: Final = {"alert", "user", "project", "jobs", "hours", "unit", "measured"}
 @click.option(
     "--all", "everybody", is_flag=True, help="Write files for everybody, with an alert or without, into -o."
 )
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=OUTPUT_PATH,
-    metavar="DIR",
-    help="Folder for a letter to each whom an alert is about: text, HTML and, with an address, mail (.eml).",
+@output_folder(
+    "Folder for a letter to each whom an alert is about: text, HTML and, with an address, mail (.eml)."
 )
 @click.option(
     "--csv",
@@ -229,15 +232,7 @@ def _merged(
 
 
 def _write_csv(path: Path, names: Sequence[str], rows: Sequence[Sequence[object]], *, force: bool) -> None:
-    """Write a table as CSV, in which no spreadsheet finds a formula."""
-    from gwa.util.atomic import writable, write_whole
-
-    writable(path)
-    text = StringIO()
-    with redirect_stdout(text):
-        echo_csv(names, rows)
-    with claimed([path], force=force, but=Mailing.OPTIONS):
-        write_whole(path, text.getvalue())
+    write_csv(path, names, rows, force=force, but=Mailing.OPTIONS)
     echo(path)
 
 

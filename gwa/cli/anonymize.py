@@ -9,7 +9,7 @@ from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON, OUTPUT_PATH, TRACE, Range, options, pseudonyms
 from gwa.cli._output import FORCE, claimed, tell, tell_replaced
 from gwa.cli._reading import opened, reading
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, table
 
 if TYPE_CHECKING:
     from gwa.store.store import Store
@@ -100,7 +100,6 @@ def command(  # noqa: PLR0917 - click passes every option by its name
 
 def _report(store: "Store", hiding: "Hiding | None", *, as_json: bool, quiet: bool) -> None:
     """Print what each attribute gives away, and what coarser ones do; say what *hiding* would do."""
-    from gwa.cli._terminal import table
     from gwa.store.uniqueness import coarsening, exposures, not_looked_at, require_users, unicity
 
     require_users(store)

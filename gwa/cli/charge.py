@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import OUTPUT_PATH, PATH, TRACE, engines, given, looking, looks, options
+from gwa.cli._options import (
+    PATH,
+    TODAY,
+    TRACE,
+    engines,
+    given,
+    looking,
+    looks,
+    options,
+    output_folder,
+    printing,
+)
 from gwa.cli._output import write_texts
 from gwa.cli._reading import opened_whole, period_of, reading
 from gwa.cli._terminal import echo
@@ -18,13 +29,10 @@ if TYPE_CHECKING:
 PURPOSE = Purpose.REPORT
 
 
-def _print_example(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print an example of a file of rates, and end."""
+def _print_example() -> None:
     from gwa.breakdown.charge.rates import EXAMPLE
 
-    if wanted:
-        click.echo(EXAMPLE, nl=False)
-        ctx.exit()
+    click.echo(EXAMPLE, nl=False)
 
 
 @click.command(name="charge")
@@ -44,15 +52,8 @@ def _print_example(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     callback=given,
     help="Months to charge: 2025-10, 2025, 2025-10..2025-12, last-month.",
 )
-@click.option(
-    "--today",
-    metavar="DATE",
-    callback=given,
-    help="Date that last-month is relative to; by default the end of the log's known load.",
-)
-@click.option(
-    "-o", "--output", "folder", type=OUTPUT_PATH, required=True, metavar="DIR", help="Output folder."
-)
+@TODAY
+@output_folder(required=True)
 @click.option(
     "--against",
     multiple=True,
@@ -62,14 +63,7 @@ def _print_example(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 )
 @click.option("--no-pdf", is_flag=True, help="Leave out the PDFs.")
 @click.option("--force", is_flag=True, help="Replace other statements in DIR.")
-@click.option(
-    "--example",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_example,
-    help="Print a file of rates with comments and exit.",
-)
+@printing("--example", _print_example, "Print a file of rates with comments and exit.")
 @looks
 @engines
 @options

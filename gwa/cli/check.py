@@ -11,7 +11,7 @@ from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON, TRACE, options, parts
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, table
 from gwa.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 PURPOSE = Purpose.READ
 
 CLEAN = "Nothing is wrong, doubtful or missing: {} jobs, all rows of the source accounted for."
-
 
 HELD: Final = 3
 """The exit status where a condition holds."""
@@ -84,7 +83,6 @@ def command(
       gwa check sample.sacct --fail-on 'utilization.mean<0.1' --fail-on 'wait.p95>864000'
     """
     from gwa.analysis.conditions import FactsOnDemand
-    from gwa.cli._terminal import table
     from gwa.metrics.quality import problems
 
     with opened(trace, params) as opened_trace:

@@ -4,7 +4,6 @@ import re
 import shlex
 import shutil
 from datetime import date, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
@@ -12,7 +11,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import OUTPUT_PATH, PATH, Range, given, options
+from gwa.cli._options import OUTPUT_PATH, PATH, Range, given, options_with
 from gwa.cli._output import noting, tell
 from gwa.cli._reading import reading
 from gwa.cli._terminal import echo
@@ -69,14 +68,13 @@ DAY: Final = click.DateTime(["%Y-%m-%d"])
 )
 @click.option("--logs", type=PATH, metavar="DIR", help="Folder with the logs of PBS, LSF or Grid Engine.")
 @click.option("--print", "only_print", is_flag=True, help="Print the commands instead of running them.")
-@partial(
-    options,
-    source_format=click.option(
+@options_with(
+    click.option(
         "--cluster",
         metavar="NAME",
         callback=given,
         help="Cluster to collect; by default that of Slurm's configuration, and none is stated of logs.",
-    ),
+    )
 )
 @click.pass_context
 def command(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import OUTPUT_PATH, PATH, engines, flags, given, looking, looks, options, parts
+from gwa.cli._options import PATH, engines, flags, given, looking, looks, options, output_folder, parts
 from gwa.cli._output import FORCE, claimed, page_name, part_in_words, write_texts
 from gwa.cli._reading import earlier_part, opened_whole, part_of, reading
 from gwa.cli._terminal import echo
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from gwa.trace import Trace
 
 PURPOSE = Purpose.REPORT
-
 
 VERSION: Final = re.compile(r"[-_]\d+(\.\d+)+([-_]cln)?$")
 """What ends the name of a log in public archives, such as -2.1-cln."""
@@ -31,9 +30,7 @@ SHOWN: Final = 4
 @click.command(name="compare")
 @click.argument("traces", nargs=-1, required=True, type=PATH)
 @flags
-@click.option(
-    "-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", default=".", help="Folder to write to."
-)
+@output_folder("Folder to write to.", default=".")
 @FORCE
 @click.option(
     "--like",

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import OUTPUT_PATH, TRACE, engines, options, parts
+from gwa.cli._options import TRACE, engines, options, output_folder, parts
 from gwa.cli._output import FORCE, claimed
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo
@@ -16,9 +16,7 @@ PURPOSE = Purpose.PUBLISH
 
 @click.command(name="cube")
 @TRACE
-@click.option(
-    "-o", "--output", "folder", type=OUTPUT_PATH, required=True, metavar="DIR", help="Output folder."
-)
+@output_folder(required=True)
 @click.option(
     "--minimum",
     type=click.IntRange(min=3),

@@ -1,20 +1,17 @@
 """Write a trace for other simulators."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import OUTPUT_PATH, TRACE, options
+from gwa.cli._options import TRACE, Options, options, output_folder
 from gwa.cli._output import FORCE, claimed
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.PUBLISH
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 SIMULATORS: Final = {
     "batsim": "Batsim: workload.json and platform.xml.",
@@ -26,25 +23,10 @@ SIMULATORS: Final = {
 }
 
 
-def _flags(command: F) -> F:
-    """Add a flag for each simulator."""
-    for name, about in reversed(SIMULATORS.items()):
-        command = click.option(f"--{name}", name, is_flag=True, help=about)(command)
-    return command
-
-
 @click.command(name="export")
 @TRACE
-@_flags
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=OUTPUT_PATH,
-    required=True,
-    metavar="DIR",
-    help="Output folder, with a folder for each simulator.",
-)
+@Options(*(click.option(f"--{name}", is_flag=True, help=about) for name, about in SIMULATORS.items()))
+@output_folder("Output folder, with a folder for each simulator.", required=True)
 @FORCE
 @options
 def command(trace: Path, folder: Path, force: bool, **params: Any) -> None:

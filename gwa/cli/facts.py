@@ -2,17 +2,16 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import TRACE, engines, options, parts, require_known, statements
+from gwa.cli._options import TRACE, engines, options_with, parts, printing, require_known, statements
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened_whole, part_of, refuse_for_requests
-from gwa.cli._terminal import echo, echo_csv, echo_json
+from gwa.cli._terminal import echo, echo_csv, echo_json, table
 
 if TYPE_CHECKING:
     from gwa.report.document import Fact
@@ -52,15 +51,12 @@ PRINTERS: Final[Mapping[str, Callable[..., None]]] = {
 """What prints facts, by the name of the format. No format that is read has such a name."""
 
 
-def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print the JSON Schema of what the command prints, and end."""
+def _print_schema() -> None:
     from gwa.analysis.base import families
     from gwa.report.json_schema import facts_schema
     from gwa.requests.base import request_families
 
-    if wanted:
-        echo_json(json.dumps(facts_schema([*families(), *request_families()]), indent=1, ensure_ascii=False))
-        ctx.exit()
+    echo_json(json.dumps(facts_schema([*families(), *request_families()]), indent=1, ensure_ascii=False))
 
 
 @click.command(name="facts")
@@ -72,27 +68,19 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.option(
     "--explain", is_flag=True, help="Print the cost of each section instead: rows read, seconds, memory."
 )
-@click.option(
-    "--schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_schema,
-    help="Print the JSON Schema of the facts and exit.",
-)
+@printing("--schema", _print_schema, "Print the JSON Schema of the facts and exit.")
 @click.option("--prometheus", "for_prometheus", is_flag=True, help="The same as --format prometheus.")
 @parts
 @statements
 @engines
-@partial(
-    options,
-    source_format=click.option(
+@options_with(
+    click.option(
         "--format",
         "formats",
         multiple=True,
         metavar="NAME",
         help="Output format json, csv or prometheus; any other name is the input format (repeatable).",
-    ),
+    )
 )
 @to_file
 def command(
@@ -131,7 +119,6 @@ def command(
         opened_trace = part_of(whole, params)
         if explain:
             from gwa.analysis.profile import COLUMNS, section_costs
-            from gwa.cli._terminal import table
 
             table(COLUMNS, section_costs(opened_trace.store, only, every=every), as_json=False)
             return

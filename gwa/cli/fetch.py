@@ -14,7 +14,7 @@ from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON, OUTPUT_PATH, limits
 from gwa.cli._output import FORCE, claimed, tell
 from gwa.cli._reading import reading
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, echo_json, progress_lines, table
 from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ def _print_list(words: Sequence[str], *, as_json: bool) -> None:
     """Print the traces that match all *words*: each whole as JSON, else as much as a screen holds."""
     from gwa.archive.public_listing import card, overview
     from gwa.archive.public_traces import described, public_traces
-    from gwa.cli._terminal import echo_json
     from gwa.errors import ArgumentError
 
     known = public_traces()
@@ -83,7 +82,6 @@ def _print_list(words: Sequence[str], *, as_json: bool) -> None:
 
 
 def _print_table(found: "Sequence[PublicTrace]") -> None:
-    from gwa.cli._terminal import table
 
     names = ("key", "trace", "years", "jobs", "bytes", "format", "licence", "page", "holds", "doi")
     rows = [
@@ -107,7 +105,6 @@ def _print_table(found: "Sequence[PublicTrace]") -> None:
 def _fetch(trace: "PublicTrace", folder: Path, params: dict[str, Any], *, converted: bool) -> None:
     """Fetch a trace, say what came of it, and convert it if that is wanted."""
     from gwa.archive.fetch import fetch
-    from gwa.cli._terminal import progress_lines
 
     fetched = fetch(trace, folder, progress_lines(quiet=params["quiet"]))
     if not params["quiet"]:

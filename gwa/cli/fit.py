@@ -10,7 +10,7 @@ from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON, PATH, Range, options, parts
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, table
 from gwa.errors import TraceError
 from gwa.util.units import DAY
 
@@ -84,7 +84,6 @@ def command(
       gwa fit sample.sacct runtime
       gwa fit sample.sacct log_runtime --preset text
     """
-    from gwa.cli._terminal import table
     from gwa.metrics.characteristics import FITTED
 
     if as_list:

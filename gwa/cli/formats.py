@@ -8,7 +8,7 @@ import click
 from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON
 from gwa.cli._output import to_file
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, table
 
 PURPOSE = Purpose.READ
 
@@ -33,13 +33,12 @@ def command(words: tuple[str, ...], own: bool, as_json: bool) -> None:
       gwa formats swf
       gwa formats --own > my.sql
     """
-    from gwa.cli._terminal import table
     from gwa.formats.registry import all_formats, broken
 
     if own:
-        from gwa.formats.converter import EXAMPLE
+        from importlib.resources import files
 
-        click.echo(EXAMPLE, nl=False)
+        click.echo(files("gwa.formats").joinpath("example.sql").read_text(encoding="utf-8"), nl=False)
         return
     if words == ("measurements",):
         from gwa.ingest.measurements import explained

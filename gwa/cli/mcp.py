@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import PATH
+from gwa.cli._options import DEBUG, PATH, QUIET
 from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.REPORT
@@ -22,8 +22,8 @@ TOKEN: Final = "GWA_MCP_TOKEN"  # noqa: S105 - the name of a variable
     "--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve HTTP on 127.0.0.1 instead."
 )
 @click.option("--memory", metavar="SIZE", help="Memory limit of the query engine of each trace, such as 2GB.")
-@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@QUIET
+@DEBUG
 def command(
     traces: tuple[Path, ...],
     *,

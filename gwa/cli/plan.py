@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,9 +9,9 @@ import click
 
 from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON, OUTPUT_PATH, PATH, TRACE, Range, given, looking, looks, options
-from gwa.cli._output import FORCE, claimed, write_texts
+from gwa.cli._output import FORCE, claimed, write_csv, write_texts
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo, echo_csv, echo_json
+from gwa.cli._terminal import echo, echo_json, progress
 
 if TYPE_CHECKING:
     from gwa.evaluation.capacity.price import Price
@@ -93,7 +91,6 @@ def command(
       gwa plan sample.swf --cpus +10% --size 16 --price-per-processor-year 90
     """
     from gwa.analysis.without_forecast import without_forecast
-    from gwa.cli._terminal import progress
     from gwa.evaluation.capacity import words
     from gwa.evaluation.capacity.page import report
     from gwa.evaluation.capacity.rule import planned
@@ -112,7 +109,8 @@ def command(
     else:
         _print(found, known_price, beside)
     if csv_file:
-        _write_csv(csv_file, words.COLUMNS, words.rows(found), force=force)
+        write_csv(csv_file, words.COLUMNS, words.rows(found), force=force, but=SAME_CURVE)
+        echo(csv_file, err=True)
     if out:
         _write(report(found, name, known_price, beside), out, look, force=force)
 
@@ -142,19 +140,6 @@ def _print(found: "Plan", price: "Price | None", beside: "Sequence[Recorded]") -
         echo(f"  {one.text}")
     for remark in words.remarks(found):
         echo(f"gwa: {remark}", err=True)
-
-
-def _write_csv(path: Path, names: Sequence[str], rows: Sequence[Sequence[object]], *, force: bool) -> None:
-    """Write the curve as CSV, whole or not at all."""
-    from gwa.util.atomic import writable, write_whole
-
-    writable(path)
-    text = StringIO()
-    with redirect_stdout(text):
-        echo_csv(names, rows)
-    with claimed([path], force=force, but=SAME_CURVE):
-        write_whole(path, text.getvalue())
-    echo(path, err=True)
 
 
 def _write(page: "Report", path: Path, look: dict[str, Any], *, force: bool) -> None:

@@ -15,7 +15,6 @@ from click.core import ParameterSource
 
 from gwa.cli._commands import Purpose
 from gwa.cli._options import (
-    OUTPUT_PATH,
     PATH,
     engines,
     flags,
@@ -24,7 +23,9 @@ from gwa.cli._options import (
     looks,
     measurements,
     options,
+    output_folder,
     parts,
+    printing,
     require_known,
     statements,
 )
@@ -52,27 +53,16 @@ FEW_JOBS: Final = 50
 """A trace of fewer jobs is a table of jobs: statistics of them say little."""
 
 
-def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print the JSON Schema of a report, and end."""
+def _print_schema() -> None:
     from gwa.report.json_schema import report_schema
 
-    if wanted:
-        echo_json(json.dumps(report_schema(), indent=1, ensure_ascii=False))
-        ctx.exit()
+    echo_json(json.dumps(report_schema(), indent=1, ensure_ascii=False))
 
 
 @click.command(name="report")
 @click.argument("traces", metavar="TRACE...", nargs=-1, required=True, type=PATH)
 @flags
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=OUTPUT_PATH,
-    metavar="DIR",
-    default=".",
-    help="Output folder.",
-)
+@output_folder(default=".")
 @FORCE
 @click.option(
     "--sections", metavar="ID,ID", callback=given, help="Restrict to these sections, such as users,waits."
@@ -99,14 +89,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     show_default=True,
     help="Number of entries in top lists.",
 )
-@click.option(
-    "--schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_schema,
-    help="Print the JSON Schema of --json and exit.",
-)
+@printing("--schema", _print_schema, "Print the JSON Schema of --json and exit.")
 @click.option(
     "--by",
     type=click.Choice(["month", "site"]),

@@ -1,22 +1,20 @@
 """Simulate schedulers."""
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, OUTPUT_PATH, PATH, looking, looks
+from gwa.cli._options import DEBUG, JSON, PATH, QUIET, looking, looks, output_folder
 from gwa.cli._output import FORCE, claimed, write_texts
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, progress, table
 
 if TYPE_CHECKING:
     from gwa.evaluation.experiments.results import ExperimentResults
 
 PURPOSE = Purpose.PLAN
-
 
 KINDS: Final = ("html", "json")
 
@@ -28,15 +26,7 @@ GROWTH: Final = frozenset(
 
 @click.command(name="simulate")
 @click.argument("experiment", metavar="EXPERIMENT.toml", type=PATH)
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=OUTPUT_PATH,
-    required=True,
-    metavar="DIR",
-    help="Output folder.",
-)
+@output_folder(required=True)
 @FORCE
 @click.option(
     "--repetitions", type=click.IntRange(min=1), metavar="N", help="Repetitions instead of those of the file."
@@ -50,8 +40,8 @@ GROWTH: Final = frozenset(
 @click.option("--gantt", metavar="RUN", help="Draw the schedule of a run, named as in results.csv.")
 @JSON
 @looks
-@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@QUIET
+@DEBUG
 def command(
     experiment: Path, folder: Path, repetitions: int | None, jobs: int | None, schedules: bool,
     gantt: str | None, as_json: bool, **params: Any,
@@ -69,7 +59,6 @@ def command(
       gwa simulate experiments/example.toml -o example
       gwa simulate experiments/parallel-jobs.toml -o parallel --json
     """
-    from gwa.cli._terminal import progress
     from gwa.evaluation.experiments.gantt import gantts
     from gwa.evaluation.experiments.page import report
     from gwa.evaluation.experiments.plan import Plan
@@ -102,10 +91,7 @@ def command(
 
 def _print(results: "ExperimentResults", *, as_json: bool) -> None:
     """Print the means over repetitions; on a terminal rounded."""
-    from gwa.cli._terminal import table
     from gwa.evaluation.experiments.page import summary
 
     names, rows = summary(results)
-    if sys.stdout.isatty() and not as_json:
-        rows = [tuple(f"{cell:.3g}" if isinstance(cell, float) else cell for cell in row) for row in rows]
-    table(names, rows, as_json=as_json)
+    table(names, rows, as_json=as_json, digits=".3g")

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, OUTPUT_PATH, PATH, limits
+from gwa.cli._options import DEBUG, JSON, OUTPUT_PATH, PATH, limits
 from gwa.cli._reading import engine
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, progress, progress_lines, table
 
 PURPOSE = Purpose.PUBLISH
 
@@ -66,7 +66,6 @@ def build(
     """
     from gwa.archive.build import BuildOptions, build
     from gwa.archive.catalogue import URL
-    from gwa.cli._terminal import progress
 
     if url and not URL.fullmatch(url):
         raise click.BadParameter("expected one such as https://host/folder/", param_hint="--url")
@@ -101,7 +100,7 @@ def build(
     help="Registry of npm; by default that of its makers.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@DEBUG
 def console(folder: Path, registry: str, quiet: bool, debug: bool) -> None:
     """
     Fetch DuckDB for browsers, so that the site has SQL on each trace and on all of them.
@@ -114,7 +113,6 @@ def console(folder: Path, registry: str, quiet: bool, debug: bool) -> None:
       gwa site console site/
     """
     from gwa.archive.sql_console import REGISTRY, fetch_engine
-    from gwa.cli._terminal import progress_lines
 
     del debug
     fetched = fetch_engine(folder, registry or REGISTRY, progress_lines(quiet=quiet))
@@ -131,7 +129,7 @@ def console(folder: Path, registry: str, quiet: bool, debug: bool) -> None:
     show_default=True,
     help="Port; 0 selects a free one.",
 )
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@DEBUG
 def serve(folder: Path, port: int, debug: bool) -> None:
     """
     Preview a site, on this machine only.
@@ -150,7 +148,7 @@ def serve(folder: Path, port: int, debug: bool) -> None:
 
 @command.command(name="fair")
 @click.argument("folder", metavar="OUT_DIR", type=PATH)
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@DEBUG
 @JSON
 def fair(folder: Path, debug: bool, as_json: bool) -> None:
     """
@@ -164,7 +162,6 @@ def fair(folder: Path, debug: bool, as_json: bool) -> None:
       gwa site fair public/
     """
     from gwa.archive.fair import check, in_a_line
-    from gwa.cli._terminal import table
 
     del debug
     verdicts = check(folder)
@@ -188,7 +185,7 @@ def fair(folder: Path, debug: bool, as_json: bool) -> None:
     help="File with the token; by default the variable ZENODO_TOKEN, or ZENODO_SANDBOX_TOKEN.",
 )
 @click.option("--publish", "is_final", is_flag=True, help="Also publish it, which cannot be undone.")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@DEBUG
 def deposit(
     folder: Path,
     out: Path,

@@ -9,6 +9,7 @@ from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON, TRACE, options
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened_whole
+from gwa.cli._terminal import table
 
 if TYPE_CHECKING:
     from gwa.store.store import Store
@@ -38,8 +39,6 @@ def command(trace: Path, query: str, as_json: bool, **params: Any) -> None:
       gwa sample -o sample.sacct
       gwa sql sample.sacct "select user_id, count(*) from jobs group by all order by 2 desc"
     """
-    from gwa.cli._terminal import table
-
     with opened_whole(trace, params, takes_requests=True) as opened_trace:
         names, rows = _answer(opened_trace.store, query)
     table(names, rows, as_json=as_json)

@@ -11,7 +11,7 @@ from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON, TRACE, options, require_known
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo, echo_json
+from gwa.cli._terminal import echo, echo_json, table
 
 if TYPE_CHECKING:
     from gwa.evaluation.prediction import Bounds, WaitingJobs
@@ -104,8 +104,6 @@ def _print_bounds(jobs: "WaitingJobs", bounds: "Bounds", *, as_json: bool) -> No
     """Print the bound of each job at its submission, its wait, and whether the bound held."""
     import numpy as np
 
-    from gwa.cli._terminal import table
-
     known = ~np.isnan(bounds.bound)
     columns: tuple[list[object], ...] = (
         jobs.job.tolist(),
@@ -119,7 +117,6 @@ def _print_bounds(jobs: "WaitingJobs", bounds: "Bounds", *, as_json: bool) -> No
 
 def _print_methods(jobs: "WaitingJobs", *, as_json: bool) -> None:
     """Print how well each method bounds the waits, and the run times, of the log."""
-    from gwa.cli._terminal import table
     from gwa.evaluation.prediction import BoundScore, predictors, run_time_bounds
 
     walks: dict[bytes, Bounds] = {}

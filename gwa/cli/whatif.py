@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, OUTPUT_PATH, TRACE, options
+from gwa.cli._options import JSON, TRACE, options, output_folder
 from gwa.cli._output import FORCE, claimed
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo, echo_json, table
+from gwa.cli._terminal import echo, echo_json, progress, table
 
 if TYPE_CHECKING:
     from gwa.evaluation.whatif.answer import Answer
@@ -48,9 +48,7 @@ COLUMNS: Final = ("jobs of", "jobs", "now", "changed", "ratio", "low", "high")
     show_default=True,
     help="Policy that the machine as it was is replayed with.",
 )
-@click.option(
-    "-o", "--output", "folder", type=OUTPUT_PATH, metavar="DIR", help="Also write a page with figures to DIR."
-)
+@output_folder("Also write a page with figures to DIR.")
 @FORCE
 @JSON
 @options
@@ -68,7 +66,6 @@ def command(trace: Path, was: str, folder: Path | None, force: bool, as_json: bo
       gwa whatif sample.swf --cpus +20%
       gwa whatif sample.swf --scheduler fcfs --load 0.9 -o whatif
     """
-    from gwa.cli._terminal import progress
     from gwa.evaluation.whatif.answer import answer
     from gwa.evaluation.whatif.world import GPUS, PROCESSORS, recorded
 

@@ -139,5 +139,4 @@ def bootstrap(whole: JobArrays, rng: np.random.Generator) -> JobArrays:
 
 def _floats(column: NDArray[Any]) -> Floats:
     """Convert a column to doubles, masked values to nan."""
-    floats: Floats = np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)
-    return floats
+    return np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)

@@ -44,19 +44,12 @@ class Memory:
     """
     What made jobs have of recorded ones.
 
-    A row is run time in whole seconds, processors and, where all workloads have one, requested time.
-
-    Attributes
-    ----------
-    copied, expected_copied
-        The share of made rows, and of rows held out, that are rows of the training, too.
-    distance, expected_distance
-        The mean distance of a made row, and of one held out, to the closest row of the training: Euclidean,
-        of natural logarithms of 1 + seconds and of processors.
-    nearer
-        The share of made rows that are closer to the training than to as many rows held out, ties counting
-        half: 0.5 without memory. None where it is not known what the jobs were made from.
-
+    A row is run time in whole seconds, processors and, where all workloads have one, requested time. *copied*
+    and *expected_copied* are the shares of made rows, and of rows held out, that are rows of the training,
+    too. *distance* and *expected_distance* are the mean distances of a made row, and of one held out, to the
+    closest row of the training: Euclidean, of natural logarithms of 1 + seconds and of processors. *nearer*
+    is the share of made rows that are closer to the training than to as many rows held out, ties counting
+    half: 0.5 without memory, None where it is not known what the jobs were made from.
     """
 
     copied: float

@@ -61,8 +61,7 @@ class Format:
     def save(self, store: Store, path: Path) -> None:
         """Write *store* to *path*; raise `UnknownFormat` if the format can only be read, or holds others."""
         if self.write is None:
-            message = f"{path}: {self.title} can only be read"
-            raise UnknownFormat(message)
+            raise UnknownFormat(f"{path}: {self.title} can only be read")
         if store.holds not in self.holds:
             raise UnknownFormat(
                 f"{path}: a file of this name holds no {WORDS[store.holds]}, expected .duckdb"

@@ -122,7 +122,6 @@ LOST: Final = (
 READERS_OF_LINES: Final = {"columns", "named", "quoted", "keyed", "gridengine", "whole_lines"}
 """The readers of files that may be read from any line on, but for a line with the names of columns."""
 
-
 OPTIONS_OF_READERS: Final = {"named": {"columns": "names of columns"}}
 """Options of all formats with that reader, and what they accept."""
 
@@ -130,40 +129,6 @@ NEAR_WIDTH: Final = 4
 """A table whose number of columns differs by this many is not like another."""
 MINIMUM_NEAR_WIDTH: Final = 10
 """Tables of fewer columns are alike by chance."""
-
-EXAMPLE: Final = """/* ---
-# A definition of a format of your own: change it, then gwa convert LOG --with my.sql -o OUT
-# This one reads a table with commas, such as
-#   user,submitted,started,ended,cores,state
-#   ann,2024-05-31 12:00:00,2024-05-31 12:05:00,2024-05-31 13:00:00,4,DONE
-title = "Jobs of our cluster"
-files = ["*.csv"]
-export = "our_accounting --csv > jobs.csv"
-notes = "where it comes from, and what was decided"
-delimiter = ","        # " " is any white space, "\\t" a tab
-missing = [""]         # how a missing value is written
-
-[columns]              # all columns of the log in order, with types of DuckDB
-user = "varchar"
-submitted = "timestamp"
-started = "timestamp"
-ended = "timestamp"
-cores = "bigint"
-state = "varchar"
---- */
--- One row for each job. Times are Unix seconds, durations seconds, memory KB per processor; other fields
--- are listed by: gwa sql OUT "describe jobs". A line of names is refused, and counted, as every line that
--- does not fit the columns.
-select
-    epoch(submitted) as submit_time,
-    epoch(started) - epoch(submitted) as wait_time,
-    epoch(ended) - epoch(started) as run_time,
-    cores as n_procs,
-    "user" as user_id,
-    case state when 'DONE' then 1 when 'FAILED' then 0 when 'CANCELLED' then 5 end as status
-from source
-"""
-"""A definition to begin with, printed by ``gwa formats --own``."""
 
 COMMON_OF_REQUESTS: Final = """
 As in every log of requests: a row without a time is refused; a value that its field cannot have, such as a
@@ -266,20 +231,9 @@ class _Header(_TableHeader):
 
 
 SPEC_KEYS: Final = (
-    "title",
-    "functions",
-    "reader",
-    "scope",
-    "joined_by",
-    "log_facts",
-    "beforehand",
-    "relative",
-    "constants",
-    "from_header",
-    "header",
-    "steps",
-    "needs",
-)
+    "title", "functions", "reader", "scope", "joined_by", "log_facts", "beforehand", "relative", "constants",
+    "from_header", "header", "steps", "needs",
+)  # fmt: skip
 
 
 def definition(name: str, text: str, text_of: Callable[[str], str], *, is_stranger: bool = True) -> Format:
@@ -339,8 +293,7 @@ def _parsed(name: str, text: str) -> tuple[_Header, ConverterSpec]:
     """Return what a definition says; raise `DefinitionError` where it is wrong."""
     match = HEADER.match(text)
     if not match:
-        message = f"{name}: expected a TOML header between '/* ---' and '--- */', then a SELECT"
-        raise DefinitionError(message)
+        raise DefinitionError(f"{name}: expected a TOML header between '/* ---' and '--- */', then a SELECT")
     file = TomlFile.parsed(name, match[1], first_line=2)
     with file.located():
         header = record(_Header, file.data)

@@ -72,8 +72,7 @@ def recognise(head: FileHead, name: str | None = None) -> Format:
     if name:
         return format_called(name)
     if not head.data:
-        message = f"{head.path}: is empty, expected a trace or an accounting log"
-        raise UnknownFormat(message)
+        raise UnknownFormat(f"{head.path}: is empty, expected a trace or an accounting log")
     known = [format_ for format_ in all_formats() if not format_.is_last_resort]
     mismatches = {format_: format_.mismatch(head) for format_ in known}
     matching = [format_ for format_ in known if mismatches[format_] is None]

@@ -27,7 +27,6 @@ from gwa.util.assets import asset
 MAXIMUM_BYTES: Final = 1_000_000
 """A larger file is not a definition."""
 
-
 GROUP: Final = "gwa.converters"
 """The group of entry points by which other packages add definitions."""
 
@@ -94,8 +93,7 @@ def format_called(name: str) -> Format:
         raise broken()[name]
     known = {format_.name: format_ for format_ in all_formats()}
     if name not in known:
-        message = f"there is no format '{name}', expected one of {', '.join(known)}"
-        raise ArgumentError(message)
+        raise ArgumentError(f"there is no format '{name}', expected one of {', '.join(known)}")
     return known[name]
 
 
@@ -109,8 +107,7 @@ def _text_of(user: str, name: str) -> str:
     """Return the text of the definition of the format *name* for that of *user*."""
     known = {Path(file.name).stem: file for file, _ in _definition_files()}
     if name not in known:
-        message = f"{user}: select is '{name}', expected one of {', '.join(known)}"
-        raise DefinitionError(message)
+        raise DefinitionError(f"{user}: select is '{name}', expected one of {', '.join(known)}")
     return _text(known[name])
 
 
@@ -137,8 +134,7 @@ def writer(path: Path) -> Format:
         if format_.is_named(plain_name(path)):
             return format_
     known = ", ".join(name.removeprefix("*") for format_ in writable for name in format_.names)
-    message = f"{path}: its suffix names no format to write, expected one of {known}"
-    raise ArgumentError(message)
+    raise ArgumentError(f"{path}: its suffix names no format to write, expected one of {known}")
 
 
 def monthly(target: Format, out: Path) -> Format:

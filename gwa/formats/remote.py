@@ -49,11 +49,10 @@ def remote_files(database: duckdb.DuckDBPyConnection, path: Path) -> list[Path]:
         try:
             database.execute("load httpfs")
         except duckdb.Error as error:
-            message = (
+            raise TraceError(
                 f"{url}: DuckDB's extension httpfs, which reads there, is not installed; with a network"
                 " python -c \"import duckdb; duckdb.sql('install httpfs')\" installs it once"
-            )
-            raise TraceError(message) from error
+            ) from error
     try:
         matches = database.execute(
             "select file from glob($all) order by file", {"all": f"{url}/**/*.parquet"}

@@ -28,8 +28,7 @@ class Reward:
 
 def _slowed(jobs: Jobs, start: Floats) -> Floats:
     """Return by how much the bounded slowdown of each job is above 1, the least."""
-    excess: Floats = metrics.bounded_slowdown(jobs, start) - 1.0
-    return excess
+    return metrics.bounded_slowdown(jobs, start) - 1.0
 
 
 REWARDS: Final = {

@@ -91,5 +91,4 @@ class Window(NamedTuple):
 
 def as_time(seconds: Floats) -> Floats:
     """Return times as they are seen: from 0 to 1, by their logarithm."""
-    seen: Floats = np.minimum(np.log1p(seconds) / log1p(MAXIMUM_SECONDS), 1.0)
-    return seen
+    return np.minimum(np.log1p(seconds) / log1p(MAXIMUM_SECONDS), 1.0)

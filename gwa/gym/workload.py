@@ -56,26 +56,14 @@ class Workload:
         """
         Return the jobs of a trace, or *generated* ones of a model.
 
-        Parameters
-        ----------
-        source
-            A trace, or its path; what `gwa.fit` returns, a file of a model, or the name of a preset.
-        cpus
-            Processors of the machine. None are those that the trace states, or the most that were ever busy;
-            for a model as many as its jobs keep busy to 70 %.
-        load
-            Gaps between submissions are scaled so that processors times run time are this share of the
-            capacity from the first submission to the last. None leaves them as they are.
-        seed
-            The seed by which a model generates.
-        generated
-            How many jobs a model generates.
+        The *source* is a trace, or its path; what `gwa.fit` returns, a file of a model, or the name of a
+        preset, which generates by its *seed*. *cpus* are the processors of the machine: by default those that
+        the trace states, or the most that were ever busy; for a model as many as its jobs keep busy to 70 %.
+        With a *load*, gaps between submissions are scaled so that processors times run time are this share of
+        the capacity from the first submission to the last.
 
-        Raises
-        ------
-        ArgumentError
-            For numbers that make no sense; `TraceError` and `ModelError` for a source without such jobs.
-
+        Raise `ArgumentError` for numbers that make no sense, `TraceError` and `ModelError` for a source
+        without such jobs.
         """
         if cpus is not None and cpus < 1:
             raise ArgumentError(f"cpus is {cpus}, expected at least 1")

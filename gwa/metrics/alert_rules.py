@@ -149,7 +149,7 @@ class Rule:
     @property
     def most(self) -> int | None:
         """How many users or projects it is told of, those with the most at stake first; None for all."""
-        return None
+        return vars(self).get("top")
 
     def filled(self, sql: str) -> str:
         """Return *sql* with the thresholds in their places."""
@@ -241,11 +241,6 @@ class LowUse(Rule):
     share: Share
     hours: Amount
     top: Count
-
-    @property
-    def most(self) -> int | None:
-        """How many are listed."""
-        return self.top
 
     def sums(self) -> dict[str, Sum]:
         """Return the sums, and what all jobs held, measured or not."""
@@ -441,11 +436,6 @@ class ExcessMemory(LowRatio):
 
     top: Count
 
-    @property
-    def most(self) -> int | None:
-        """How many are listed."""
-        return self.top
-
     def sums(self) -> dict[str, Sum]:
         """Return the sums, and those of the memory used and allocated."""
         return super().sums() | {
@@ -482,11 +472,6 @@ class SerialOnMany(Rule):
     use: Share
     hours: Amount
     top: Count
-
-    @property
-    def most(self) -> int | None:
-        """How many are listed."""
-        return self.top
 
     def holds(self) -> str:
         """Return the condition on the sums."""

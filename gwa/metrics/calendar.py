@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta
 from typing import Final, overload
 from zoneinfo import ZoneInfo
 
@@ -71,7 +71,7 @@ class Calendar:
         )
         end = datetime.fromtimestamp(last, zone).replace(tzinfo=None)
         midnights = [start + timedelta(days=day) for day in range((end - start).days + 2)]
-        edges = np.array([_midnight(day, zone) for day in midnights])
+        edges = np.array([day.replace(tzinfo=zone).timestamp() for day in midnights])
         dates = [day.date() for day in midnights[:-1]]
         return cls(edges, np.array([day.weekday() for day in dates], np.int64), 0, dates)
 
@@ -135,7 +135,3 @@ def article(name: str) -> str:
     ('an hour', 'a day')
     """
     return f"an {name}" if name == "hour" else f"a {name}"
-
-
-def _midnight(day: datetime, zone: tzinfo) -> float:
-    return day.replace(tzinfo=zone).timestamp()

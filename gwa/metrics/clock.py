@@ -83,12 +83,9 @@ def clock_edges(first: float, last: float, width: float, zone: ZoneInfo | None) 
     when the clock changes by one, and the hour that it shows twice is two. None without a zone, or over more
     than a century, where all intervals are alike.
 
-    Examples
-    --------
     >>> edges = clock_edges(1743289200.0, 1743370000.0, 86400.0, ZoneInfo("Europe/Berlin"))  # 30 March 2025
     >>> [int(edge) for edge in np.diff(edges)]
     [82800]
-
     """
     if zone is None or (last - first) / DAY > MAXIMUM_DAYS:
         return None
@@ -118,15 +115,13 @@ def hours_of_week(times: Floats, zone: ZoneInfo | None) -> Ints:
     >>> hours_of_week(np.array([852073200.0]), ZoneInfo("Europe/Paris"))  # 1 January 1997, a Wednesday
     array([48])
     """
-    hours: Ints = (local_hours(times, zone) + int(MONDAY) // HOUR) % HOURS_OF_WEEK
-    return hours
+    return (local_hours(times, zone) + int(MONDAY) // HOUR) % HOURS_OF_WEEK
 
 
 def local_hours(times: Floats, zone: ZoneInfo | None) -> Ints:
     """Return the hours since 1970, or the time 0, that the clock of *zone* shows at rising *times*."""
     shown = times + _offsets(times, zone) if zone and len(times) else times
-    hours: Ints = np.floor(shown / HOUR).astype(np.int64)
-    return hours
+    return np.floor(shown / HOUR).astype(np.int64)
 
 
 def _offsets(times: Floats, zone: ZoneInfo) -> Floats:

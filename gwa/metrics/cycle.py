@@ -23,13 +23,10 @@ def daily_repetitions(jobs: NDArray[np.float64]) -> tuple[int, int]:
     more jobs than the other on half of the days. Days on which they are equal do not count: a day of one
     burst counts once, whatever the size of the burst.
 
-    Examples
-    --------
     >>> days = np.zeros((20, 24))
     >>> days[:, 9:15] = 3
     >>> daily_repetitions(days)
     (20, 20)
-
     """
     jobs = jobs[jobs.sum(axis=1) >= MINIMUM_JOBS]
     days = repeated = 0

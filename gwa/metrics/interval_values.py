@@ -146,7 +146,7 @@ def interval_values(store: Store, intervals: Spans, *, of_any_time: bool = False
     """
     jobs, ran = ("all_jobs", "all_ran") if of_any_time else ("jobs", "ran")
     place = intervals.place("submit_time")
-    submitted = _columns(
+    submitted = by_interval(
         store, SUBMITTED.format(jobs=jobs, wait=exact_sum("wait"), place=place), intervals.count
     )
     values = {"jobs": submitted["jobs"]}
@@ -172,13 +172,13 @@ def _of_jobs_that_ran(store: Store, intervals: Spans, ran: str) -> dict[str, Flo
     values = {
         "busy": busy.between(edges),
         "runtime": _medians(store, ran, "run_time", intervals),
-        "processors": _columns(store, SIZES.format(ran=ran, place=place), intervals.count)["procs"],
+        "processors": by_interval(store, SIZES.format(ran=ran, place=place), intervals.count)["procs"],
     }
     if store.has("status") and store.whole.row(CODES_FAILURES)[0]:
         query = ENDED.format(
             place=intervals.place("end_time"), all=exact_sum("spent"), failed=exact_sum("failed")
         )
-        ended = _columns(store, query, intervals.count)
+        ended = by_interval(store, query, intervals.count)
         with np.errstate(invalid="ignore"):
             values["failed"] = ended["failed"] / ended["spent"]
     return values
@@ -187,11 +187,11 @@ def _of_jobs_that_ran(store: Store, intervals: Spans, ran: str) -> dict[str, Flo
 def _medians(store: Store, table: str, value: str, intervals: Spans) -> Floats:
     """Return the median of a *value* of the jobs of *table* submitted in each interval."""
     query = MIDDLE.format(place=intervals.place("submit_time"), value=value, table=table)
-    middle = _columns(store, query, intervals.count)
+    middle = by_interval(store, query, intervals.count)
     return (middle["low"] + middle["high"]) / 2
 
 
-def _columns(store: Store, query: str, count: int) -> dict[str, Floats]:
+def by_interval(store: Store, query: str, count: int) -> dict[str, Floats]:
     """Return the columns of a query, a value for each of *count* intervals; nan for those without."""
     columns = store.arrays(query)
     place = np.asarray(columns.pop("place"), np.int64)

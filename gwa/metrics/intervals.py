@@ -131,8 +131,7 @@ class Intervals:
     @property
     def edges(self) -> Floats:
         """The beginnings of the intervals, and the end of the last one."""
-        edges: Floats = np.float64(self.origin) + np.arange(self.count + 1, dtype=np.float64) * self.width
-        return edges
+        return np.float64(self.origin) + np.arange(self.count + 1, dtype=np.float64) * self.width
 
     def place(self, moment: str) -> str:
         """Return the SQL of the number, from 0, of the interval in which a *moment* is."""

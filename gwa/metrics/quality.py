@@ -229,20 +229,10 @@ class Problem:
 
 def problems(store: Store, facts: Mapping[str, Any] | None = None) -> list[Problem]:
     """
-    Return all problems of a trace, the most severe first.
+    Return all problems of a trace, the most severe first: errors, then warnings, then information.
 
-    Parameters
-    ----------
-    store
-        The trace.
-    facts
-        Facts on its window of observation and utilization, where they are known: their problems, too.
-
-    Returns
-    -------
-    list of Problem
-        Errors, then warnings, then information; within them, what affects most conclusions first.
-
+    Within them, what affects most conclusions comes first. Where *facts* on its window of observation and
+    utilization are known, their problems are told, too.
     """
     found = [
         *_rejected(store),

@@ -86,18 +86,9 @@ def ranked(store: Store, rows: str, shares: Sequence[float], weight: str = "") -
     """
     Return the values of each class of jobs that the quantiles for *shares* need.
 
-    Parameters
-    ----------
-    store
-        The trace.
-    rows
-        SQL of a table of jobs with the ``key`` of a job's class, text or a number, and a ``value``, of which
-        those that are not negative count.
-    shares
-        The shares that will be asked for.
-    weight
-        SQL of what a job weighs; without, jobs weigh nothing.
-
+    *rows* is SQL of a table of jobs with the ``key`` of a job's class, text or a number, and a ``value``, of
+    which those that are not negative count. *weight* is SQL of what a job weighs; without, jobs weigh
+    nothing.
     """
     sums = decimal_sum(weight) if weight else "cast(0 as decimal(38, 6))"
     if totals(store).jobs <= SMALL_TRACE:

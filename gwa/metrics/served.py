@@ -47,21 +47,11 @@ def compare(store: Store, placed: str) -> dict[int, Comparison]:
     Compare the waits of each class of jobs with those of all others, interval by interval.
 
     Jobs wait together: those of one day see the same queue, so a rank test over jobs finds differences
-    everywhere. An interval is the unit here: in it, a class waits longer if a job of it waits longer
-    than another job more often than the other way round (Mann and Whitney's U); ties count for neither.
+    everywhere. An interval is the unit here: in it, a class waits longer if a job of it waits longer than
+    another job more often than the other way round (Mann and Whitney's U); ties count for neither.
 
-    Parameters
-    ----------
-    store
-        The trace.
-    placed
-        SQL of a table of the jobs that ran, with the number of a job's class as ``place``.
-
-    Returns
-    -------
-    dict
-        The comparison of each class by its number. Waits are compared to an eighth of a power of e.
-
+    *placed* is SQL of a table of the jobs that ran, with the number of a job's class as ``place``. Return the
+    comparison of each class by its number. Waits are compared to an eighth of a power of e.
     """
     first, last = store.row("select min(submit_time), max(submit_time) from ran where wait_time >= 0")
     if first is None:

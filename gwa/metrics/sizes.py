@@ -114,22 +114,12 @@ def size_classes(store: Store, size: str, jobs: str) -> SizeClasses:
     """
     Return at most `MAXIMUM_CLASSES` classes of the sizes of *jobs*.
 
-    Parameters
-    ----------
-    store
-        The trace.
-    size
-        SQL of the size of a job: processors, nodes or GPUs, which may be fractions. Jobs of size 0 or of an
-        unknown size are of no class.
-    jobs
-        SQL of a table with that size and ``run_time``, which may be unknown.
+    *jobs* is SQL of a table with ``run_time``, which may be unknown, and *size* that of the size of a job:
+    processors, nodes or GPUs, which may be fractions. Jobs of size 0 or of an unknown size are of no class.
 
-    Returns
-    -------
-    SizeClasses
-        Powers of two from 1 to the largest size, joined until each has a share of the jobs, or of their sizes
-        times run times, that is worth naming. None has `NEARLY_ALL` of the latter, unless a single size does.
-
+    Classes are powers of two from 1 to the largest size, joined until each has a share of the jobs, or of
+    their sizes times run times, that is worth naming. None has `NEARLY_ALL` of the latter, unless a single
+    size does.
     """
     rows = store.rows(SIZES.format(size=size, jobs=jobs, hours=exact_sum("size * run_time")))
     classes = joined_classes([SizeClass.of(*row) for row in rows])

@@ -10,11 +10,8 @@ def step(x: str, edges: Sequence[float], values: Sequence[float]) -> str:
     From each edge on it has the next value, so that there is one value more than edges, which rise. Unknown
     and nan have the last one. The edges are halved: of 120 months, a row is compared with seven.
 
-    Examples
-    --------
     >>> step("x", [1.5], [0, 1])
     'case when x < 1.5 then 0 else 1 end'
-
     """
     if not edges:
         return repr(values[0])

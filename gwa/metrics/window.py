@@ -53,7 +53,6 @@ LISTED_SHARE: Final = 0.5
 AGE_WEIGHT: Final = 2 / 3
 """The weight of ages against that of counts in the evidence."""
 
-
 RUNNING: Final = ("start_time", "end_time")
 WAITING: Final = ("submit_time", "submit_time + wait_time")
 """From when to when a job runs or waits, which it may do in vain."""

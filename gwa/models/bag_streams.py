@@ -73,8 +73,7 @@ def draw_lognormal(rng: np.random.Generator, centre: Floats, variance: Floats, s
     draws -= np.repeat(np.add.reduceat(draws, first_tasks) / sizes, sizes)
     spread = np.sqrt(np.add.reduceat(draws**2, first_tasks) / sizes)
     draws *= np.repeat(np.where(sizes > 1, deviation / np.where(sizes > 1, spread, 1.0), 0.0), sizes)
-    run_times: Floats = np.repeat(centre, sizes) * np.exp(draws)
-    return run_times
+    return np.repeat(centre, sizes) * np.exp(draws)
 
 
 def draw_truncated_normal(rng: np.random.Generator, centre: Floats, variance: Floats, sizes: Ints) -> Floats:

@@ -68,8 +68,7 @@ class Knots(Parameters):
 
     def quantiles(self, q: Floats) -> Floats:
         """Return the quantiles of the shares *q*, rounded to whole numbers."""
-        values: Floats = np.rint(np.expm1(np.interp(q, self.shares, np.log1p(self.values))))
-        return values
+        return np.rint(np.expm1(np.interp(q, self.shares, np.log1p(self.values))))
 
 
 def _simplify(x: Floats, y: Floats, fixed: list[int], tolerance: float) -> NDArray[np.int64]:

@@ -56,8 +56,7 @@ class Counted(Parameters):
         """Return the value at each *share*."""
         ends = np.cumsum(self.jobs) / sum(self.jobs)
         place = np.minimum(np.searchsorted(ends, share, side="right"), len(self.values) - 1)
-        found: Floats = np.array(self.values, np.float64)[place]
-        return found
+        return np.array(self.values, np.float64)[place]
 
     def limited(self, maximum: int) -> Self | None:
         """Return the values up to a *maximum*, None if there are none."""
@@ -101,10 +100,6 @@ class Marginals(Parameters):
             name: column.quantiles(shares[:, place])
             for place, (name, column) in enumerate(self.columns.items())
         }
-
-    def jobs(self, shares: Floats, after: float) -> Block:
-        """Return jobs of *shares*, submitted *after* some seconds: those of the job before the first."""
-        return self.block(self.rows(shares), after)
 
     def block(self, rows: dict[str, Floats], after: float) -> Block:
         """Return the *rows* as jobs submitted *after* some seconds: those of the job before the first."""

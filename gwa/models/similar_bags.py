@@ -47,8 +47,7 @@ class Joins(Parameters):
 
 def classify_sizes(sizes: Ints) -> Ints:
     """Return the size class of each bag size."""
-    classes: Ints = np.minimum(np.ceil(np.log2(sizes)), SIZE_CLASSES - 1).astype(np.int64)
-    return classes
+    return np.minimum(np.ceil(np.log2(sizes)), SIZE_CLASSES - 1).astype(np.int64)
 
 
 def draw_bag_starts(rng: np.random.Generator, times: Floats, joins: tuple[Joins, ...]) -> NDArray[np.bool_]:
@@ -153,8 +152,7 @@ def growth_odds(sizes: Ints) -> Floats:
 
 def _log_odds(share: Floats) -> Floats:
     inside = np.clip(share, 1e-4, 1 - 1e-4)
-    odds: Floats = np.log(inside / (1 - inside))
-    return odds
+    return np.log(inside / (1 - inside))
 
 
 def _to_joins(table: Floats) -> tuple[Joins, ...]:

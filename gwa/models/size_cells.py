@@ -94,8 +94,7 @@ def cumulative_ends(group: Ints, weight: Ints) -> Floats:
     """Return where each member of sorted groups ends on a line on which a group has length 1."""
     total = np.bincount(group, weight)
     before = np.concatenate(([0.0], np.cumsum(total)))
-    ends: Floats = group + (np.cumsum(weight) - before[group]) / total[group]
-    return ends
+    return group + (np.cumsum(weight) - before[group]) / total[group]
 
 
 def locate(ends: Floats, group: Ints, share: Floats) -> Ints:

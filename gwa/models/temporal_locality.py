@@ -55,8 +55,7 @@ class LabelRuns(Parameters):
         return self._invert(self.cdf[np.minimum(lengths - 1, self.longest) - 1] * rng.random(lengths.size))
 
     def _invert(self, probability: Floats) -> Ints:
-        length: Ints = np.searchsorted(self.cdf, probability, side="right").astype(np.int64) + 1
-        return length
+        return np.searchsorted(self.cdf, probability, side="right").astype(np.int64) + 1
 
 
 def permute_clusters(labels: Ints, window: int) -> Ints:

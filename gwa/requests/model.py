@@ -32,7 +32,6 @@ MAXIMUM_KINDS: Final = 10
 CYCLES: Final = {2 * WEEK: WEEK // HOUR, 2 * DAY: DAY // HOUR, 0: 1}
 """How many hours the rate takes to begin again, by how many seconds a trace has at least."""
 
-MICROSECONDS: Final = 1e6
 MILLISECONDS: Final = 1e3
 
 SCALES: Final[Mapping[str, float]] = {
@@ -106,8 +105,7 @@ class Clock(Parameters):
     def real(self, virtual: Floats) -> Floats:
         """Convert seconds of *virtual* time to seconds of real time."""
         cycles, rest = np.divmod(virtual, self.cycle)
-        seconds: Floats = cycles * self.cycle + np.interp(rest, self.ends, np.arange(self.ends.size) * HOUR)
-        return seconds
+        return cycles * self.cycle + np.interp(rest, self.ends, np.arange(self.ends.size) * HOUR)
 
     def virtual(self, real: str) -> str:
         """Return SQL for the virtual time of the SQL expression *real*."""

@@ -47,6 +47,5 @@ def schedule(jobs: Jobs, cpus: int, policy: str = "easy") -> Floats:
         case "conservative":
             starts = from_reservations(*columns)
         case _:
-            message = f"'{policy}' is not a policy, expected one of {', '.join(POLICIES)}"
-            raise SimulationError(message)
+            raise SimulationError(f"'{policy}' is not a policy, expected one of {', '.join(POLICIES)}")
     return starts

@@ -42,8 +42,7 @@ class Jobs:
         columns = [np.asarray(column, np.float64) for column in (submit, run, procs)]
         estimates = columns[1] if estimate is None else np.asarray(estimate, np.float64)
         if len({column.shape for column in (*columns, estimates)}) > 1 or estimates.ndim != 1:
-            message = "the columns of the jobs differ in their length"
-            raise SimulationError(message)
+            raise SimulationError("the columns of the jobs differ in their length")
         for name, column, minimum in zip(("submit", "run", "procs"), columns, (-np.inf, 0, 1), strict=True):
             bad = ~(np.isfinite(column) & (column >= minimum))
             if bad.any():
@@ -61,5 +60,4 @@ class Jobs:
         """Raise `SimulationError` when a job needs more processors than there are."""
         if len(self) and self.procs.max() > cpus:
             row = int(np.argmax(self.procs > cpus))
-            message = f"job {row} needs {self.procs[row]} processors, and there are {cpus}"
-            raise SimulationError(message)
+            raise SimulationError(f"job {row} needs {self.procs[row]} processors, and there are {cpus}")

@@ -20,8 +20,7 @@ def response(jobs: Jobs, start: Floats) -> Floats:
 
 def bounded_slowdown(jobs: Jobs, start: Floats, tau: float = TAU) -> Floats:
     """Return response time over run time, of at least *tau* seconds; never below 1."""
-    slowdown: Floats = np.maximum(response(jobs, start) / np.maximum(jobs.run, tau), 1.0)
-    return slowdown
+    return np.maximum(response(jobs, start) / np.maximum(jobs.run, tau), 1.0)
 
 
 def utilization(jobs: Jobs, start: Floats, cpus: int) -> float:

@@ -32,8 +32,7 @@ def slowdown(tasks: Tasks, run: Run) -> Floats:
 
 def bounded_slowdown(tasks: Tasks, run: Run, tau: float = TAU) -> Floats:
     """Return response time over run time, of at least *tau* seconds; never below 1 (Feitelson 2001)."""
-    bounded: Floats = np.maximum(response(tasks, run) / np.maximum(tasks.run, tau), 1.0)
-    return bounded
+    return np.maximum(response(tasks, run) / np.maximum(tasks.run, tau), 1.0)
 
 
 def span(tasks: Tasks, run: Run, horizon: float = np.inf) -> float:

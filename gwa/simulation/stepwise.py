@@ -29,11 +29,7 @@ class Stepwise:
     """
     Jobs on a cluster of *cpus*, of which each is started by `start`.
 
-    Attributes
-    ----------
-    now : float
-        The instant, in the seconds of the jobs; -inf before the first event.
-
+    *now* is the instant, in the seconds of the jobs; -inf before the first event.
     """
 
     def __init__(self, jobs: Jobs, cpus: int) -> None:

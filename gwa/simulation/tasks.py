@@ -113,8 +113,7 @@ def predictions(submit: Floats, run: Floats, user: Integers) -> Floats:
     """Return the run time that history predicts for each task, as `Tasks.of` says."""
     end = submit + run
     _, users = np.unique(user, return_inverse=True)
-    predicted: Floats = _predict(submit, run, users.astype(np.int64), end, np.argsort(end, kind="stable"))
-    return predicted
+    return _predict(submit, run, users.astype(np.int64), end, np.argsort(end, kind="stable"))
 
 
 @jit(cache=True)

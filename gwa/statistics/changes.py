@@ -81,24 +81,9 @@ def evidence(series: ArrayLike, cycle: float | None = None) -> list[Evidence]:
     """
     Return what each row of *series* says for a change of its level.
 
-    Parameters
-    ----------
-    series
-        Finite values at equal distances, a series in each row, of `MINIMUM_LENGTH` values at least.
-    cycle
-        After how many values a season repeats itself, which is not a change; None where the series is too
-        short to know one (less than two cycles).
-
-    Returns
-    -------
-    list of Evidence
-        The evidence of each row.
-
-    Raises
-    ------
-    ArgumentError
-        If the series are too short or not finite.
-
+    A series has `MINIMUM_LENGTH` or more finite values at equal distances. After *cycle* values a season
+    repeats itself, which is not a change; None where the series is too short to know one (less than two
+    cycles). Raise `ArgumentError` for series that are too short or not finite.
     """
     from scipy.special import logsumexp
 
@@ -158,20 +143,8 @@ def whitened(columns: Floats, slow: Floats, white: Floats) -> tuple[Floats, Floa
 
     A model has the correlation (1 - w) φ**k at a lag of k > 0, with φ in *slow* and w in *white*. The result
     is L⁻¹ times the columns, where LLᵀ is the matrix of correlations, and ln |LLᵀ|: the innovations of a
-    Kalman filter, each over its standard deviation.
-
-    Parameters
-    ----------
-    columns
-        An array of (values, columns).
-    slow, white
-        The coefficients and shares of the models.
-
-    Returns
-    -------
-    tuple of arrays
-        (models, values, columns) and (models,).
-
+    Kalman filter, each over its standard deviation. Of (values, columns) it makes (models, values, columns),
+    and (models,).
     """
     size = len(columns)
     result = np.empty((slow.size, *columns.shape))

@@ -32,27 +32,12 @@ def p_value(first: ArrayLike, second: ArrayLike, cycle: int = 7, places: tuple[i
     """
     Return how often levels of series without a difference are as far apart as those of *first* and *second*.
 
-    Parameters
-    ----------
-    first, second
-        Finite values at equal distances, `MINIMUM_LENGTH` to `MAXIMUM_LENGTH` of each. What repeats every
-        *cycle* values is not a difference, if both have two cycles at least.
-    cycle
-        The number of values after which a series repeats itself, such as the days of a week; 1 where nothing
-        repeats.
-    places
-        The place of the first value of each series in the cycle.
+    Both have `MINIMUM_LENGTH` to `MAXIMUM_LENGTH` finite values at equal distances. What repeats every
+    *cycle* values, such as the days of a week, is not a difference, if both have two cycles at least; 1 where
+    nothing repeats. *places* are those of the first value of each series in the cycle.
 
-    Returns
-    -------
-    float
-        From 0 to 1, in steps of 1/5000; 1 where neither series varies and both are equal.
-
-    Raises
-    ------
-    ValueError
-        If a series is too short, too long, or not finite.
-
+    The result is from 0 to 1, in steps of 1/5000; 1 where neither series varies and both are equal. Raise
+    `ValueError` for a series that is too short, too long, or not finite.
     """
     pair = (floats(first), floats(second))
     for x in pair:

@@ -4,7 +4,7 @@ What every distribution can do, and how the distributions are found.
 A distribution is a frozen dataclass whose fields are its parameters: ``Weibull(shape=2, scale=60)``.
 One convention holds throughout: the location is 0; a *rate* is per unit of x and belongs to a
 memoryless phase; a *shape* comes with a *scale* in units of x; *mu* and *sigma* are mean and standard
-deviation of x (normal) or of ln x (lognormal). ``to_scipy`` and ``from_scipy`` translate.
+deviation of x (normal) or of ln x (lognormal).
 
 Every concrete `Distribution` in a module of this package is a candidate, and so is one in a module that
 another package names as an entry point of the group ``gwa.distributions``: `distributions` finds them.
@@ -72,14 +72,13 @@ class Distribution(ABC):
     A probability distribution with its parameters.
 
     A member sets *name* (used in ids of facts), *title* (printed), *parameters* (each field and its
-    meaning, unit included), *support*, and *scipy*, the name there, if it has one.
+    meaning, unit included), and *support*.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     parameters: ClassVar[Mapping[str, str]]
     support: ClassVar[Support] = POSITIVE
-    scipy: ClassVar[str | None] = None
     needs: ClassVar[int] = 2
     """How many distinct values a fit needs at least."""
 
@@ -142,8 +141,7 @@ class Distribution(ABC):
 
     def pdf(self, x: ArrayLike) -> Floats:
         """Return the density (the probability, if discrete)."""
-        density: Floats = np.exp(self.logpdf(x))
-        return density
+        return np.exp(self.logpdf(x))
 
     def loglik(self, sample: Sample) -> float:
         """Return the log-likelihood of *sample*, the sum of `logpdf` over all observations."""
@@ -165,15 +163,6 @@ class Distribution(ABC):
         the sign of a distribution that does not suit the data; it stands in tables but is never the best.
         """
         return ""
-
-    def to_scipy(self) -> dict[str, float]:
-        """Return the keyword arguments of this distribution's namesake in ``scipy.stats``."""
-        raise NotImplementedError(f"scipy.stats has no {self.title} distribution")
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of scipy's keyword arguments; a location other than 0 is a `ValueError`."""
-        raise NotImplementedError(f"scipy.stats has no {cls.title} distribution")
 
     @classmethod
     def refuse(cls, sample: Sample) -> None:
@@ -197,6 +186,10 @@ class Batched(Distribution):
 
     signed: ClassVar[tuple[str, ...]] = ()
     """The parameters that may be negative."""
+
+    def __post_init__(self) -> None:
+        """Refuse parameters of 0 or less, but for those that may be negative."""
+        require(**{name: value for name, value in vars(self).items() if name not in self.signed})
 
     @classmethod
     @abstractmethod
@@ -234,12 +227,6 @@ def require(**positive: float | Floats) -> None:
     for name, value in positive.items():
         if not isinstance(value, np.ndarray) and not value > 0:
             raise ValueError(f"{name} is above 0, not {value}")
-
-
-def unshifted(parameters: Mapping[str, float]) -> None:
-    """Raise a `ValueError` when scipy's *parameters* have a location other than 0."""
-    if parameters.get("loc", 0.0):
-        raise ValueError(f"the location is 0 here, not {parameters['loc']}")
 
 
 @cache

@@ -6,14 +6,15 @@ hyper-exponential have files of their own.
 """
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from gwa.statistics.distribution import NONNEGATIVE, REAL, Batched, Slopes, differences, require, unshifted
+from gwa.statistics.distribution import NONNEGATIVE, REAL, Batched, Slopes, differences
 from gwa.statistics.numeric import at_least_zero, average, floats, log
 from gwa.statistics.sample import Floats
 
@@ -32,12 +33,7 @@ class Exponential(Batched):
     title = "exponential"
     parameters: ClassVar = {"rate": "events per unit of x, one over the mean"}
     support = NONNEGATIVE
-    scipy = "expon"
     needs = 1
-
-    def __post_init__(self) -> None:
-        """Refuse a rate of 0 or less."""
-        require(rate=self.rate)
 
     @classmethod
     def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
@@ -50,8 +46,7 @@ class Exponential(Batched):
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        survival: Floats = np.exp(-self.rate * at_least_zero(x))
-        return survival
+        return np.exp(-self.rate * at_least_zero(x))
 
     def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes]:
         """Return P(low < X <= high) and its derivatives by ln rate."""
@@ -77,65 +72,19 @@ class Exponential(Batched):
         """Return the expectation."""
         return 1 / self.rate
 
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.expon``."""
-        return {"loc": 0.0, "scale": 1 / self.rate}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.expon(0, scale)``."""
-        unshifted(parameters)
-        return cls(1 / parameters.get("scale", 1.0))
-
-
-def _normal_between(low: Floats, high: Floats) -> Floats:
-    """Return P(low < Z <= high) of a standard normal Z: above 0 as that between the negatives."""
-    side = np.where(low < 0, 1.0, -1.0)
-    return np.abs(floats(ndtr(side * high)) - floats(ndtr(side * low)))
-
-
-def _normal_between_slopes(low: Floats, high: Floats, sigma: float | Floats) -> tuple[Floats, Slopes]:
-    """Return P(low < Z <= high) and its derivatives by mu and ln *sigma*, where Z is (X - mu) / sigma."""
-    return _normal_between(low, high), differences(_normal_slopes(high, sigma), _normal_slopes(low, sigma))
-
-
-def _normal_slopes(z: Floats, sigma: float | Floats) -> Slopes:
-    """Return the derivatives of P(Z <= z)."""
-    z = np.clip(z, -_FAR, _FAR)
-    curve = z * z - 1
-    by_mu = np.exp(-0.5 * (curve + 1) - _LOG_ROOT_2PI) / -sigma
-    by_sigma = z * by_mu * sigma
-    return (by_mu, by_sigma), (by_sigma / sigma**2, by_mu * curve, by_sigma * curve)
-
 
 @dataclass(frozen=True)
-class Lognormal(Batched):
-    """
-    The lognormal distribution: ln x is normal with mean *mu* and standard deviation *sigma*.
-
-    The median is exp(mu), the mean exp(mu + sigma**2 / 2).
-    """
+class _Normal(Batched):
+    """A distribution of which the values, or their logarithms, are normal."""
 
     mu: float
     sigma: float
 
-    name = "lognormal"
-    title = "lognormal"
-    parameters: ClassVar = {"mu": "mean of ln x", "sigma": "standard deviation of ln x"}
-    scipy = "lognorm"
     signed = ("mu",)
 
-    def __post_init__(self) -> None:
-        """Refuse a sigma of 0 or less."""
-        require(sigma=self.sigma)
-
-    @classmethod
-    def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
-        """Return mean and standard deviation of ln x in each row."""
-        return Normal.estimate(np.log(x), weight)
-
+    @abstractmethod
     def _z(self, x: ArrayLike) -> Floats:
-        return (log(x) - self.mu) / self.sigma
+        """Return the standard normal value of *x*."""
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""
@@ -146,12 +95,43 @@ class Lognormal(Batched):
         return floats(ndtr(-self._z(x)))
 
     def between(self, low: ArrayLike, high: ArrayLike) -> Floats:
-        """Return P(low < X <= high)."""
-        return _normal_between(self._z(low), self._z(high))
+        """Return P(low < X <= high): above the median as that between the negatives."""
+        z, upto = self._z(low), self._z(high)
+        side = np.where(z < 0, 1.0, -1.0)
+        return np.abs(floats(ndtr(side * upto)) - floats(ndtr(side * z)))
 
     def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes]:
         """Return P(low < X <= high) and its derivatives by mu and ln sigma."""
-        return _normal_between_slopes(self._z(low), self._z(high), self.sigma)
+        return self.between(low, high), differences(self._slopes(high), self._slopes(low))
+
+    def _slopes(self, x: Floats) -> Slopes:
+        """Return the derivatives of P(X <= x)."""
+        z = np.clip(self._z(x), -_FAR, _FAR)
+        curve = z * z - 1
+        by_mu = np.exp(-0.5 * (curve + 1) - _LOG_ROOT_2PI) / -self.sigma
+        by_sigma = z * by_mu * self.sigma
+        return (by_mu, by_sigma), (by_sigma / self.sigma**2, by_mu * curve, by_sigma * curve)
+
+
+@dataclass(frozen=True)
+class Lognormal(_Normal):
+    """
+    The lognormal distribution: ln x is normal with mean *mu* and standard deviation *sigma*.
+
+    The median is exp(mu), the mean exp(mu + sigma**2 / 2).
+    """
+
+    name = "lognormal"
+    title = "lognormal"
+    parameters: ClassVar = {"mu": "mean of ln x", "sigma": "standard deviation of ln x"}
+
+    @classmethod
+    def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
+        """Return mean and standard deviation of ln x in each row."""
+        return Normal.estimate(np.log(x), weight)
+
+    def _z(self, x: ArrayLike) -> Floats:
+        return (log(x) - self.mu) / self.sigma
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
@@ -171,38 +151,19 @@ class Lognormal(Batched):
         """Return the expectation."""
         return math.exp(self.mu + self.sigma**2 / 2)
 
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.lognorm``."""
-        return {"s": self.sigma, "loc": 0.0, "scale": math.exp(self.mu)}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.lognorm(s, 0, scale)``."""
-        unshifted(parameters)
-        return cls(math.log(parameters.get("scale", 1.0)), parameters["s"])
-
 
 @dataclass(frozen=True)
-class Normal(Batched):
+class Normal(_Normal):
     """
     The normal distribution: density exp(-z**2 / 2) / (sigma sqrt(2 pi)) with z = (x - mu) / sigma.
 
     The fit is the sample's mean and its standard deviation with divisor n.
     """
 
-    mu: float
-    sigma: float
-
     name = "normal"
     title = "normal"
     parameters: ClassVar = {"mu": "mean, in units of x", "sigma": "standard deviation, in units of x"}
     support = REAL
-    scipy = "norm"
-    signed = ("mu",)
-
-    def __post_init__(self) -> None:
-        """Refuse a sigma of 0 or less."""
-        require(sigma=self.sigma)
 
     @classmethod
     def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
@@ -212,22 +173,6 @@ class Normal(Batched):
 
     def _z(self, x: ArrayLike) -> Floats:
         return (floats(x) - self.mu) / self.sigma
-
-    def cdf(self, x: ArrayLike) -> Floats:
-        """Return P(X <= x)."""
-        return floats(ndtr(self._z(x)))
-
-    def sf(self, x: ArrayLike) -> Floats:
-        """Return P(X > x)."""
-        return floats(ndtr(-self._z(x)))
-
-    def between(self, low: ArrayLike, high: ArrayLike) -> Floats:
-        """Return P(low < X <= high)."""
-        return _normal_between(self._z(low), self._z(high))
-
-    def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes]:
-        """Return P(low < X <= high) and its derivatives by mu and ln sigma."""
-        return _normal_between_slopes(self._z(low), self._z(high), self.sigma)
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
@@ -240,12 +185,3 @@ class Normal(Batched):
     def mean(self) -> float:
         """Return the expectation."""
         return self.mu
-
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.norm``."""
-        return {"loc": self.mu, "scale": self.sigma}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.norm(loc, scale)``."""
-        return cls(parameters.get("loc", 0.0), parameters.get("scale", 1.0))

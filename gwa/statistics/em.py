@@ -237,8 +237,7 @@ def log_total(rows: Floats) -> Floats:
     """Return the log of the sum of exp over the rows, without overflow."""
     top = rows.max(axis=0)
     top = np.where(np.isfinite(top), top, 0.0)
-    total: Floats = top + log(np.exp(rows - top).sum(axis=0))
-    return total
+    return top + log(np.exp(rows - top).sum(axis=0))
 
 
 def _shapes(means: Floats, mean_logs: Floats) -> Floats:

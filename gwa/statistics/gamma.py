@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, gammainc, gammaincc, gammaincinv, gammaln, xlogy, zeta
 
-from gwa.statistics.distribution import Batched, Slopes, require, unshifted
+from gwa.statistics.distribution import Batched, Slopes
 from gwa.statistics.numeric import at_least_zero, average, floats, rising_root
 from gwa.statistics.sample import Floats
 
@@ -35,11 +35,6 @@ class Gamma(Batched):
     name = "gamma"
     title = "gamma"
     parameters: ClassVar = {"shape": "a, no unit", "scale": "mean / shape, in units of x"}
-    scipy = "gamma"
-
-    def __post_init__(self) -> None:
-        """Refuse parameters of 0 or less."""
-        require(shape=self.shape, scale=self.scale)
 
     @property
     def rate(self) -> float:
@@ -114,16 +109,6 @@ class Gamma(Batched):
     def mean(self) -> float:
         """Return the expectation."""
         return self.shape * self.scale
-
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.gamma``."""
-        return {"a": self.shape, "loc": 0.0, "scale": self.scale}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.gamma(a, 0, scale)``."""
-        unshifted(parameters)
-        return cls(parameters["a"], parameters.get("scale", 1.0))
 
 
 def gamma_shape(gap: Floats) -> Floats:

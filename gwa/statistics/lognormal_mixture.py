@@ -78,13 +78,11 @@ class LognormalMixture(Distribution):
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
-        quantiles: Floats = np.exp(self.logs().ppf(q))
-        return quantiles
+        return np.exp(self.logs().ppf(q))
 
     def rvs(self, rng: np.random.Generator, n: int) -> Floats:
         """Return *n* independent draws."""
-        draws: Floats = np.exp(self.logs().rvs(rng, n))
-        return draws
+        return np.exp(self.logs().rvs(rng, n))
 
     def degenerate(self) -> str:
         """Say when two components are one, or one has no weight."""

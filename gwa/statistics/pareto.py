@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gwa.statistics.distribution import NONNEGATIVE, Batched, Distribution, FitError, require, unshifted
+from gwa.statistics.distribution import NONNEGATIVE, Batched, Distribution, FitError, require
 from gwa.statistics.numeric import at_least_zero, average, coarse, dot, floats, log
 from gwa.statistics.sample import Floats, Sample
 from gwa.statistics.search import minimize
@@ -39,7 +39,6 @@ class GeneralizedPareto(Distribution):
     title = "generalised Pareto"
     parameters: ClassVar = {"shape": "tail index, no unit", "scale": "in units of x"}
     support = NONNEGATIVE
-    scipy = "genpareto"
 
     def __post_init__(self) -> None:
         """Refuse a scale of 0 or less."""
@@ -69,8 +68,7 @@ class GeneralizedPareto(Distribution):
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        log_survival: Floats = np.exp(self._log_sf(x))
-        return log_survival
+        return np.exp(self._log_sf(x))
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
@@ -92,16 +90,6 @@ class GeneralizedPareto(Distribution):
     def degenerate(self) -> str:
         """Say when the shape is the least that is searched."""
         return f"its shape is on the bound of {_MIN_SHAPE}" if self.shape < _MIN_SHAPE + _ON_BOUND else ""
-
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.genpareto``."""
-        return {"c": self.shape, "loc": 0.0, "scale": self.scale}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.genpareto(c, 0, scale)``."""
-        unshifted(parameters)
-        return cls(parameters["c"], parameters.get("scale", 1.0))
 
 
 def _shape(x: Sample, ratio: float) -> float:
@@ -145,11 +133,6 @@ class Pareto(Batched):
     name = "pareto"
     title = "Pareto"
     parameters: ClassVar = {"shape": "tail exponent, no unit", "minimum": "least value, in units of x"}
-    scipy = "pareto"
-
-    def __post_init__(self) -> None:
-        """Refuse parameters of 0 or less."""
-        require(shape=self.shape, minimum=self.minimum)
 
     @classmethod
     def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
@@ -163,8 +146,7 @@ class Pareto(Batched):
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        left: Floats = np.exp(-self.shape * self._excess(x))
-        return left
+        return np.exp(-self.shape * self._excess(x))
 
     def _excess(self, x: ArrayLike) -> Floats:
         """Return ln(x / minimum), 0 below the minimum."""
@@ -184,16 +166,6 @@ class Pareto(Batched):
     def mean(self) -> float:
         """Return the expectation, infinite up to a shape of 1."""
         return self.minimum * self.shape / (self.shape - 1) if self.shape > 1 else math.inf
-
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.pareto``."""
-        return {"b": self.shape, "loc": 0.0, "scale": self.minimum}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.pareto(b, 0, scale)``."""
-        unshifted(parameters)
-        return cls(parameters["b"], parameters.get("scale", 1.0))
 
 
 @dataclass(frozen=True)

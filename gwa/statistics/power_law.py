@@ -50,21 +50,11 @@ def power_law(sample: Sample, resolution: float = 0.0, candidates: int | None = 
     """
     Return the power law whose beginning makes it nearest to the values from there on.
 
-    Parameters
-    ----------
-    sample
-        The observations; only those above 0 count, and of the share only.
-    resolution
-        The step to which values were rounded, 0 for none. A rounded x stands for x - step / 2 to x + step / 2
-        (Clauset et al., equation 3.7), and the minimum is at least 6 steps.
-    candidates
-        How many minima are tried at most, spread evenly over the ranks; all distinct values by default.
-
-    Raises
-    ------
-    FitError
-        If no minimum leaves 50 values, of which two differ.
-
+    Of the *sample* only values above 0 count, and of the share only. *resolution* is the step to which values
+    were rounded, 0 for none: a rounded x stands for x - step / 2 to x + step / 2 (Clauset et al., equation
+    3.7), and the minimum is at least 6 steps. So many *candidates* for it are tried at most, spread evenly
+    over the ranks; all distinct values by default. Raise `FitError` if no minimum leaves 50 values, of which
+    two differ.
     """
     x, counts = sample.values, sample.counts
     above = sample.n - sample.cumulative + counts
@@ -153,8 +143,7 @@ def _draw(law: PowerLaw, rng: np.random.Generator, n: int, resolution: float) ->
 
 def _resampled(sample: Sample, rng: np.random.Generator, n: int) -> Floats:
     """Return *n* of the observations, drawn with replacement; none where there are none."""
-    drawn: Floats = rng.choice(sample.values, n, p=sample.weights) if sample.n else np.zeros(0)
-    return drawn
+    return rng.choice(sample.values, n, p=sample.weights) if sample.n else np.zeros(0)
 
 
 def _distance(sample: Sample, resolution: float, candidates: int | None) -> float:

@@ -295,8 +295,7 @@ class Sample:
         low, high = self._ranked(rank), self._ranked(np.minimum(rank + 1, self.n - 1))
         step, part = high - low, place - rank
         # The nearer end is the anchor: numpy's rule, which keeps quantiles increasing in q.
-        interpolated: Floats = np.where(2 * part >= 1, high - step * (1 - part), low + step * part)
-        return interpolated
+        return np.where(2 * part >= 1, high - step * (1 - part), low + step * part)
 
     def median(self) -> float:
         """
@@ -329,8 +328,7 @@ class Sample:
 
     def _ranked(self, rank: Ints) -> Floats:
         """Return the observations at zero-based positions of the sorted data."""
-        ranked: Floats = self.values[np.searchsorted(self.cumulative, rank, side="right")]
-        return ranked
+        return self.values[np.searchsorted(self.cumulative, rank, side="right")]
 
     # --- distribution --------------------------------------------------------------------------
 
@@ -365,8 +363,7 @@ class Sample:
         below = np.searchsorted(self.values, np.asarray(x, dtype=np.float64), side="right")
         if not self.n:
             return np.full(np.shape(x), math.nan)
-        shares: Floats = np.concatenate(([0], self.cumulative))[below] / self.n
-        return shares
+        return np.concatenate(([0], self.cumulative))[below] / self.n
 
     def gini(self) -> float:
         """

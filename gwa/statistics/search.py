@@ -53,5 +53,4 @@ def minimize_simplex(loss: Callable[[Floats], float], start: Sequence[float], to
         found = scipy.optimize.minimize(
             loss, start, method="Nelder-Mead", options={"xatol": tolerance, "fatol": tolerance}
         )
-    at: Floats = found.x
-    return at
+    return found.x

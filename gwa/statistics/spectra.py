@@ -122,23 +122,9 @@ def dependence(counts: ArrayLike, hours: ArrayLike | None = None) -> Dependence:
     the largest but one hour in a thousand, since a single burst of thousands of jobs outweighs all other
     hours even among roots.
 
-    Parameters
-    ----------
-    counts
-        Arrivals in whole hours, in order, empty ones included; at least `MINIMUM_HOURS`.
-    hours
-        The hour of the week of each by the clock of the log, 0 to 167; by default, they follow each other.
-
-    Returns
-    -------
-    Dependence
-        The verdict and what it rests on.
-
-    Raises
-    ------
-    ValueError
-        For a series that is shorter, constant, negative or not finite.
-
+    Counts are of whole hours, in order, empty ones included, at least `MINIMUM_HOURS`. *hours* are those of
+    the week by the clock of the log, 0 to 167; by default, they follow each other. Raise `ValueError` for a
+    series that is shorter, constant, negative or not finite.
     """
     x = floats(counts)
     if x.size and not (np.isfinite(x).all() and x.min() >= 0):
@@ -222,8 +208,7 @@ def _verdict(found: Comparison) -> Verdict:
 def weekly_profile(series: Floats, hour: Ints) -> Floats:
     """Return the mean of a *series* in each *hour* of the week; 0 in hours that it does not cover."""
     total = np.bincount(hour, series, WEEK_HOURS)
-    profile: Floats = total / np.maximum(np.bincount(hour, minlength=WEEK_HOURS), 1)
-    return profile
+    return total / np.maximum(np.bincount(hour, minlength=WEEK_HOURS), 1)
 
 
 def without_weekly_profile(series: Floats, profile: Floats, hour: Ints) -> Floats:
@@ -235,8 +220,7 @@ def without_weekly_profile(series: Floats, profile: Floats, hour: Ints) -> Float
     looks like memory unless the log lasts for whole weeks. An hour with less than a twentieth of the mean of
     all is divided by that.
     """
-    divided: Floats = (series - profile[hour]) / _divisor(profile)[hour]
-    return divided
+    return (series - profile[hour]) / _divisor(profile)[hour]
 
 
 def _divisor(profile: Floats) -> Floats:

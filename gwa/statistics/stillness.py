@@ -44,30 +44,16 @@ def unlikely_runs(
     is_empty: Flags, hour_of_week: Ints, *, level: float = 0.001, minimum: int = 2
 ) -> list[Run]:
     """
-    Return the runs of empty hours that are too long for chance.
+    Return the runs of empty hours that are too long for chance, in the order of time.
 
-    In a Markov chain, an hour is empty with one probability after an hour that was not, and with one for
-    its hour of the week after an empty one. The latter is that of three neighbouring hours of the week,
-    drawn towards the mean by a prior of four hours. Both are estimated without the run itself, and without
-    longer runs that were found. The probability of a run is the product over its hours, times the number
-    of hours (Bonferroni).
+    *is_empty* says of consecutive hours whether each is, *hour_of_week* which of the week it is, from 0 to
+    167. Returned are runs of a probability up to *level*, of *minimum* hours or more.
 
-    Parameters
-    ----------
-    is_empty
-        Whether each of consecutive hours is empty.
-    hour_of_week
-        The hour of the week of each, from 0 to 167.
-    level
-        The maximum probability of a run that is returned.
-    minimum
-        The minimum length of a run in hours.
-
-    Returns
-    -------
-    list of Run
-        The runs in the order of time.
-
+    In a Markov chain, an hour is empty with one probability after an hour that was not, and with one for its
+    hour of the week after an empty one. The latter is that of three neighbouring hours of the week, drawn
+    towards the mean by a prior of four hours. Both are estimated without the run itself, and without longer
+    runs that were found. The probability of a run is the product over its hours, times the number of hours
+    (Bonferroni).
     """
     chain = _Chain.of(is_empty, hour_of_week)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], is_empty, [False])).astype(np.int8)))
@@ -128,8 +114,7 @@ def _by_hour(hour_of_week: Ints) -> Floats:
 
 def _pooled(counts: Floats) -> Floats:
     """Return the counts of each hour of the week and of its two neighbours."""
-    pooled: Floats = counts + np.roll(counts, 1) + np.roll(counts, -1)
-    return pooled
+    return counts + np.roll(counts, 1) + np.roll(counts, -1)
 
 
 def survival(waits: Sample, seconds: ArrayLike) -> Floats:
@@ -143,8 +128,7 @@ def survival(waits: Sample, seconds: ArrayLike) -> Floats:
     """
     below = np.concatenate(([0], np.cumsum(waits.counts)))
     longer = waits.n - below[np.searchsorted(waits.values, np.asarray(seconds), side="left")]
-    probability: Floats = (1 + longer) / (1 + waits.n)
-    return probability
+    return (1 + longer) / (1 + waits.n)
 
 
 def freed_together(waiting: int, freed: int) -> float:

@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gamma
 
-from gwa.statistics.distribution import Batched, Slopes, differences, require, unshifted
+from gwa.statistics.distribution import Batched, Slopes, differences
 from gwa.statistics.numeric import at_least_zero, average, floats, log, rising_root
 from gwa.statistics.sample import Floats
 
@@ -34,11 +34,6 @@ class Weibull(Batched):
     name = "weibull"
     title = "Weibull"
     parameters: ClassVar = {"shape": "exponent k, no unit", "scale": "63 % quantile, in units of x"}
-    scipy = "weibull_min"
-
-    def __post_init__(self) -> None:
-        """Refuse parameters of 0 or less."""
-        require(shape=self.shape, scale=self.scale)
 
     @classmethod
     def estimate(cls, x: Floats, weight: Floats) -> tuple[Floats, ...]:
@@ -73,8 +68,7 @@ class Weibull(Batched):
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        survival: Floats = np.exp(-self._power(x))
-        return survival
+        return np.exp(-self._power(x))
 
     def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes]:
         """Return P(low < X <= high) and its derivatives by ln shape and ln scale."""
@@ -111,13 +105,3 @@ class Weibull(Batched):
     def mean(self) -> float:
         """Return the expectation, scale * Gamma(1 + 1 / shape)."""
         return float(self.scale * gamma(1 + 1 / self.shape))
-
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.weibull_min``."""
-        return {"c": self.shape, "loc": 0.0, "scale": self.scale}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.weibull_min(c, 0, scale)``."""
-        unshifted(parameters)
-        return cls(parameters["c"], parameters.get("scale", 1.0))

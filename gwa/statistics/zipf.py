@@ -1,4 +1,4 @@
-"""The Zipf distribution: users by activity, and how three ways to fit it differ."""
+"""The Zipf distribution: users by activity, and how two ways to fit it differ."""
 
 import math
 from collections.abc import Callable
@@ -31,10 +31,9 @@ class Zipf(Distribution):
     """
     The Zipf distribution on 1 to *ranks*: P(X = k) = k**-exponent / H, H the sum of all k**-exponent.
 
-    Three fits, because the papers differ: `fit`, maximum likelihood; `least_squares` on the
+    Two fits, because the papers differ: `fit`, maximum likelihood, and `least_squares` on the
     probabilities, the way that Anoep's table 4.20 (2009) comes out (LCG, users by tasks: 1.316, printed
-    1.32); `log_least_squares`, a line through the log-log plot, which the tail's singletons drive (2.56
-    there). *ranks* may be infinite for an exponent above 1.
+    1.32; a line through the log-log plot has 2.56). *ranks* may be infinite for an exponent above 1.
     """
 
     exponent: float
@@ -44,7 +43,6 @@ class Zipf(Distribution):
     title = "Zipf"
     parameters: ClassVar = {"exponent": "how fast popularity falls, no unit", "ranks": "the largest rank"}
     support = COUNTING
-    scipy = "zipfian"
 
     def __post_init__(self) -> None:
         """Refuse fewer than one rank, and an exponent up to 1 with infinitely many."""
@@ -82,14 +80,6 @@ class Zipf(Distribution):
             return float(((observed - power / power.sum()) ** 2).sum())
 
         return cls(_best_exponent(loss, 0.0), last)
-
-    @classmethod
-    def log_least_squares(cls, sample: Sample, ranks: float | None = None) -> Self:
-        """Return the slope of the line through ln share against ln rank, unobserved ranks left out."""
-        cls.refuse(sample)
-        x, y = np.log(sample.values), np.log(sample.weights)
-        slope = float((x - x.mean()) @ (y - y.mean()) / ((x - x.mean()) @ (x - x.mean())))
-        return cls(-slope, cls._last(sample, ranks))
 
     @staticmethod
     def _last(sample: Sample, ranks: float | None) -> float:
@@ -135,15 +125,6 @@ class Zipf(Distribution):
     def free(self) -> int:
         """Return 1: the number of ranks is given, or the largest value."""
         return 1
-
-    def to_scipy(self) -> dict[str, float]:
-        """Return the arguments of ``scipy.stats.zipfian``."""
-        return {"a": self.exponent, "n": int(self.ranks)}
-
-    @classmethod
-    def from_scipy(cls, **parameters: float) -> Self:
-        """Return the distribution of ``scipy.stats.zipfian(a, n)``."""
-        return cls(parameters["a"], parameters["n"])
 
 
 def by_rank(popularity: ArrayLike) -> Sample:

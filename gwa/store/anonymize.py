@@ -46,7 +46,8 @@ def read_key(path: Path | None) -> bytes:
 
     Without a *path* it is kept in the user's own configuration, where only the user can read it.
     """
-    path = path or _config_folder() / "anonymize.key"
+    folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    path = path or folder / "gwa" / "anonymize.key"
     if path.exists():
         key = path.read_bytes()[:MAXIMUM_KEY_LENGTH].strip()
         if len(key) < MINIMUM_KEY_LENGTH:
@@ -61,10 +62,6 @@ def read_key(path: Path | None) -> bytes:
     except OSError as error:
         raise OutputError(f"{path}: the key cannot be kept: {error}") from error
     return key
-
-
-def _config_folder() -> Path:
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "gwa"
 
 
 def anonymize(

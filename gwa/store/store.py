@@ -188,8 +188,7 @@ class Store(Queries):
             self.connection.execute(
                 f"create temp table {table} as select *, cast(null as {kind}) as {name} from main.{table}"
             )
-        constants = {key.removeprefix("constant."): value for key, value in self.provenance.items()}
-        self.show(f"select {_all_fields(list(recorded), constants)} from recorded")
+        self.show(f"select {_all_fields(list(recorded), self._constants())} from recorded")
 
     def _columns(self) -> list[tuple[str, str, str]]:
         """Return the columns of plain tables: table, name and type."""
@@ -413,13 +412,12 @@ class Store(Queries):
     def show_all(self) -> None:
         """Define the view of jobs again, after fields were added to the table."""
         recorded = [name for (name,) in self.rows("select column_name from (describe recorded)")]
-        constants = {
-            key.removeprefix("constant."): value
-            for key, value in self.provenance.items()
-            if key.startswith("constant.")
-        }
         self.connection.execute("drop view if exists jobs")
-        self.view(f"select {_all_fields(recorded, constants)} from recorded")
+        self.view(f"select {_all_fields(recorded, self._constants())} from recorded")
+
+    def _constants(self) -> dict[str, str]:
+        """Return the fields that have one value in all jobs."""
+        return {key.removeprefix("constant."): value for key, value in self.provenance.items()}
 
     def over(self, files: Sequence[str], engine: Engine) -> None:
         """Let *engine*, which is not DuckDB, answer on the jobs in Parquet *files* that have all fields."""

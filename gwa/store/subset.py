@@ -29,7 +29,6 @@ SHOWN: Final = 8
 
 MOMENT: Final = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d))?)?)?")
 
-
 FIELDS: Final = {"queue": "queue_id", "group": "group_id", "user": "user_id", "site": SITE}
 """The SQL of the names by which jobs are chosen."""
 

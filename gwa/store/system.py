@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
@@ -115,23 +115,18 @@ def from_header(header: Header) -> System:
     for key, value in header:
         values.setdefault(key.lower(), value.strip())
     cpus, source = _processors(values)
+    readers: dict[str, Callable[[str | None], Any]] = {
+        **dict.fromkeys(("name", "site", "description"), _known),
+        **dict.fromkeys(("watts_per_cpu", "watts_per_gpu", "watts_per_node"), _watts),
+        **dict.fromkeys(("nodes", "gpus", "node_cores", "node_memory", "node_gpus"), _count),
+        "start": _start,
+    }
     return System(
-        name=_known(values.get("computer")),
-        site=_known(values.get("installation")),
         cpus=cpus,
         cpus_from=source,
         zone=_zone(values.get("timezonestring"), values.get("timezone")),
-        start=_start(values.get("unixstarttime")),
         relative=values.get("times") not in {ABSOLUTE, ASSUMED_UTC},
-        description=_known(values.get("description")),
-        nodes=_count(values.get("nodes")),
-        gpus=_count(values.get("gpus")),
-        watts_per_cpu=_watts(values.get("wattsperprocessor")),
-        watts_per_gpu=_watts(values.get("wattspergpu")),
-        watts_per_node=_watts(values.get("wattspernode")),
-        node_cores=_count(values.get("processorspernode")),
-        node_memory=_count(values.get("memorypernode")),
-        node_gpus=_count(values.get("gpuspernode")),
+        **{name: read(values.get(TITLES[name].lower())) for name, read in readers.items()},
     )
 
 

@@ -43,8 +43,7 @@ class Problem:
 
     def rows(self, split: str) -> Ints:
         """Return the numbers of the rows of a *split*."""
-        found: Ints = np.flatnonzero(self.split == split)
-        return found
+        return np.flatnonzero(self.split == split)
 
     @property
     def learnt(self) -> Floats:

@@ -13,8 +13,9 @@ from gwa.metrics.window import window
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store
 from gwa.tasks import baseline, measures, proof
-from gwa.tasks.features import CODES, MEANING
+from gwa.tasks.features import MEANING
 from gwa.tasks.folder import FEATURES, LABELS
+from gwa.tasks.jobs import NAMES
 from gwa.tasks.task import SPLITS, Chosen, Task
 from gwa.util.version import __version__
 
@@ -183,46 +184,30 @@ def _splits() -> dict[str, Any]:
         {"@type": "cr:Field", "@id": f"{SPLIT_SET}/{name}", "name": name, "dataType": "sc:Text"}
         for name in ("name", "kind")
     ]
-    return {
-        "@type": "cr:RecordSet",
-        "@id": SPLIT_SET,
-        "name": SPLIT_SET,
-        "dataType": "cr:Split",
-        "key": {"@id": f"{SPLIT_SET}/name"},
-        "field": fields,
-        "data": [
-            {f"{SPLIT_SET}/name": name, f"{SPLIT_SET}/kind": kind} for name, kind in SPLIT_KINDS.items()
-        ],
-    }
+    data = [{f"{SPLIT_SET}/name": name, f"{SPLIT_SET}/kind": kind} for name, kind in SPLIT_KINDS.items()]
+    return {**_record_set(SPLIT_SET, fields, "name", dataType="cr:Split"), "data": data}
 
 
 def _rows(facts: Facts) -> dict[str, Any]:
     fields = [_field("features", name, meaning, FEATURES) for name, meaning in {**KEYS, **MEANING}.items()]
-    return {
-        "@type": "cr:RecordSet",
-        "@id": "features",
-        "name": "features",
-        "key": {"@id": "features/row"},
-        "field": fields,
-        "description": f"{facts.chosen.rows.size} jobs, what was known of each at its submission",
-    }
+    said = f"{facts.chosen.rows.size} jobs, what was known of each at its submission"
+    return {**_record_set("features", fields), "description": said}
 
 
 def _labels(task: Task, split: str) -> dict[str, Any]:
     name = f"{split}_labels"
     meaning = f"{task.meaning} ({task.unit})" if task.unit else task.meaning
     fields = [_field(name, "row", KEYS["row"], LABELS[split]), _field(name, "label", meaning, LABELS[split])]
-    return {
-        "@type": "cr:RecordSet",
-        "@id": name,
-        "name": name,
-        "key": {"@id": f"{name}/row"},
-        "field": fields,
-    }
+    return _record_set(name, fields)
+
+
+def _record_set(name: str, fields: list[dict[str, Any]], key: str = "row", **kind: str) -> dict[str, Any]:
+    made = {"@type": "cr:RecordSet", "@id": name, "name": name, **kind}
+    return {**made, "key": {"@id": f"{name}/{key}"}, "field": fields}
 
 
 def _field(record_set: str, name: str, meaning: str, file: str) -> dict[str, Any]:
-    is_whole = name in {"row", "job_id", *CODES}
+    is_whole = name in {"row", "job_id", *NAMES}
     return {
         "@type": "cr:Field",
         "@id": f"{record_set}/{name}",

@@ -1,6 +1,8 @@
 """What was known of each job when it was submitted: its request, the queue as it stood, and the past."""
 
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -17,44 +19,10 @@ REQUESTS: Final = (15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR)
 MONDAY: Final = 3
 """The day of the week on which Unix time begins, Thursday, from Monday on."""
 
-MEANING: Final[Mapping[str, str]] = {
-    "procs": "processors requested, those allocated where no request is recorded",
-    "nodes": "nodes, as allocated",
-    "gpus": "GPUs requested, those allocated where no request is recorded",
-    "request": "wall-clock time requested, s",
-    "req_memory": "memory requested per processor, KB",
-    "queue": "code of the queue",
-    "partition": "code of the partition",
-    "qos": "code of the quality of service",
-    "project": "code of the project, of the group where there is none",
-    "user": "code of the user",
-    "executable": "code of the program or job name",
-    "hour": "hour of the day at submission by the clock of the site, with decimals",
-    "weekday": "day of the week at submission by the clock of the site, Monday is 0",
-    "gap": "time since the last earlier second with a submission, s",
-    "waiting": "jobs waiting: submitted before, not started before",
-    "backlog": "work requested by the waiting jobs in seconds of the whole machine",
-    "free": "share of the processors that no running job held",
-    "own_waiting": "jobs of the same user waiting",
-    "own_running": "jobs of the same user running",
-    "run_last": "run time of the user's last ended job, s",
-    "run_two": "mean run time of the user's last two ended jobs, s",
-    "run_mean": "geometric mean of 1 s + run time of the user's last 50 ended jobs, less 1 s",
-    "run_like": "the same for jobs of the same user, processors and class of request",
-    "wait_like": "geometric mean of 1 s + wait of the last 50 started jobs of the same kind, less 1 s",
-    "wait_like_last": "wait of the last started job of the same kind, s",
-    "bad_mean": "share of the user's last 50 ended jobs that did not complete",
-    "bad_like": "the same for jobs of the same kind",
-    "memory_last": "peak memory of the user's last ended job, KB",
-    "memory_like": "the same of 1 KB + peak memory of ended jobs, less 1 KB",
-    "energy_last": "energy of the user's last ended job, J",
-    "energy_like": "the same of 1 J + energy of ended jobs, less 1 J",
-    "user_jobs": "ended jobs of the user",
-}
-"""What each column says; the codes of names count from 0 in the order of first submission."""
-
-CODES: Final = ("queue", "partition", "qos", "project", "user", "executable")
-"""The columns with codes of names."""
+MEANING: Final[Mapping[str, str]] = tomllib.loads(
+    Path(__file__).with_name("features.toml").read_text(encoding="utf-8")
+)
+"""What each column says, in the order of the columns."""
 
 
 def features(jobs: SubmittedJobs) -> dict[str, Floats]:

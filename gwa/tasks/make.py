@@ -15,7 +15,7 @@ from gwa.statistics.sample import Floats
 from gwa.store.store import Store
 from gwa.tasks.baseline import Problem, baselines
 from gwa.tasks.card import Facts, card, readme
-from gwa.tasks.features import CODES, features
+from gwa.tasks.features import features
 from gwa.tasks.folder import (
     BASELINES,
     CARD,
@@ -27,7 +27,7 @@ from gwa.tasks.folder import (
     forecast_columns,
     write_table,
 )
-from gwa.tasks.jobs import SubmittedJobs
+from gwa.tasks.jobs import NAMES, SubmittedJobs
 from gwa.tasks.measures import measures
 from gwa.tasks.proof import planted_gain, unchanged_rows
 from gwa.tasks.task import BY_NAME, MINIMUM_ROWS, SPLITS, TASKS, Chosen, Task, choose, folds
@@ -42,7 +42,6 @@ BOUND: Final = "bmbp-own"
 
 FILES: Final = {FEATURES, CARD, README, *LABELS.values()}
 """All files in the folder of a task but those of baselines."""
-
 
 MAXIMUM_REASONS: Final = len(TASKS)
 """The maximum number of reasons in an error: those of many folds are much the same."""
@@ -93,7 +92,7 @@ def make(
     jobs = SubmittedJobs.of(store)
     picked = [task for task in TASKS if not only or task.name in only]
     chosen = {
-        _name(fold, task): (task, choose(task, jobs, shares))
+        f"{fold}/{task.name}" if fold else task.name: (task, choose(task, jobs, shares))
         for fold, shares in folds(parts).items()
         for task in picked
     }
@@ -105,10 +104,7 @@ def make(
         raise TraceError(f"{title}: no task can be made of it: {'; '.join(left_out[:MAXIMUM_REASONS])}{more}")
     columns = features(jobs)
     unchanged = unchanged_rows(jobs, np.unique(np.concatenate([one.rows for _, one in possible.values()])))
-    with (
-        replacing(folder, is_made) as (part, _),
-        progress.step("tasks", len(possible)) as step,
-    ):
+    with replacing(folder, is_made) as (part, _), progress.step("tasks", len(possible)) as step:
         made = []
         for name, (task, rows) in possible.items():
             counts, missing = _make(task, store, title, jobs, rows, columns, part / name, unchanged)
@@ -126,11 +122,6 @@ def is_made(folder: Path) -> bool:
         return task in BY_NAME and (name[:1] == [BASELINES] or "/".join(name) in FILES)
 
     return all(is_own(path) for path in folder.rglob("*") if not path.is_dir())
-
-
-def _name(fold: str, task: Task) -> str:
-    """Return the folder of a *task* within that of all."""
-    return f"{fold}/{task.name}" if fold else task.name
 
 
 def _obstacle(task: Task, jobs: SubmittedJobs, chosen: Chosen) -> str:
@@ -193,7 +184,7 @@ def _codes_of_training(columns: dict[str, Floats], chosen: Chosen) -> dict[str, 
         known = np.isin(codes, codes[train])
         return np.where(known | np.isnan(codes), codes, -1.0)
 
-    return {name: learnt(values) if name in CODES else values for name, values in columns.items()}
+    return {name: learnt(values) if name in NAMES else values for name, values in columns.items()}
 
 
 def _narrowed(name: str, values: Floats) -> "pa.Array":
@@ -201,7 +192,7 @@ def _narrowed(name: str, values: Floats) -> "pa.Array":
     import pyarrow as pa
 
     made = pa.array(values, from_pandas=True)
-    return made.cast(pa.int32()) if name in CODES else made
+    return made.cast(pa.int32()) if name in NAMES else made
 
 
 def _problem(

@@ -77,17 +77,10 @@ def leaderboard(folders: Sequence[Path]) -> list[Place]:
         raise ArgumentError(f"no folder has the baseline {' or '.join(REFERENCE)}, so nothing can be ranked")
     pairs = list(zip(read, entries, strict=True))
     ratios, draws = _ratios(pairs, everywhere, reference)
-    ranks = _ranks(ratios, draws)
-    low, high = np.quantile(np.exp(draws), INTERVAL, axis=0)
+    rank, ratio = _ranks(ratios, draws).tolist(), np.exp(ratios).tolist()
+    low, high = np.quantile(np.exp(draws), INTERVAL, axis=0).tolist()
     ranked = [
-        Place(
-            int(ranks[i]),
-            name,
-            float(np.exp(ratios[i])),
-            float(low[i]),
-            float(high[i]),
-            *_record(pairs, name),
-        )
+        Place(rank[i], name, ratio[i], low[i], high[i], *_record(pairs, name))
         for i, name in enumerate(everywhere)
     ]
     others = sorted(set().union(*entries) - set(everywhere))

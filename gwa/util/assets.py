@@ -19,5 +19,4 @@ def asset(*parts: str) -> Traversable:
         path = home.joinpath(*parts)
         if path.is_file() or path.is_dir():
             return path
-    message = f"gwa was installed without its {'/'.join(parts)}"
-    raise MissingAsset(message)
+    raise MissingAsset(f"gwa was installed without its {'/'.join(parts)}")

@@ -74,9 +74,8 @@ def _refuse(out: Path, is_ours: Callable[[Path], bool]) -> None:
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out}: is a file, expected the name of a folder")
     if out.is_dir() and any(out.iterdir()) and not is_ours(out):
-        message = (
+        raise OutputError(
             f"{out}: holds other things than what is to be written there, expected an empty or a new folder"
         )
-        raise OutputError(message)
     if any(map(is_protected, out.rglob("*"))):
         raise OutputError(f"{out}: is read, so it cannot be replaced: expected another name to write")

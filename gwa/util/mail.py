@@ -76,10 +76,9 @@ def read_addresses(path: Path, column: str = "user") -> dict[str, str]:
         if not name and not address:
             continue
         if not ADDRESS.fullmatch(address):
-            message = (
+            raise DefinitionError(
                 f"{path}:{rows.line_num}: is {address[:80]!r}, expected one address such as ann@example.org"
             )
-            raise DefinitionError(message)
         if found.setdefault(name, address) != address:
             raise DefinitionError(
                 f"{path}:{rows.line_num}: {name[:80]!r} has another address above, expected one"

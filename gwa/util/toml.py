@@ -63,7 +63,6 @@ TOKEN: Final = re.compile(
 )
 """What decides where a statement ends: strings, comments, brackets and ends of lines."""
 
-
 MAXIMUM_PARTS: Final = 2_500
 """A key of more parts is refused, and so are many long ones: the parser needs the square of it in memory."""
 

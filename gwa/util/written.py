@@ -49,11 +49,10 @@ def claimed(paths: Iterable[Path], origin: str, *, force: bool = False) -> Itera
         if is_protected(path):
             raise OutputError(f"{path}: {IS_READ}")
         if not force and os.path.lexists(path) and not _is_own(path, origin):
-            message = (
+            raise OutputError(
                 f"{path}: exists, and is not what gwa wrote from the same input with the same options:"
                 " --force replaces it, -o names another output"
             )
-            raise OutputError(message)
     _note(outputs, origin, on_its_way=True)
     try:
         yield

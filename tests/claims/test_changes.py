@@ -15,7 +15,7 @@ from scipy.signal import lfilter
 import gwa
 from gwa.analysis.base import analyses
 from gwa.analysis.change_sentences import change_sentence
-from gwa.analysis.findings.changes import changes
+from gwa.analysis.findings.system import changes
 from gwa.analysis.sections.changes import _largest, beyond_chance, judge
 from gwa.metrics.interval_values import MEASURES
 from gwa.report.document import Section

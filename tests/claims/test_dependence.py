@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gwa.analysis.findings.busy_times import busy_times
-from gwa.analysis.findings.memory_of_load import memory_of_load
+from gwa.analysis.findings.arrivals import busy_times, memory_of_load
 from gwa.analysis.sections.dependence_over_time import in_words, verdict_facts
 from gwa.report.facts import number
 from gwa.statistics.spectra import MINIMUM_HOURS, dependence

@@ -10,12 +10,14 @@ from click.testing import CliRunner
 
 from gwa.cli import _explain, gwa
 from gwa.errors import DefinitionError
-from gwa.formats.converter import EXAMPLE, _Header
+from gwa.formats.converter import _Header
 from gwa.formats.open import open_trace
 from gwa.formats.registry import GROUP
 from gwa.ingest.blame import RESOURCES, is_fault
 from gwa.ingest.pipeline import EXTRA_COLUMNS
 from tests.conftest import HOME
+
+EXAMPLE = (HOME / "gwa" / "formats" / "example.sql").read_text(encoding="utf-8")
 
 LOG = """user,submitted,started,ended,cores,state
 ann,2024-05-31 12:00:00,2024-05-31 12:05:00,2024-05-31 13:00:00,4,1

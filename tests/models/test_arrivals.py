@@ -16,8 +16,7 @@ from gwa.errors import ModelError
 from gwa.models.arrival_process import processes
 from gwa.models.arrivals.bursts import Bursts
 from gwa.models.arrivals.modulated import Modulated
-from gwa.models.arrivals.poisson import Poisson
-from gwa.models.arrivals.renewal import Renewal
+from gwa.models.arrivals.renewal import Poisson, Renewal
 from gwa.models.arrivals.slots import SLOT, Day, Slots
 from gwa.models.arrivals.spectral import Spectral, frequency_bands
 from gwa.models.arrivals.wavelet import Wavelet

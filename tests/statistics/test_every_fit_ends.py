@@ -15,7 +15,7 @@ import pytest
 from gwa.statistics import em, gamma
 from gwa.statistics.distribution import FitError, distributions
 from gwa.statistics.gamma import Gamma, gamma_shape
-from gwa.statistics.hypergamma import HyperGamma
+from gwa.statistics.hyper import HyperGamma
 from gwa.statistics.numeric import floats, rising_root
 from gwa.statistics.sample import Sample
 from gwa.statistics.weibull import Weibull

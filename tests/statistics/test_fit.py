@@ -13,9 +13,7 @@ from gwa.statistics.em import PhaseMixture
 from gwa.statistics.fit import SIX, Fits, fit_all, with_p_values
 from gwa.statistics.gamma import Gamma, gamma_shape
 from gwa.statistics.goodness import Bootstrap, ks
-from gwa.statistics.hypererlang import HyperErlang
-from gwa.statistics.hyperexponential import HyperExponential
-from gwa.statistics.hypergamma import HyperGamma
+from gwa.statistics.hyper import HyperErlang, HyperExponential, HyperGamma
 from gwa.statistics.lognormal_mixture import LognormalMixture
 from gwa.statistics.pareto import GeneralizedPareto
 from gwa.statistics.rounding import RoundingGrid

@@ -18,7 +18,7 @@ from gwa.statistics.goodness import (
     naive_p_value,
     p_values,
 )
-from gwa.statistics.hyperexponential import HyperExponential
+from gwa.statistics.hyper import HyperExponential
 from gwa.statistics.rounding import DIRECTIONS, RoundingGrid, likeliest_rounding
 from gwa.statistics.sample import Sample
 from gwa.statistics.weibull import Weibull

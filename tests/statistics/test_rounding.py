@@ -9,7 +9,7 @@ from scipy import optimize, stats
 from gwa.statistics.distribution import POSITIVE, REAL
 from gwa.statistics.distributions import Exponential, Lognormal, Normal
 from gwa.statistics.gamma import Gamma
-from gwa.statistics.hypererlang import HyperErlang
+from gwa.statistics.hyper import HyperErlang
 from gwa.statistics.rounding import Rounded, RoundingGrid, _differences, fit_rounded
 from gwa.statistics.sample import Sample
 from gwa.statistics.weibull import Weibull

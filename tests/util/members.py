@@ -49,7 +49,7 @@ class Ours(Lublin):
 '''
 
 ARRIVALS = '''
-from gwa.models.arrivals.poisson import Poisson
+from gwa.models.arrivals.renewal import Poisson
 
 class Ours(Poisson):
     """A process of ours."""

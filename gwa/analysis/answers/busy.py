@@ -11,7 +11,6 @@ from gwa.words.message import Message, joined, message, plural
 NEEDS: Final = ("n_procs", "run_time", "submit_time")
 """The fields without which nothing is known of busy processors."""
 
-
 ON_AVERAGE: Final = message("On average")
 OUTSIDE: Final = message("Outside gaps of the log")
 """When something was held: at any time, or where the log tells."""

@@ -28,7 +28,6 @@ UNITS: Final[dict[str, Unit]] = {
 }
 """Units by measure; the table shows them beside the name, since a column holds all kinds of values."""
 
-
 OF_SIZE: Final = frozenset(
     (
         "size", "gaps", "squashed-area", "run-time-repetitions", "size-repetitions", "hourly-entropy",

@@ -91,7 +91,7 @@ def period_changes(part: Part, earlier: Part) -> PeriodChanges:
         columns = {
             name: np.concatenate((values[0][name], values[1][name]))
             for name in MEASURES
-            if _in_all(name, values)
+            if all(name in known for known in values)
         }
     else:
         columns = period_values(part.store, periods)
@@ -100,10 +100,6 @@ def period_changes(part: Part, earlier: Part) -> PeriodChanges:
         {name: _change(name, known) for name, known in columns.items() if np.isfinite(known[-2:]).all()},
         are_months=bool(MONTH.fullmatch(part.name)),
     )
-
-
-def _in_all(name: str, values: list[dict[str, Floats]]) -> bool:
-    return all(name in known for known in values)
 
 
 def _observed(store: Store) -> Period | None:

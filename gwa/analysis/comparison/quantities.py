@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from gwa.metrics.interval_values import by_interval
 from gwa.metrics.intervals import BIN, Intervals
 from gwa.metrics.outcomes import END, jobs_by_status
 from gwa.metrics.timeline import Floats, level
@@ -240,11 +241,4 @@ def _plain(above: Floats, below: Floats) -> Ratio:
 
 def _columns(store: Store, query: str, count: int) -> dict[str, Floats]:
     """Return the columns of a query, a value for each of *count* intervals; 0 for those without."""
-    columns = store.arrays(query)
-    place = np.asarray(columns.pop("place"), np.int64)
-    inside = (place >= 0) & (place < count)
-    placed = {}
-    for name, values in columns.items():
-        known = np.asarray(values, np.float64)[inside]
-        placed[name] = np.asarray(np.bincount(place[inside], known, minlength=count), np.float64)
-    return placed
+    return {name: np.nan_to_num(column) for name, column in by_interval(store, query, count).items()}

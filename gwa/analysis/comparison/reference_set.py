@@ -24,29 +24,13 @@ THESIS: Final = "archive"
 """The word that stands for the traces of the thesis on the command line."""
 
 REFERENCE_FACTS: Final = (
-    "trace.jobs",
-    "trace.users",
-    "trace.cpus",
-    "trace.span_seconds",
-    "utilization.mean",
-    "jobs.runtime.median",
-    "jobs.runtime.mean",
-    "jobs.procs.mean",
-    "jobs.procs.max",
-    "jobs.wait.median",
-    "jobs.wait.p95",
-    "slowdown.bounded.median",
-    "arrivals.hour.mean",
-    "arrivals.cycle.weekend_share",
-    "users.gini_jobs",
-    "users.gini_cpu",
-    "bags.text.jobs_in_bags_fraction",
-    "bags.text.size.mean",
-    "fit.user_rank.zipf.exponent",
-    "fit.user_rank.zipf.exponent_least_squares",
-    "users.dominant",
+    "trace.jobs", "trace.users", "trace.cpus", "trace.span_seconds", "utilization.mean",
+    "jobs.runtime.median", "jobs.runtime.mean", "jobs.procs.mean", "jobs.procs.max", "jobs.wait.median",
+    "jobs.wait.p95", "slowdown.bounded.median", "arrivals.hour.mean", "arrivals.cycle.weekend_share",
+    "users.gini_jobs", "users.gini_cpu", "bags.text.jobs_in_bags_fraction", "bags.text.size.mean",
+    "fit.user_rank.zipf.exponent", "fit.user_rank.zipf.exponent_least_squares", "users.dominant",
     "jobs.parallel.power_of_two",
-)
+)  # fmt: skip
 
 SIZES: Final = frozenset(
     (
@@ -64,7 +48,6 @@ RANKED_FACTS: Final = (
     *(f"fit.{fact_name(name)}.normal.{what}" for name in CHARACTERISTICS for what in ("mu", "sigma")),
 )
 """The facts by which a trace is ranked, where it and others have them."""
-
 
 BY_FACT_NAME: Final = {fact_name(name): item for name, item in CHARACTERISTICS.items()}
 

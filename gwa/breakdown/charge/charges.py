@@ -194,11 +194,7 @@ def month(store: Store, rates: Rates, part: Part) -> Month:
         raise _without_rate(store, rates, charged)
     usage = [
         Usage(
-            project,
-            place,
-            jobs,
-            running,
-            {key: int(sum_ or 0) for key, sum_ in zip(keys, sums_, strict=True)},
+            project, place, jobs, running, {key: int(one or 0) for key, one in zip(keys, sums_, strict=True)}
         )
         for project, place, state, jobs, running, *sums_ in found
         if state == "charged"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from gwa.breakdown.charge.charges import SERVICES, Part, Uncharged
+from gwa.breakdown.charge.charges import SERVICES, Uncharged
 from gwa.breakdown.charge.rates import CONDITIONS, WHOLE, Basis, Rate, Rates
 from gwa.breakdown.charge.statements import DISCOUNT, Line, Statements, rounded
 from gwa.report.html import filled
@@ -337,21 +337,17 @@ def as_csv(statements: Statements) -> str:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(_cells(line, statements) for line in statements.lines)
+    writer.writerows(map(_cell, values(line, statements)) for line in statements.lines)
     return text.getvalue()
 
 
 def values(line: Line, statements: Statements) -> tuple[object, ...]:
     """Return what a line says in `COLUMNS`: exact numbers, and moments in the zone of the system."""
     rates = statements.rates
-    first, last = (_moment(moment, statements.system) for moment in _bounds(line.part))
+    first, last = (_moment(moment, statements.system) for moment in (line.part.first, line.part.last))
     quantity = rounded(line.quantity, QUANTITY_DECIMALS)
     what = (line.project, str(service(line)), quantity, str(unit(line, rates)))
     return (*what, line.rate, line.amount, rates.currency, first, last)
-
-
-def _cells(line: Line, statements: Statements) -> list[str]:
-    return [_cell(value) for value in values(line, statements)]
 
 
 def _cell(value: object) -> str:
@@ -361,10 +357,6 @@ def _cell(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     return disarmed(str(value)) if value is not None else ""
-
-
-def _bounds(part: Part) -> tuple[int, int]:
-    return part.first, part.last
 
 
 def _moment(moment: int, system: System) -> datetime | int:

@@ -67,10 +67,6 @@ def _has_decimals(number: float, most: int) -> bool:
     return isinstance(exponent, int) and -exponent <= most
 
 
-def _are_names(names: tuple[str, ...]) -> bool:
-    return bool(names) and all(names) and len(set(names)) == len(names)
-
-
 PRICE: Final = Check(
     lambda price: 0 <= price <= MAXIMUM_PRICE and _has_decimals(price, DECIMALS),
     f"a price from 0 to {MAXIMUM_PRICE:,} with at most {DECIMALS} decimals",
@@ -85,7 +81,9 @@ PERCENT: Final = Check(
     ),
     f"percent above 0, at most {WHOLE}, with at most {PERCENT_DECIMALS} decimals, for each name",
 )
-NAMES: Final = Check(_are_names, "a list of names, each of them once")
+NAMES: Final = Check(
+    lambda names: names and all(names) and len(set(names)) == len(names), "a list of names, each of them once"
+)
 LABEL: Final = Check(
     lambda name: name.strip() == name and 0 < len(name) <= NAME_LENGTH and name.isprintable(),
     f"a name in one line, of 1 to {NAME_LENGTH} characters",
@@ -249,11 +247,7 @@ class Rates:
 
     def _fitting(self, rate: Rate) -> dict[str, frozenset[str] | None]:
         """Return the names of jobs that a *rate* fits, by what they are names of; None for all names."""
-        found = {
-            key: frozenset(names) if (names := getattr(rate, key)) else None
-            for key in CONDITIONS
-            if key != "projects"
-        }
+        found = {key: frozenset(getattr(rate, key)) or None for key in CONDITIONS}
         members = [frozenset(rate.projects)] if rate.projects else []
         if rate.classes:
             members.append(frozenset(one for name in rate.classes for one in self.classes[name]))
@@ -299,7 +293,11 @@ class Rates:
     def _condition(self, rate: Rate) -> str:
         """Return the SQL condition on jobs that a *rate* fits."""
         fitting = self._fitting(rate).items()
-        parts = [f"{CONDITIONS[key]} in ({_listed(names)})" for key, names in fitting if names is not None]
+        parts = [
+            f"{CONDITIONS[key]} in ({', '.join(map(literal, sorted(names)))})"
+            for key, names in fitting
+            if names is not None
+        ]
         return " and ".join(parts) or "true"
 
     def by_rate(self, values: Iterable[object], place: str = "place") -> str:
@@ -321,10 +319,6 @@ def _has_all(wider: frozenset[str] | None, names: frozenset[str] | None) -> bool
     return wider is None or (names is not None and names <= wider)
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(literal, sorted(names)))
-
-
 def _without_empty(value: Any) -> Any:  # noqa: ANN401 - anything that JSON can say
     if isinstance(value, Mapping):
         inner = {key: _without_empty(one) for key, one in value.items()}
@@ -344,57 +338,5 @@ def read_rates(path: Path) -> Rates:
         return from_table(file.data)
 
 
-EXAMPLE: Final = """\
-# Rates for gwa charge. The first rate that fits a job is its rate; a job that none fits stops the statement.
-
-currency = "EUR"
-decimals = 2            # of amounts: each line of a statement is rounded once, halves away from zero
-
-# What is charged: "allocated" processors, GPUs and memory; the "billing" that Slurm records for each job; or
-# the "largest" share that a job has of a node's processors, memory and GPUs.
-basis = "allocated"
-
-[[rates]]
-name = "Urgent"
-qos = ["urgent", "high"]        # a rate fits jobs whose QoS is one of these,
-cpu_hour = 0.03                 # in the currency for an hour of a processor,
-gpu_hour = 1.20                 # and of a GPU
-minimum_seconds = 60            # a job is charged for a minute at least
-
-[[rates]]
-name = "GPUs, new"
-partitions = ["gpu"]            # and whose partition is one of these; further keys: queues, projects, classes
-gpu_types = ["a100", "h100"]
-cpu_hour = 0
-gpu_hour = 0.55
-
-[[rates]]
-name = "Industry"
-classes = ["industry"]          # projects of this class
-cpu_hour = 0.02
-gpu_hour = 0.90
-gb_hour = 0.001                 # an hour of a GB (1,048,576 KB) of memory
-
-[[rates]]
-name = "Standard"               # without conditions: it fits all other jobs
-cpu_hour = 0.012
-gpu_hour = 0.40
-
-[classes]                       # of projects; each is in one class at most
-industry = ["acme", "globex"]
-teaching = ["lectures"]
-
-[discounts.classes]             # percent of the amount of a month
-teaching = 50
-
-[discounts.projects]            # takes precedence over that of the class
-climate = 10
-
-[free.classes.teaching]         # hours of each calendar month that cost nothing
-cpu_hours = 1000
-
-[free.projects.genomics]
-cpu_hours = 500
-gpu_hours = 10
-"""
+EXAMPLE: Final = Path(__file__).with_name("example.toml").read_text(encoding="utf-8")
 """A file of rates with all that it may say."""

@@ -10,7 +10,7 @@ import click
 from gwa.cli._options import ARRIVALS, limits
 from gwa.cli._output import claimed, output
 from gwa.cli._reading import engine
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, progress
 
 if TYPE_CHECKING:
     from gwa.models.base import Model, Preset
@@ -68,7 +68,6 @@ def command(model: str, out: Path, **params: Any) -> None:
       gwa model generate lublin --days 30 --cpus 256 --utilization 0.7 --seed 1 -o loaded.gwf
       gwa model generate thesis-average --jobs 1000 --arrivals poisson --seed 1 -o even.gwf
     """
-    from gwa.cli._terminal import progress
     from gwa.models import files
     from gwa.models.generate import generate
     from gwa.models.load_check import endless_gaps
@@ -104,7 +103,6 @@ def command(model: str, out: Path, **params: Any) -> None:
 
 def _generate_requests(name: str, model: "RequestModel", out: Path, params: dict[str, Any]) -> None:
     """Make a synthetic trace of requests to language models."""
-    from gwa.cli._terminal import progress
     from gwa.requests.generate import generate_requests
     from gwa.util.protection import protected
 

@@ -3,6 +3,7 @@
 import click
 
 from gwa.cli._options import JSON
+from gwa.cli._terminal import table
 
 
 @click.command(name="list")
@@ -15,7 +16,6 @@ def command(as_json: bool) -> None:
     Example:
       gwa model list
     """
-    from gwa.cli._terminal import table
     from gwa.models.arrival_process import processes
     from gwa.models.base import models, presets
     from gwa.requests.model import RequestModel

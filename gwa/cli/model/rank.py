@@ -1,16 +1,15 @@
 """Compare models by jobs that they were not fitted to."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._options import JSON, OUTPUT_PATH, PATH, looking, looks, options
+from gwa.cli._options import JSON, PATH, looking, looks, options, output_folder
 from gwa.cli._output import FORCE, claimed, write_texts
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, progress_lines, table
 
 if TYPE_CHECKING:
     from gwa.store.store import Store
@@ -31,14 +30,7 @@ KINDS = ("html", "json")
     help="Synthetic workloads of each model.",
 )
 @click.option("--details", is_flag=True, help="Print the distance of each measure instead of ranks.")
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=OUTPUT_PATH,
-    metavar="DIR",
-    help="Output folder for a page with a figure, and for scores.",
-)
+@output_folder("Output folder for a page with a figure, and for scores.")
 @FORCE
 @JSON
 @looks
@@ -60,7 +52,6 @@ def command(
       gwa sample swf -o sample.swf
       gwa model rank sample.swf --models lublin,dacosta --seeds 2
     """
-    from gwa.cli._terminal import progress_lines, table
     from gwa.evaluation.leaderboard import compete
     from gwa.evaluation.score_cache import ScoreCache
     from gwa.evaluation.standings import COLUMNS, DETAILS, Standings
@@ -79,9 +70,7 @@ def command(
     write_texts({**params, "force": force})
     keys = [column.key for column in COLUMNS]
     names, rows = (DETAILS, standings.details()) if details else (keys, standings.rows())
-    if sys.stdout.isatty() and not as_json:
-        rows = [tuple(f"{cell:.2f}" if isinstance(cell, float) else cell for cell in row) for row in rows]
-    table(names, rows, as_json=as_json)
+    table(names, rows, as_json=as_json, digits=".2f")
     for note in () if params["quiet"] else results.notes:
         echo(note, err=True)
 

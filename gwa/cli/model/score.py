@@ -1,6 +1,5 @@
 """Score how realistic synthetic traces are, of any generator."""
 
-import sys
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,13 +9,12 @@ import click
 from gwa.cli._options import JSON, PATH, options
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened, opened_requests, opened_whole
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, table
 
 if TYPE_CHECKING:
     from gwa.evaluation.job_arrays import JobArrays
     from gwa.evaluation.measure import Statistic
     from gwa.evaluation.rivals import Contest
-    from gwa.words.unit import Value
 
 SHOWN: Final = {"measure", "verdict", "real", "synthetic", "by", "distance", "halves"}
 SHOWN_OF_SEVERAL: Final = {
@@ -88,13 +86,12 @@ def command(
 
 def _one(contest: "Contest", path: Path, params: dict[str, Any], *, as_json: bool) -> None:
     """Print each measure of one table."""
-    from gwa.cli._terminal import table
     from gwa.evaluation.scorecard import COLUMNS
 
     _, jobs = _read_jobs(path, params)
     scorecard = contest.card(jobs)
-    rows = _shown(contest.rows(scorecard, jobs), as_json=as_json)
-    table([item.key for item in COLUMNS], rows, as_json=as_json, shown=SHOWN)
+    rows = contest.rows(scorecard, jobs)
+    table([item.key for item in COLUMNS], rows, as_json=as_json, shown=SHOWN, digits=SIGNIFICANT)
     if not params["quiet"]:
         for sentence in (*scorecard.notes, scorecard.summary()):
             echo(sentence, err=True)
@@ -102,39 +99,27 @@ def _one(contest: "Contest", path: Path, params: dict[str, Any], *, as_json: boo
 
 def _several(contest: "Contest", paths: tuple[Path, ...], params: dict[str, Any], *, as_json: bool) -> None:
     """Print a row for each generator, the nearest first, and for what the log itself gives."""
-    from gwa.cli._terminal import table
     from gwa.evaluation.rivals import COLUMNS, by_generator
 
     read = [_read_jobs(path, params) for path in paths]
-    names = [(path.name.split(".")[0], seed) for path, (seed, _) in zip(paths, read, strict=True)]
+    seeds = [(path.name.split(".")[0], seed) for path, (seed, _) in zip(paths, read, strict=True)]
     rivals = [
         contest.rival(name, ((seed, read[place][1]) for place, seed in places))
-        for name, places in by_generator(names).items()
+        for name, places in by_generator(seeds).items()
     ]
     rivals = [*sorted(rivals, key=lambda rival: rival.floors), *contest.baselines()]
     rows = [rival.row() for rival in rivals]
-    table(
-        [item.key for item in COLUMNS], _shown(rows, as_json=as_json), as_json=as_json, shown=SHOWN_OF_SEVERAL
-    )
+    names = [item.key for item in COLUMNS]
+    table(names, rows, as_json=as_json, shown=SHOWN_OF_SEVERAL, digits=SIGNIFICANT)
     if not params["quiet"]:
         for note in dict.fromkeys(note for rival in rivals for card in rival.cards for note in card.notes):
             echo(note, err=True)
-
-
-def _shown(rows: "list[tuple[Value, ...]]", *, as_json: bool) -> "list[tuple[Value, ...]]":
-    """Return *rows* with few digits, where a person reads them."""
-    if as_json or not sys.stdout.isatty():
-        return rows
-    return [
-        tuple(f"{cell:{SIGNIFICANT}}" if isinstance(cell, float) else cell for cell in row) for row in rows
-    ]
 
 
 def _score_requests(
     real: "list[Statistic | None]", made: tuple[Path, ...], params: dict[str, Any], *, as_json: bool
 ) -> None:
     """Print the distances of two traces of requests."""
-    from gwa.cli._terminal import table
     from gwa.requests.score import Line, score_requests, statistics_of
 
     if len(made) > 1:

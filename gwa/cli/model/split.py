@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from gwa.cli._options import OUTPUT_PATH, TRACE, options
+from gwa.cli._options import TRACE, options, output_folder
 from gwa.cli._output import FORCE, claimed
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo
@@ -15,9 +15,7 @@ SUFFIXES: Final = ("gwf", "swf", "parquet", "duckdb")
 
 @click.command(name="split")
 @TRACE
-@click.option(
-    "-o", "--output", "folder", type=OUTPUT_PATH, required=True, metavar="DIR", help="Output folder."
-)
+@output_folder(required=True)
 @click.option(
     "--suffix",
     type=click.Choice(SUFFIXES),

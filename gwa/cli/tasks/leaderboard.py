@@ -1,6 +1,5 @@
 """Rank forecasts of one task over several traces."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -8,8 +7,9 @@ from typing import Any, Final
 
 import click
 
-from gwa.cli._options import JSON, PATH
+from gwa.cli._options import DEBUG, JSON, PATH
 from gwa.cli._output import to_file
+from gwa.cli._terminal import table
 
 COLUMNS: Final = ("rank", "forecast", "relative loss", "low", "high", "logs", "answered", "q95 holds")
 
@@ -17,7 +17,7 @@ COLUMNS: Final = ("rank", "forecast", "relative loss", "low", "high", "logs", "a
 @click.command(name="leaderboard")
 @click.argument("folders", nargs=-1, required=True, type=PATH, metavar="DIR/TASK...")
 @JSON
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@DEBUG
 @to_file
 def command(folders: Sequence[Path], as_json: bool, **_: Any) -> None:
     """
@@ -36,10 +36,7 @@ def command(folders: Sequence[Path], as_json: bool, **_: Any) -> None:
       gwa tasks make sample.swf -o tasks
       gwa tasks leaderboard tasks/run_time
     """
-    from gwa.cli._terminal import table
     from gwa.tasks.score import leaderboard
 
     rows = [tuple(asdict(place).values()) for place in leaderboard(folders)]
-    if sys.stdout.isatty() and not as_json:
-        rows = [tuple(f"{cell:.3f}" if isinstance(cell, float) else cell for cell in row) for row in rows]
-    table(COLUMNS, rows, as_json=as_json)
+    table(COLUMNS, rows, as_json=as_json, digits=".3f")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gwa.cli._options import OUTPUT_PATH, TRACE, options, require_known
+from gwa.cli._options import TRACE, options, output_folder, require_known
 from gwa.cli._output import FORCE, claimed
 from gwa.cli._reading import opened, reading
 from gwa.cli._terminal import echo
@@ -14,9 +14,7 @@ from gwa.cli._terminal import echo
 
 @click.command(name="make")
 @TRACE
-@click.option(
-    "-o", "--output", "folder", type=OUTPUT_PATH, required=True, metavar="DIR", help="Output folder."
-)
+@output_folder(required=True)
 @click.option("--task", "names", multiple=True, metavar="NAME", help="Make this task only (repeatable).")
 @click.option(
     "--folds",

@@ -1,16 +1,15 @@
 """Score a forecast of the test of a task."""
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from gwa.cli._options import JSON, PATH
+from gwa.cli._options import DEBUG, JSON, PATH
 from gwa.cli._output import to_file
-from gwa.cli._terminal import echo_json
+from gwa.cli._terminal import echo_json, table
 
 COLUMNS: Final = ("of", "measure", "value", "low", "high")
 
@@ -19,7 +18,7 @@ COLUMNS: Final = ("of", "measure", "value", "low", "high")
 @click.argument("task", type=PATH, metavar="DIR/TASK")
 @click.argument("predictions", type=PATH)
 @JSON
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@DEBUG
 @to_file
 def command(task: Path, predictions: Path, as_json: bool, **_: Any) -> None:
     """
@@ -37,7 +36,6 @@ def command(task: Path, predictions: Path, as_json: bool, **_: Any) -> None:
       gwa tasks make sample.swf -o tasks
       gwa tasks score tasks/run_time tasks/run_time/baselines/last.parquet
     """
-    from gwa.cli._terminal import table
     from gwa.tasks.folder import TaskFolder
     from gwa.tasks.score import score
 
@@ -46,10 +44,7 @@ def command(task: Path, predictions: Path, as_json: bool, **_: Any) -> None:
     if as_json:
         echo_json(json.dumps(found, indent=1))
         return
-    rows = list(_rows(found))
-    if sys.stdout.isatty():
-        rows = [tuple(f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row) for row in rows]
-    table(COLUMNS, rows, as_json=False)
+    table(COLUMNS, list(_rows(found)), as_json=False, digits=".4g")
 
 
 def _rows(found: dict[str, Any]) -> Iterator[tuple[object, ...]]:

@@ -13,6 +13,11 @@ from gwa.words.message import Verbatim, capitalized, message
 
 LINE_NOTE = message("About 4 in 5 such answers lie within the line through a point.")
 REST = message("How far to trust it")
+HELP = message(
+    "Months of the log are held out in blocks, and their p95 waits are predicted from the other months. A way"
+    " to predict them answers if its bands hold 80 % of the months, are a factor of 5 wide at most, and score"
+    " 0.75 of what the median month does, or less."
+)
 
 
 def report(plan: Plan, name: str, price: Price | None = None, beside: Sequence[Recorded] = ()) -> Report:
@@ -28,7 +33,7 @@ def report(plan: Plan, name: str, price: Price | None = None, beside: Sequence[R
             "beside", message("What needs no forecast"), "", tuple(_beside(beside)),
             message("What needs no forecast"),
         ),
-        Section("record", message("What it rests on"), _help(), tuple(_rests(plan)), REST),
+        Section("record", message("What it rests on"), HELP, tuple(_rests(plan)), REST),
     )  # fmt: skip
     title = message(
         "What if there were {new} processors instead of {old}?",
@@ -40,14 +45,6 @@ def report(plan: Plan, name: str, price: Price | None = None, beside: Sequence[R
         tuple(one for one in sections if one.blocks),
         overline=message("Plan"),
         answer=words.sentences(plan)[0],
-    )
-
-
-def _help() -> str:
-    return message(
-        "Months of the log are held out in blocks, and their p95 waits are predicted from the other months. A"
-        " way to predict them answers if its bands hold 80 % of the months, are a factor of 5 wide at most,"
-        " and score 0.75 of what the median month does, or less."
     )
 
 
@@ -172,10 +169,7 @@ def _curves(plan: Plan) -> Iterator[Block]:
 
 def _beside(beside: Sequence[Recorded]) -> Iterator[Block]:
     if beside:
-        columns = (
-            Column("what", message("What"), minor=True),
-            Column("text", message("Recorded")),
-        )
+        columns = (Column("what", message("What"), minor=True), Column("text", message("Recorded")))
         yield Table(
             "beside", message("What the log records"), columns,
             tuple((Verbatim(one.id), one.text) for one in beside),

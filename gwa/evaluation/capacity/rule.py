@@ -69,23 +69,10 @@ class Forecast:
     """
     What the 95 % quantile of the waits of a class would be on a machine with a number of *processors*.
 
-    Parameters
-    ----------
-    among
-        The class.
-    processors
-        The machine.
-    ratio
-        The quantile plus a minute, relative to now: the geometric mean over the windows.
-    before
-        The quantile of the median window, in seconds, as recorded.
-    estimator
-        Which of `ESTIMATORS` predicts it.
-    record
-        How that did on held-out windows.
-    seen
-        The share of windows that would be as loaded as windows that were seen.
-
+    The class is *among*. *ratio* is the quantile plus a minute, relative to now: the geometric mean over the
+    windows; *before* is that of the median window, in seconds, as recorded. *estimator* is the one of
+    `ESTIMATORS` that predicts it, *record* how that did on held-out windows, *seen* the share of windows that
+    would be as loaded as windows that were seen.
     """
 
     among: SizeClass
@@ -137,21 +124,9 @@ class Plan:
     """
     What a log predicts for a machine of *asked* processors, which now has *processors*.
 
-    Parameters
-    ----------
-    processors, asked
-        The machine now, and as it would be.
-    outcomes
-        The forecast for each class, or why there is none.
-    curves
-        The same of sizes between both machines, for each class.
-    jobs
-        Jobs that were replayed, or would be.
-    too_large
-        Jobs of the log that are larger than the machine, which are left out.
-    without_wait
-        Jobs without a recorded wait: their work counts, their waits do not.
-
+    *outcomes* are the forecast for each class, or why there is none, and *curves* the same of sizes between
+    both machines. *jobs* were replayed, or would be; those that are *too_large* for the machine are left out.
+    The work of jobs *without_wait* counts, their waits do not.
     """
 
     processors: int
@@ -191,21 +166,10 @@ def plan(
     """
     Return what a log predicts of waits on a machine of *asked* processors.
 
-    Parameters
-    ----------
-    world
-        The machine and its jobs as they are recorded; it is replayed with EASY backfilling.
-    asked
-        The processors that it would have.
-    capacity_is_stated
-        Whether the log, or a description of the system, states the size of the machine.
-    classes
-        The jobs whose waits are asked for; by default all, and the large ones.
-    has_curve
-        Whether sizes between both machines are answered, too.
-    progress
-        Receives the progress of the work.
-
+    The *world* is the machine with its jobs as they are recorded; it is replayed with EASY backfilling.
+    *capacity_is_stated* says whether the log, or a description of the system, states the size of the machine.
+    The jobs asked about are those of *classes*, by default all, and the large ones. With *has_curve*, sizes
+    between both machines are answered, too.
     """
     fitting = replace(world.only(world.size <= world.capacity), policy="easy")
     wanted = tuple(classes) or _classes(fitting)
@@ -231,9 +195,8 @@ def plan(
 def _classes(world: World) -> tuple[SizeClass, ...]:
     """Return all jobs, and the large ones if these are others."""
     of_large = large(world)
-    is_all = not len(world) or bool(of_large.rows(world).all())
-    has_any = bool(of_large.rows(world).any())
-    return (EVERY,) if is_all or not has_any else (EVERY, of_large)
+    rows = of_large.rows(world)
+    return (EVERY, of_large) if rows.any() and not rows.all() else (EVERY,)
 
 
 def _sizes(capacity: int, asked: int) -> list[int]:

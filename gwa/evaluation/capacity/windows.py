@@ -104,18 +104,10 @@ class Windows:
     """
     What is known of each window, as arrays of equal length.
 
-    Parameters
-    ----------
-    wait
-        The logarithm of the 95 % quantile of the recorded waits of a class, in s, plus `OFFSET`.
-    load
-        The work of all jobs submitted in the window, relative to what the machine can do in it.
-    replay
-        As *wait*, of the waits that a replay of the log gives.
-    backlog
-        As *wait*, of the time in which a fluid machine would be done with what it has left when a job is
-        submitted; a row for each of `DRAINS`.
-
+    *wait* is the logarithm of the 95 % quantile of the recorded waits of a class, in s, plus `OFFSET`;
+    *replay* is that of the waits that a replay of the log gives, *backlog* that of the time in which a fluid
+    machine would be done with what it has left when a job is submitted, a row for each of `DRAINS`. *load* is
+    the work of all jobs submitted in the window, relative to what the machine can do in it.
     """
 
     wait: Floats

@@ -102,20 +102,20 @@ class Panel:
         """The class of sizes that summarizes a run."""
         return _summary_class(self.cells)
 
+    @property
+    def summaries(self) -> list[ResultCell]:
+        """The cells that summarize a run."""
+        return [cell for cell in self.cells if cell.size == self.summary_class]
+
     def label(self, cell: ResultCell) -> str:
         """Return the label of the series of a cell."""
         return " · ".join(str(cell.axis(name)) for name in self.series) or str(cell.axis("scheduler"))
 
     def blocks(self, id: str) -> Iterator[Block]:  # noqa: A002 - as blocks call it
         """Yield the figures, and the table of their numbers."""
-        summaries = [cell for cell in self.cells if cell.size == self.summary_class]
-        if self.x_axis:
-            ticks = {
-                str(value): tick_label(self.x_axis, value)
-                for value in _distinct_values(summaries, self.x_axis)
-            }
-            for measure in FIGURE_MEASURES[self.summary_class]:
-                yield self.figure(f"{id}-{measure}", measure, summaries, ticks, self.x_axis)
+        summaries = self.summaries
+        for measure in FIGURE_MEASURES[self.summary_class] if self.x_axis else ():
+            yield self.along(self.x_axis or "", f"{id}-{measure}", measure)
         last = _distinct_values(summaries, self.x_axis)[-1] if self.x_axis else None
         classes = {name: name for name in CLASSES[2:]}
         by_class = [cell for cell in self.cells if self.x_axis is None or cell.axis(self.x_axis) == last]
@@ -124,6 +124,12 @@ class Panel:
             for measure in ("makespan", "nsl"):
                 yield self.figure(f"{id}-{measure}-by-size", measure, by_class, classes, None, at)
         yield self.table(id, summaries)
+
+    def along(self, axis: str, id: str, measure: str) -> Figure:  # noqa: A002 - as blocks call it
+        """Draw a measure of whole runs along an axis."""
+        cells = self.summaries
+        ticks = {str(value): tick_label(axis, value) for value in _distinct_values(cells, axis)}
+        return self.figure(id, measure, cells, ticks, axis)
 
     def figure(
         self,
@@ -250,7 +256,8 @@ def _at(name: str, value: Value) -> str:
 def _answer_sentence(results: ExperimentResults, best: Sequence[Winner]) -> str:
     """Return which policy is the best by the first measure; of sizes of a cluster, which suffices."""
     if _is_of_capacity(results):
-        answers = (_smallest(label, cells, _limit(results)) for label, cells in _curves(results).items())
+        limit = results.plan.setup.experiment.wait_limit
+        answers = (_smallest(label, cells, limit) for label, cells in _curves(results).items())
         return joined(" ", answers)
     if not best:
         return message("All policies give the same.") if len(results.plan.policies) > 1 else ""
@@ -291,12 +298,7 @@ def _first_picture(results: ExperimentResults) -> Iterator[Block]:
     """Yield the picture of the first measure, where policies are compared; that of capacity has its own."""
     panel = panels(results)[0]
     if not _is_of_capacity(results) and panel.x_axis and panel.series:
-        summaries = [cell for cell in panel.cells if cell.size == panel.summary_class]
-        ticks = {
-            str(value): tick_label(panel.x_axis, value) for value in _distinct_values(summaries, panel.x_axis)
-        }
-        measure = FIGURE_MEASURES[panel.summary_class][0]
-        yield panel.figure("answer-picture", measure, summaries, ticks, panel.x_axis)
+        yield panel.along(panel.x_axis, "answer-picture", FIGURE_MEASURES[panel.summary_class][0])
 
 
 def _winner_tables(results: ExperimentResults, best: Sequence[Winner]) -> Iterator[Block]:
@@ -395,10 +397,6 @@ def _curves(results: ExperimentResults) -> dict[str, list[ResultCell]]:
     for cell in results.cells:
         curves.setdefault(" · ".join(str(cell.axis(name)) for name in names), []).append(cell)
     return curves
-
-
-def _limit(results: ExperimentResults) -> float:
-    return results.plan.setup.experiment.wait_limit
 
 
 def _smallest(label: str, cells: Sequence[ResultCell], limit: float) -> str:

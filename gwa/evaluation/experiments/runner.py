@@ -43,8 +43,7 @@ class Simulator:
                 self.made = run.variant, generate_workload(self.setup, run.variant)
             self.cache.save(run, *simulate(self.setup, self.made[1], run.policies))
         except (ModelError, SimulationError) as error:
-            message = f"{self.setup.path}: workload {run.variant.workload}: {error}"
-            raise SimulationError(message) from error
+            raise SimulationError(f"{self.setup.path}: workload {run.variant.workload}: {error}") from error
 
     def reason(self, run: PlannedRun) -> str:
         """Do *run* in a worker; return why it cannot be done, nothing when it is."""

@@ -1,12 +1,12 @@
 """The distribution of work over sizes and time, and the long memory of arrivals."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 import numpy as np
 
 from gwa.evaluation.job_arrays import JobArrays
-from gwa.evaluation.measure import DIFFERENCE, Aspect, measure
+from gwa.evaluation.measure import DIFFERENCE, Aspect, Measure, measure
 from gwa.metrics.timeline import QUARTER
 from gwa.statistics import dependence
 from gwa.statistics.hurst import wavelet
@@ -54,21 +54,7 @@ def spatial_entropy(workload: JobArrays) -> float | None:
     return dependence.spatial_entropy(workload.procs, workload.run)
 
 
-@measure("Entropy of arrivals over hours", Aspect.BURSTS, DIFFERENCE, orderly=True)
-def hourly_entropy(workload: JobArrays) -> float | None:
-    """Normalised entropy of arrivals over hours, 1 for an even spread (Minh and Wolters 2010, figure 6)."""
-    return _entropy(workload, HOUR)
-
-
-@measure("Entropy of arrivals over days", Aspect.BURSTS, DIFFERENCE, orderly=True)
-def daily_entropy(workload: JobArrays) -> float | None:
-    """Normalised entropy of arrivals over days."""
-    return _entropy(workload, DAY)
-
-
-@measure("Hurst parameter of arrivals", Aspect.BURSTS, DIFFERENCE, orderly=True)
-def hurst(workload: JobArrays) -> float | None:
-    """H of the arrivals in quarters of an hour, by Haar wavelets (Abry and Veitch 1998), cycles included."""
+def _hurst(workload: JobArrays) -> float | None:
     counts = _counts(workload, QUARTER)
     if (
         counts is None
@@ -80,19 +66,26 @@ def hurst(workload: JobArrays) -> float | None:
     return wavelet(counts).h
 
 
-@measure("Autocorrelation after 1 h", Aspect.BURSTS, DIFFERENCE, orderly=True)
-def after_an_hour(workload: JobArrays) -> float | None:
-    """Autocorrelation of the arrivals in an hour with those of the next."""
-    return _autocorrelation(workload, 1)
-
-
-@measure("Autocorrelation after 24 h", Aspect.BURSTS, DIFFERENCE, orderly=True)
-def after_a_day(workload: JobArrays) -> float | None:
-    """Autocorrelation of the arrivals in an hour with those of the same hour a day later."""
-    return _autocorrelation(workload, 24)
-
-
-@measure("Autocorrelation after 168 h", Aspect.BURSTS, DIFFERENCE, orderly=True)
-def after_a_week(workload: JobArrays) -> float | None:
-    """Autocorrelation of the arrivals in an hour with those of the same hour a week later."""
-    return _autocorrelation(workload, 168)
+ARRIVALS: Final = tuple(
+    Measure(name, title, Aspect.BURSTS, DIFFERENCE, about, orderly=True, statistic=statistic)
+    for name, title, about, statistic in (
+        ("hourly-entropy", "Entropy of arrivals over hours",
+         "Normalised entropy of arrivals over hours, 1 for an even spread (Minh and Wolters 2010, figure 6).",
+         partial(_entropy, width=HOUR)),
+        ("daily-entropy", "Entropy of arrivals over days", "Normalised entropy of arrivals over days.",
+         partial(_entropy, width=DAY)),
+        ("hurst", "Hurst parameter of arrivals",
+         ("H of the arrivals in quarters of an hour, by Haar wavelets (Abry and Veitch 1998), cycles"
+          " included."),
+         _hurst),
+        ("after-an-hour", "Autocorrelation after 1 h",
+         "Autocorrelation of the arrivals in an hour with those of the next.",
+         partial(_autocorrelation, hours=1)),
+        ("after-a-day", "Autocorrelation after 24 h",
+         "Autocorrelation of the arrivals in an hour with those of the same hour a day later.",
+         partial(_autocorrelation, hours=24)),
+        ("after-a-week", "Autocorrelation after 168 h",
+         "Autocorrelation of the arrivals in an hour with those of the same hour a week later.",
+         partial(_autocorrelation, hours=168)),
+    )
+)  # fmt: skip

@@ -1,60 +1,40 @@
 """The marginal distributions of run time, size, requested time, and interarrival gaps."""
 
+from collections.abc import Callable
+from typing import Final
+
 import numpy as np
 
 from gwa.evaluation.job_arrays import JobArrays
-from gwa.evaluation.measure import KS, WASSERSTEIN, Aspect, measure
-from gwa.statistics.sample import Floats, Sample
+from gwa.evaluation.measure import KS, WASSERSTEIN, Aspect, Measure
+from gwa.statistics.sample import Floats, Ints, Sample
 
 
-def _requests(workload: JobArrays) -> Floats:
-    requested: Floats = workload.requested[workload.requested >= 0]  # nan is not
-    return requested
+def _sample(values: Callable[[JobArrays], Floats | Ints]) -> Callable[[JobArrays], Sample]:
+    return lambda workload: Sample.of(values(workload))
 
 
-@measure("Run time", Aspect.MARGINALS, KS)
-def run_time(workload: JobArrays) -> Sample:
-    """Run times in seconds."""
-    return Sample.of(workload.run)
+RUN_TIMES: Final = _sample(lambda jobs: jobs.run)
+SIZES: Final = _sample(lambda jobs: jobs.procs)
+REQUESTS: Final = _sample(lambda jobs: jobs.requested[jobs.requested >= 0])  # nan is not
+GAPS: Final = _sample(lambda jobs: np.diff(jobs.submit))
 
-
-@measure("Run time", Aspect.MARGINALS, WASSERSTEIN)
-def run_time_quantiles(workload: JobArrays) -> Sample:
-    """Run times in seconds, of which the logarithm counts: how many times longer, not how much."""
-    return Sample.of(workload.run)
-
-
-@measure("Processors", Aspect.MARGINALS, KS)
-def size(workload: JobArrays) -> Sample:
-    """Processors of jobs."""
-    return Sample.of(workload.procs)
-
-
-@measure("Processors", Aspect.MARGINALS, WASSERSTEIN)
-def size_quantiles(workload: JobArrays) -> Sample:
-    """Processors of jobs, of which the logarithm counts."""
-    return Sample.of(workload.procs)
-
-
-@measure("Requested time", Aspect.MARGINALS, KS)
-def requested(workload: JobArrays) -> Sample:
-    """Requested times in seconds, of jobs that requested one."""
-    return Sample.of(_requests(workload))
-
-
-@measure("Requested time", Aspect.MARGINALS, WASSERSTEIN)
-def requested_quantiles(workload: JobArrays) -> Sample:
-    """Requested times in seconds, of which the logarithm counts."""
-    return Sample.of(_requests(workload))
-
-
-@measure("Gaps between jobs", Aspect.MARGINALS, KS, orderly=True)
-def gaps(workload: JobArrays) -> Sample:
-    """Seconds from one submission to the next."""
-    return Sample.of(np.diff(workload.submit))
-
-
-@measure("Gaps between jobs", Aspect.MARGINALS, WASSERSTEIN, orderly=True)
-def gaps_quantiles(workload: JobArrays) -> Sample:
-    """Seconds from one submission to the next, of which the logarithm counts."""
-    return Sample.of(np.diff(workload.submit))
+MARGINALS: Final = tuple(
+    Measure(name, title, Aspect.MARGINALS, distance, about, orderly, statistic)
+    for name, title, distance, about, orderly, statistic in (
+        ("run-time", "Run time", KS, "Run times in seconds.", False, RUN_TIMES),
+        ("run-time-quantiles", "Run time", WASSERSTEIN,
+         "Run times in seconds, of which the logarithm counts: how many times longer, not how much.",
+         False, RUN_TIMES),
+        ("size", "Processors", KS, "Processors of jobs.", False, SIZES),
+        ("size-quantiles", "Processors", WASSERSTEIN,
+         "Processors of jobs, of which the logarithm counts.", False, SIZES),
+        ("requested", "Requested time", KS,
+         "Requested times in seconds, of jobs that requested one.", False, REQUESTS),
+        ("requested-quantiles", "Requested time", WASSERSTEIN,
+         "Requested times in seconds, of which the logarithm counts.", False, REQUESTS),
+        ("gaps", "Gaps between jobs", KS, "Seconds from one submission to the next.", True, GAPS),
+        ("gaps-quantiles", "Gaps between jobs", WASSERSTEIN,
+         "Seconds from one submission to the next, of which the logarithm counts.", True, GAPS),
+    )
+)  # fmt: skip

@@ -8,6 +8,7 @@ of jobs without one is their run time.
 Source of the metrics: D. G. Feitelson, Metrics for parallel job scheduling and their convergence (2001).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -15,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from gwa.evaluation.job_arrays import JobArrays
-from gwa.evaluation.measure import KS, RATIO, Aspect, measure
+from gwa.evaluation.measure import KS, RATIO, Aspect, Measure, Statistic
 from gwa.simulation import metrics
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import Jobs
@@ -52,52 +53,44 @@ def _schedule(workload: JobArrays, policy: str) -> Performance | None:
     return Performance(metrics.wait(jobs, start), metrics.bounded_slowdown(jobs, start))
 
 
-def _wait(workload: JobArrays, policy: str) -> float | None:
-    performance = _schedule(workload, policy)
-    return None if performance is None else float(performance.wait.mean()) + MINUTE
+def _of(
+    policy: str, statistic: Callable[[Performance], Statistic]
+) -> Callable[[JobArrays], Statistic | None]:
+    """Return what takes a *statistic* of the jobs of a workload as scheduled by *policy*."""
+
+    def of(workload: JobArrays) -> Statistic | None:
+        performance = _schedule(workload, policy)
+        return None if performance is None else statistic(performance)
+
+    return of
 
 
-def _waits(workload: JobArrays, policy: str) -> Sample | None:
-    performance = _schedule(workload, policy)
-    return None if performance is None else Sample.of(np.rint(performance.wait))
+def _mean_wait(of: Performance) -> float:
+    return float(of.wait.mean()) + MINUTE
 
 
-def _slowdown(workload: JobArrays, policy: str) -> float | None:
-    performance = _schedule(workload, policy)
-    return None if performance is None else float(performance.slowdown.mean())
+def _waits(of: Performance) -> Sample:
+    return Sample.of(np.rint(of.wait))
 
 
-@measure("Mean wait, first come first served", Aspect.SCHEDULE, RATIO, orderly=True)
-def fcfs_wait(workload: JobArrays) -> float | None:
-    """Mean wait in seconds, plus a minute, under first come first served."""
-    return _wait(workload, "fcfs")
+def _mean_slowdown(of: Performance) -> float:
+    return float(of.slowdown.mean())
 
 
-@measure("Waits, first come first served", Aspect.SCHEDULE, KS, orderly=True)
-def fcfs_waits(workload: JobArrays) -> Sample | None:
-    """Waits in whole seconds under first come first served."""
-    return _waits(workload, "fcfs")
+FCFS: Final = "first come first served"
 
-
-@measure("Mean slowdown, first come first served", Aspect.SCHEDULE, RATIO, orderly=True)
-def fcfs_slowdown(workload: JobArrays) -> float | None:
-    """Mean bounded slowdown (of at least 10 s) under first come first served."""
-    return _slowdown(workload, "fcfs")
-
-
-@measure("Mean wait, EASY", Aspect.SCHEDULE, RATIO, orderly=True)
-def easy_wait(workload: JobArrays) -> float | None:
-    """Mean wait in seconds, plus a minute, under EASY backfilling (Lifka 1995)."""
-    return _wait(workload, "easy")
-
-
-@measure("Waits, EASY", Aspect.SCHEDULE, KS, orderly=True)
-def easy_waits(workload: JobArrays) -> Sample | None:
-    """Waits in whole seconds under EASY backfilling."""
-    return _waits(workload, "easy")
-
-
-@measure("Mean slowdown, EASY", Aspect.SCHEDULE, RATIO, orderly=True)
-def easy_slowdown(workload: JobArrays) -> float | None:
-    """Mean bounded slowdown (of at least 10 s) under EASY backfilling."""
-    return _slowdown(workload, "easy")
+SCHEDULED: Final = tuple(
+    Measure(f"{policy}-{name}", title, Aspect.SCHEDULE, distance, about, True, _of(policy, of))  # noqa: FBT003
+    for policy, name, title, distance, about, of in (
+        ("fcfs", "wait", f"Mean wait, {FCFS}", RATIO, f"Mean wait in seconds, plus a minute, under {FCFS}.",
+         _mean_wait),
+        ("fcfs", "waits", f"Waits, {FCFS}", KS, f"Waits in whole seconds under {FCFS}.", _waits),
+        ("fcfs", "slowdown", f"Mean slowdown, {FCFS}", RATIO,
+         f"Mean bounded slowdown (of at least 10 s) under {FCFS}.", _mean_slowdown),
+        ("easy", "wait", "Mean wait, EASY", RATIO,
+         "Mean wait in seconds, plus a minute, under EASY backfilling (Lifka 1995).", _mean_wait),
+        ("easy", "waits", "Waits, EASY", KS, "Waits in whole seconds under EASY backfilling.", _waits),
+        ("easy", "slowdown", "Mean slowdown, EASY", RATIO,
+         "Mean bounded slowdown (of at least 10 s) under EASY backfilling.", _mean_slowdown),
+    )
+)  # fmt: skip

@@ -27,8 +27,7 @@ def fits(jobs: WaitingJobs) -> Ints:
     """Return 1 for each job for which enough processors are idle when it is submitted, else 0."""
     procs = np.asarray(jobs.procs, np.float64)
     busy = sum_before(jobs.start, procs, jobs.submit) - sum_before(jobs.start + jobs.run, procs, jobs.submit)
-    fitting: Ints = (procs <= jobs.cpus - busy).astype(np.int64)
-    return fitting
+    return (procs <= jobs.cpus - busy).astype(np.int64)
 
 
 def own_waiting(jobs: WaitingJobs) -> Ints:
@@ -49,10 +48,8 @@ def sum_before(moments: Floats, amounts: Floats, limits: Floats) -> Floats:
     """Return the sum of the *amounts* whose *moments* are before each of *limits*."""
     order = np.argsort(moments, kind="stable")
     sums = np.append(0.0, np.cumsum(amounts[order]))
-    found: Floats = sums[np.searchsorted(moments[order], limits)]
-    return found
+    return sums[np.searchsorted(moments[order], limits)]
 
 
 def _classes(values: Floats, edges: tuple[float, ...], side: Literal["left", "right"] = "left") -> Ints:
-    found: Ints = np.searchsorted(edges, values, side=side).astype(np.int64)
-    return found
+    return np.searchsorted(edges, values, side=side).astype(np.int64)

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gwa.errors import ArgumentError
 from gwa.evaluation.capacity import rule
@@ -47,59 +47,41 @@ class Member:
     alter: Callable[[World], World]
 
 
-def _with_failures(world: World) -> World:
-    return replace(world, capacity=max(int(0.98 * world.capacity), 1))
-
-
 OTHER_BACKFILLING: Final = {"easy": "conservative", "conservative": "easy"}
-
-
-def _other_backfilling(world: World) -> World:
-    return replace(world, policy=OTHER_BACKFILLING[world.policy])
-
-
-def _known_run_times(world: World) -> World:
-    return replace(world, requested=world.run)
-
 
 MEMBERS: Final = (
     Member("as stated", None, lambda world: world),
-    Member("2 % of the machine out of order", None, _with_failures),
-    Member("the other kind of backfilling", Aspect.POLICY, _other_backfilling),
-    Member("run times known to the scheduler", Aspect.REQUESTS, _known_run_times),
+    Member(
+        "2 % of the machine out of order",
+        None,
+        lambda world: replace(world, capacity=max(int(0.98 * world.capacity), 1)),
+    ),
+    Member(
+        "the other kind of backfilling",
+        Aspect.POLICY,
+        lambda world: replace(world, policy=OTHER_BACKFILLING[world.policy]),
+    ),
+    Member(
+        "run times known to the scheduler", Aspect.REQUESTS, lambda world: replace(world, requested=world.run)
+    ),
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
     """
-    What the *changes* do to a machine, and whether the log bears that out.
+    What the *changes*, in their order, do to a machine, and whether the log bears that out.
 
-    Parameters
-    ----------
-    changes
-        The changes, in their order.
-    old, new
-        The machine and its jobs as they were, and as they would be, simulated.
-    validation
-        The replay of the machine as it was, against the log.
-    effects
-        What happens to the mean wait, the 95 % quantile of waits and the mean bounded slowdown. The quantile
-        is not there where a *plan* predicts it or refuses to; medians cannot be predicted.
-    sizes, queues
-        What happens to the mean wait of classes of size, and of queues.
-    members
-        The ratio of mean waits that each replay of the ensemble gives, by its name.
-    left_out
-        Replays of the ensemble that would have taken too long.
-    too_large
-        Jobs of the log that are larger than the stated machine, and not replayed.
-    not_submitted
-        Jobs of the log that are not submitted after the change, or no longer fit.
-    plan
-        What the log tells of more processors by `gwa.evaluation.capacity.rule`; None of any other change, of
-        which nothing in a log tells whether a replay is right.
+    *old* and *new* are the machine and its jobs as they were, and as they would be, simulated; *validation*
+    is the replay of the machine as it was, against the log. *effects* are on the mean wait, the 95 % quantile
+    of waits and the mean bounded slowdown. The quantile is not there where a *plan* predicts it or refuses
+    to; medians cannot be predicted. *sizes* and *queues* are effects on the mean wait of classes of jobs.
 
+    *members* are the ratios of mean waits that the replays of the ensemble give, by name; *left_out* are
+    replays that would have taken too long. Jobs of the log that are *too_large* for the stated machine are
+    not replayed, *not_submitted* are those that are not submitted after the change, or no longer fit. The
+    *plan* is what the log tells of more processors by `gwa.evaluation.capacity.rule`; it is None of any other
+    change, of which nothing in a log tells whether a replay is right.
     """
 
     changes: tuple[Change, ...]
@@ -168,24 +150,11 @@ def answer(
     progress: Progress = SILENT,
 ) -> Answer:
     """
-    Return what *changes* do to a machine and its jobs.
+    Return what *changes*, one after the other, do to a *world*: a machine and its jobs as they were.
 
-    Parameters
-    ----------
-    world
-        The machine and its jobs as they were.
-    changes
-        What changes, one after the other.
-    capacity_is_stated
-        Whether the log, or a description of the system, states the size of the machine.
-    progress
-        Is told how many replays are done.
-
-    Raises
-    ------
-    ArgumentError
-        A change says something impossible, or leaves no job to be compared.
-
+    *capacity_is_stated* says whether the log, or a description of the system, states the size of the machine;
+    *progress* is told how many replays are done. Raise `ArgumentError` for a change that says something
+    impossible, or leaves no job to be compared.
     """
     fitting = world.only(world.size <= world.capacity)
     pairs, left_out = _ensemble(fitting, changes, progress)
@@ -279,24 +248,18 @@ def _classes(
 
 def _sizes(world: World) -> Iterator[tuple[str, Callable[[World], Rows]]]:
     """Yield the classes of size: shares of the machine as it was."""
-    capacity = world.capacity
     for number, name in enumerate(SIZE_NAMES):
-        yield name, partial(_has_size, number=number, capacity=capacity)
-
-
-def _has_size(world: World, number: int, capacity: int) -> Rows:
-    rows: Rows = size_class(world.size, capacity) == number
-    return rows
+        yield name, _where(lambda of: size_class(of.size, world.capacity), number)
 
 
 def _queues(world: World) -> Iterator[tuple[str, Callable[[World], Rows]]]:
     """Yield the queues with most jobs, if there are several."""
     names, counts = np.unique(world.queue, return_counts=True)
     if names.size > 1:
-        for number in np.argsort(-counts, kind="stable")[:MAXIMUM_QUEUES]:
-            yield str(names[number]) or "not recorded", partial(_is_of_queue, name=str(names[number]))
+        for name in names[np.argsort(-counts, kind="stable")[:MAXIMUM_QUEUES]].tolist():
+            yield name or "not recorded", _where(lambda of: of.queue, name)
 
 
-def _is_of_queue(world: World, name: str) -> Rows:
-    rows: Rows = world.queue == name
-    return rows
+def _where(column: Callable[[World], NDArray[Any]], value: object) -> Callable[[World], Rows]:
+    """Return what tells the jobs of a world whose *column* has a value."""
+    return lambda world: column(world) == value

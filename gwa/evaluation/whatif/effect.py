@@ -52,8 +52,7 @@ class Simulated:
     def slowdown(self) -> Floats:
         """The bounded slowdown of each job (Feitelson 2001)."""
         run = self.world.run
-        slowdown: Floats = np.maximum((self.wait + run) / np.maximum(run, TAU), 1.0)
-        return slowdown
+        return np.maximum((self.wait + run) / np.maximum(run, TAU), 1.0)
 
     @property
     def waiting(self) -> float:
@@ -184,26 +183,11 @@ def effect(
     name: str = "",
 ) -> Effect | None:
     """
-    Return what a change does to a *measure*.
+    Return what a change does to a *measure*, None where a world has no job that is meant.
 
-    Parameters
-    ----------
-    measure
-        What is compared.
-    pairs
-        The replays of the ensemble; the first one gives the numbers before and after.
-    error
-        The error of replays: that of the logarithm of a ratio.
-    within
-        Returns the jobs of a world that are meant; by default all.
-    name
-        What the class is called; by default the measure is.
-
-    Returns
-    -------
-    Effect or None
-        None where a world has no such job.
-
+    The first of *pairs*, the replays of the ensemble, gives the numbers before and after; *error* is that of
+    replays, of the logarithm of a ratio. *within* returns the jobs of a world that are meant, by default all,
+    and *name* is what that class is called, by default what the measure is.
     """
     summaries = [_summaries(measure, pair, within) for pair in pairs]
     weeks = 1 + int(pairs[0].old.world.span / WEEK)

@@ -6,14 +6,13 @@ from gwa.evaluation.capacity.page import picture
 from gwa.evaluation.whatif import words
 from gwa.evaluation.whatif.answer import Answer
 from gwa.evaluation.whatif.effect import SLOWDOWN, TAIL, WAIT, Effect
-from gwa.evaluation.whatif.validation import OFFSET, Level
+from gwa.evaluation.whatif.validation import OFFSET
 from gwa.report.document import (
     Block,
     Column,
     Fact,
     Facts,
     FactTable,
-    Figure,
     Note,
     Report,
     Section,
@@ -38,6 +37,13 @@ NO_RATIO_NOTE = (
     " of the log, so there is no ratio."
 )
 
+TRUST_HELP = (
+    "The jobs of the log, replayed on the machine as it was, should wait as they did. They do not wait"
+    " exactly as long, since a replay knows neither priorities nor limits nor outages. How like both are does"
+    " not say whether a change is foretold well: only months that were held out do, and only of more"
+    " processors."
+)
+
 PLACES = {WAIT.name: "mean", TAIL.name: "95 % within"}
 """The measures of the picture, as its axis names them."""
 
@@ -60,7 +66,7 @@ def report(answer: Answer, name: str) -> Report:
         Section("answer", "The answer", "", tuple(_answer(answer)), is_on_top=True),
         Section("caveats", "What it rests on", "", tuple(_caveats(answer)), "How far to trust it"),
         Section(
-            "trust", "The replay beside the log", _trust_help(), tuple(_trust(answer)), "How far to trust it"
+            "trust", "The replay beside the log", TRUST_HELP, tuple(_trust(answer)), "How far to trust it"
         ),
         Section("classes", "By size and queue", "", tuple(_by_class(answer)), "By size and queue"),
         Section("replays", "The replays", "", (_replays(answer),), "How far to trust it"),
@@ -172,15 +178,6 @@ def _replays(answer: Answer) -> Table:
     return Table("replays", "The replays of the ensemble", columns, rows)
 
 
-def _trust_help() -> str:
-    return (
-        "The jobs of the log, replayed on the machine as it was, should wait as they did. They do not wait"
-        " exactly as long, since a replay knows neither priorities nor limits nor outages. How like both are"
-        " does not say whether a change is foretold well: only months that were held out do, and only of more"
-        " processors."
-    )
-
-
 def _trust(answer: Answer) -> Iterator[Block]:
     validation = answer.validation
     if not validation.level.jobs:
@@ -197,10 +194,13 @@ def _trust(answer: Answer) -> Iterator[Block]:
             Column("level", "Replayed over recorded"),
         ),
         tuple(
-            (level.name, level.jobs, level.recorded, level.simulated, _times_recorded(level))
+            (
+                level.name, level.jobs, level.recorded, level.simulated,
+                f"× {words.times(level.ratio)}" if level.recorded else None,
+            )
             for level in (validation.level, *validation.sizes)
         ),
-    )
+    )  # fmt: skip
     if len(validation.weeks) > 2:  # noqa: PLR2004 - two points are no curve
         hours = {
             "recorded": (validation.weeks, validation.recorded / 3600),
@@ -217,17 +217,19 @@ def _trust(answer: Answer) -> Iterator[Block]:
         )
 
 
-def _times_recorded(level: Level) -> str | None:
-    return f"× {words.times(level.ratio)}" if level.recorded else None
-
-
 def _by_class(answer: Answer) -> Iterator[Block]:
     for id, title, effects in (  # noqa: A001 - as blocks call it
         ("sizes", "Mean wait by size", answer.sizes),
         ("queues", "Mean wait by queue", answer.queues),
     ):
         if effects:
-            yield _figure(id, title, effects)
+            now: list[Point] = [(one.old, None) for one in effects]
+            changed: list[Point] = [(one.new, None) for one in effects]
+            alt = f"The simulated mean waits of {len(effects)} classes of jobs, now and changed."
+            names = [Verbatim(one.name) for one in effects]
+            yield groups(
+                id, title, names, {"now": now, "changed": changed}, "", "Mean wait", alt, unit="seconds"
+            )
             yield Table(
                 f"{id}-table",
                 title,
@@ -245,16 +247,3 @@ def _by_class(answer: Answer) -> Iterator[Block]:
                 ),
                 RATIO_NOTE,
             )
-
-
-def _figure(id: str, title: str, effects: tuple[Effect, ...]) -> Figure:  # noqa: A002 - as blocks call it
-    return groups(
-        id,
-        title,
-        [Verbatim(one.name) for one in effects],
-        {"now": [(one.old, None) for one in effects], "changed": [(one.new, None) for one in effects]},
-        "",
-        "Mean wait",
-        f"The simulated mean waits of {len(effects)} classes of jobs, now and changed.",
-        unit="seconds",
-    )

@@ -7,7 +7,7 @@ On public logs, the logarithm of a change from one half-year to another has an r
 is the least error that any answer states.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log, sqrt
@@ -63,26 +63,12 @@ class Validation:
     """
     The replay of the machine as it was, against the log.
 
-    Parameters
-    ----------
-    level
-        Of all jobs with a recorded wait.
-    sizes
-        The same by class of size.
-    weeks
-        Weeks of the log that have enough jobs to be compared: their numbers from 0, and the mean *recorded*
-        and *simulated* waits in seconds.
-    span
-        Length of the log in weeks.
-    blocks
-        Half-years of the log that the error rests on.
-    error
-        The error of the logarithm of a ratio of mean waits, of all jobs.
-    requested
-        The share of the jobs with a requested time.
-    capacity_is_stated
-        Whether the size of the machine is stated, not the most that was busy at once.
-
+    *level* is that of all jobs with a recorded wait, *sizes* those by class of size. *weeks* are the numbers,
+    from 0, of weeks of the log that have enough jobs to be compared, with their mean *recorded* and
+    *simulated* waits in seconds. *span* is the length of the log in weeks. *error* is that of the logarithm
+    of a ratio of mean waits, of all jobs; it rests on so many *blocks*, half-years of the log. *requested* is
+    the share of the jobs with a requested time. *capacity_is_stated* says whether the size of the machine is
+    stated, not the most that was busy at once.
     """
 
     level: Level
@@ -99,15 +85,14 @@ class Validation:
     @property
     def gaps(self) -> tuple[str, ...]:
         """What the log does not say, so that the replay rests on something else."""
-        return tuple(self._gaps())
-
-    def _gaps(self) -> Iterator[str]:
-        if not self.level.jobs:
-            yield "The log records no waits that the replay could be compared with."
-        if not self.requested:
-            yield "No job records a requested time, so the replayed scheduler knows run times."
-        if not self.capacity_is_stated:
-            yield "The size of the machine is not stated; it is taken as the most that was ever busy."
+        known = {
+            "The log records no waits that the replay could be compared with.": self.level.jobs,
+            "No job records a requested time, so the replayed scheduler knows run times.": self.requested,
+            "The size of the machine is not stated; it is taken as the most that was ever busy.": (
+                self.capacity_is_stated
+            ),
+        }
+        return tuple(text for text, is_known in known.items() if not is_known)
 
 
 def validate(world: World, start: Floats, *, capacity_is_stated: bool) -> Validation:

@@ -16,7 +16,6 @@ ASSUMPTIONS: Final = (
     "jobs take the recorded run times",
 )
 
-
 NOT_VALIDATED: Final = "Not validated against this log"
 
 

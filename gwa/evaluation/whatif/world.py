@@ -31,27 +31,13 @@ class World:
     """
     Jobs in the order of submission, as arrays of equal length, and the machine that they are submitted to.
 
-    Parameters
-    ----------
-    submit, run
-        Seconds. A job is submitted when it could have started, which is later for one that was held.
-    wait
-        The recorded wait in seconds; nan where it is not recorded.
-    requested
-        The requested time in seconds; nan where none was requested.
-    size
-        How many processors, or GPUs, each job holds.
-    job
-        The number of the job in the log; `NEW` for one that the log does not have.
-    queue, user
-        Their names, empty where they are not recorded.
-    capacity
-        How many processors, or GPUs, the machine has.
-    policy
-        The name of the scheduler's policy, see `gwa.simulation.backfilling.POLICIES`.
-    unit
-        What *size* and *capacity* count: `PROCESSORS` or `GPUS`.
+    *submit*, *wait*, *run* and *requested* are in seconds; a wait that is not recorded and a time that was
+    not requested are nan. A job is submitted when it could have started, which is later for one that was
+    held. *size* is how many processors, or GPUs, a job holds; *job* is its number in the log, `NEW` for one
+    that the log does not have; *queue* and *user* are names, empty where they are not recorded.
 
+    *capacity* is how many processors, or GPUs, the machine has, *policy* the name of the scheduler's, see
+    `gwa.simulation.backfilling.POLICIES`; *unit* is what sizes and capacity count: `PROCESSORS` or `GPUS`.
     """
 
     submit: Floats

@@ -18,7 +18,6 @@ REQUIRED_FIELDS: Final = ("submit_time", "run_time")
 
 EXPECTED: Final = "expected columns named as in GWF, SubmitTime and RunTime at least"
 
-
 MAXIMUM_SHOWN: Final = 10
 """The number of columns that are named where more are not read."""
 

@@ -10,6 +10,7 @@ from gwa.formats.builtin._columns import is_packed
 from gwa.formats.remote import address
 from gwa.ingest.counting import RowCounts
 from gwa.ingest.source.head import FileHead
+from gwa.store.engines.duckdb import literal
 from gwa.store.schema import EXTENSION_NAMES, GWF_NAMES
 from gwa.store.store import Store
 
@@ -19,7 +20,6 @@ TASK_COLUMNS: Final = frozenset(
     {"id", "ts_submit", "runtime", "wait_time", "resource_amount_requested", "workflow_id"}
 )
 """Columns by which tables of tasks of the Workflow Trace Archive are recognised."""
-
 
 LIST_COLUMNS: Final = {
     "source_ids": ("source_id", "source_id"),
@@ -51,6 +51,12 @@ def columns_of(head: FileHead) -> Sequence[str]:
 def escaped_path(head: FileHead) -> str:
     """Return the path of *head*, escaped so that DuckDB does not read it as a pattern."""
     return address(head.path)
+
+
+def rows_of(heads: Sequence[FileHead]) -> str:
+    """Return the query for the rows of all files."""
+    files = ", ".join(literal(escaped_path(head)) for head in heads)
+    return f"from read_parquet([{files}], union_by_name = true)"
 
 
 def refuse_bombs(heads: Sequence[FileHead]) -> None:

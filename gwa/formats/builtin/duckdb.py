@@ -122,8 +122,7 @@ def _refuse_truncated(store: Store, path: Path) -> None:
         "select block_size from pragma_database_size() where database_name not in ('temp')"
     )
     if last is not None and path.stat().st_size < FIRST_BLOCK_OFFSET + (last + 1) * size:
-        message = f"{path}: is cut off: jobs at its end are missing"
-        raise TraceError(message)
+        raise TraceError(f"{path}: is cut off: jobs at its end are missing")
 
 
 def _refuse_impossible(store: Store, path: Path) -> None:
@@ -247,16 +246,14 @@ def write(store: Store, path: Path) -> None:
     refuse_packed_name(path)
     log = Path(f"{path}.wal")
     if log.exists():
-        message = f"{path}: another program has it open, or broke off: there is a {log.name}"
-        raise OutputError(message)
+        raise OutputError(f"{path}: another program has it open, or broke off: there is a {log.name}")
     with whole(path) as part:
         try:
             with (RequestStore if store.holds == RequestStore.holds else Store).create(part) as copy:
                 (_copy_requests if store.holds == RequestStore.holds else _copy)(store, copy)
                 copy.flush()
         except duckdb.Error as error:
-            message = f"{path}: cannot be written: {str(error).splitlines()[0]}"
-            raise OutputError(message) from error
+            raise OutputError(f"{path}: cannot be written: {str(error).splitlines()[0]}") from error
 
 
 FORMAT = Format(

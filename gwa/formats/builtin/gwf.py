@@ -112,12 +112,10 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     """Return a store with the jobs of GWF files; files of one trace must have the same columns."""
     for head in heads:
         if _is_workflow(head):
-            message = f"{head.path}: {WORKFLOW_REASON}"
-            raise TraceError(message)
+            raise TraceError(f"{head.path}: {WORKFLOW_REASON}")
     variants = {_variant(head) for head in heads if head.rows(COMMENT)} or {GwfVariant()}
     if len(variants) > 1:
-        message = f"{heads[0].path}: the files differ in their columns: give files of one kind"
-        raise TraceError(message)
+        raise TraceError(f"{heads[0].path}: the files differ in their columns: give files of one kind")
     with new_store(options) as store:
         comments = (comment for head in heads for comment in head.comments(COMMENT))
         ingest(store, heads, _converter_spec(variants.pop(), declared_fields(comments)), options)

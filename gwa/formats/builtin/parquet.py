@@ -25,6 +25,7 @@ from gwa.formats.builtin._parquet import (
     output_columns,
     refuse_bombs,
     row_counts,
+    rows_of,
 )
 from gwa.formats.remote import address, is_remote, remote_files
 from gwa.formats.tables.vocabulary import meanings
@@ -92,8 +93,7 @@ def _fill_or_close(store: Store, heads: Sequence[FileHead], options: ReadOptions
         if isinstance(error, TraceError):
             raise
         reason = first_line(error) if isinstance(error, duckdb.Error) else error
-        message = f"{heads[0].path}: cannot be read: {reason}"
-        raise TraceError(message) from error
+        raise TraceError(f"{heads[0].path}: cannot be read: {reason}") from error
     except BaseException:
         store.close()
         raise
@@ -101,7 +101,7 @@ def _fill_or_close(store: Store, heads: Sequence[FileHead], options: ReadOptions
 
 
 def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None:
-    store.connection.execute(f"create temp view file as {_rows(heads)}")
+    store.connection.execute(f"create temp view file as {rows_of(heads)}")
     notes = [note for head in heads for note in _notes(store, head)]
     types = {row[0]: row[1] for row in store.rows("describe from file")}
     ours = len(notes) == len(heads)
@@ -130,12 +130,6 @@ def _has_our_columns(types: Mapping[str, str]) -> bool:
     }
 
 
-def _rows(heads: Sequence[FileHead]) -> str:
-    """Return the query for the rows of all files."""
-    files = ", ".join("'" + escaped_path(head).replace("'", "''") + "'" for head in heads)
-    return f"from read_parquet([{files}], union_by_name = true)"
-
-
 def _use_in_place(
     store: Store, heads: Sequence[FileHead], types: Mapping[str, str], options: ReadOptions
 ) -> bool:
@@ -144,7 +138,7 @@ def _use_in_place(
         field.name if field.name in types else f"cast(null as {field.sql}) as {field.name}"
         for field in FIELDS
     ]
-    store.view(f"select {', '.join(columns)} {_rows(heads)}")
+    store.view(f"select {', '.join(columns)} {rows_of(heads)}")
     if options.engine and options.on_spark:
         store.over([str(head.path.absolute()) for head in heads], options.engine)
     if is_clean(store):

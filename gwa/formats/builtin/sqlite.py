@@ -123,8 +123,7 @@ def _fill_metadata(
         try:
             unpack(store, notes)
         except ValueError as error:
-            message = f"{heads[0].path}: {error}"
-            raise TraceError(message) from error
+            raise TraceError(f"{heads[0].path}: {error}") from error
     else:
         store.insert("sources", source_rows(heads, file_counts))
     if options.system:
@@ -194,8 +193,7 @@ def write(store: Store, path: Path) -> None:
                 _write_tables(store, database)
                 database.execute("commit")
         except sqlite3.Error as error:
-            message = f"{path}: cannot be written: {error}"
-            raise OutputError(message) from error
+            raise OutputError(f"{path}: cannot be written: {error}") from error
 
 
 def _write_tables(store: Store, database: sqlite3.Connection) -> None:

@@ -20,10 +20,10 @@ from gwa.formats.builtin._columns import source_rows
 from gwa.formats.builtin._parquet import (
     TASK_COLUMNS,
     columns_of,
-    escaped_path,
     first_line,
     refuse_bombs,
     row_counts,
+    rows_of,
 )
 from gwa.ingest.cleaning import insert_jobs
 from gwa.ingest.counting import RowCounts, finish_store
@@ -81,18 +81,14 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
             store.connection.execute("set variable status = cast($value as integer)", {"value": status})
             _fill(store, heads, options)
     except duckdb.Error as error:
-        message = f"{heads[0].path}: cannot be read: {first_line(error)}"
-        raise TraceError(message) from error
+        raise TraceError(f"{heads[0].path}: cannot be read: {first_line(error)}") from error
     return store
 
 
 def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None:
     """Insert the tasks, cleaned and counted, and their dependencies."""
     store.set_header(overridden((), options.system or {}))
-    files = ", ".join("'" + escaped_path(head).replace("'", "''") + "'" for head in heads)
-    store.connection.execute(
-        f"create temp view file as from read_parquet([{files}], union_by_name = true, filename = false)"
-    )
+    store.connection.execute(f"create temp view file as {rows_of(heads)}")
     types = {row[0]: str(row[1]) for row in store.rows("describe from file")}
     numbers = [
         f"nullif(try_cast({name} as double), -1) as {name}" for name in NUMBER_COLUMNS if name in types

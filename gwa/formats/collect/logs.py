@@ -21,12 +21,10 @@ from gwa.store.account import Account
 from gwa.store.options import ReadOptions
 from gwa.util.atomic import whole
 
-PATTERNS: Final[Mapping[str, str]] = {
-    "pbs": "[0-9]" * 8,
-    "lsf": "lsb.acct*",
-    "sge": "accounting*",
-}
+PATTERNS: Final[Mapping[str, str]] = {"pbs": "[0-9]" * 8, "lsf": "lsb.acct*", "sge": "accounting*"}
 """The names of the logs in the folder of each batch system, without the suffix of compressed ones."""
+
+EXAMPLES: Final = {"pbs": "20251003", "lsf": "lsb.acct", "sge": "accounting"}
 
 BLOCK: Final = 1 << 20
 
@@ -50,9 +48,9 @@ def logs_of(system: str, place: Path) -> list[Path]:
     if not place.is_dir():
         raise TraceError(f"{place}: there is no such folder, expected that of the logs of {system}")
     pattern = PATTERNS[system]
-    found = [path for path in place.iterdir() if path.is_file() and _is_log(path, pattern)]
+    found = [path for path in place.iterdir() if path.is_file() and Path(plain_name(path)).match(pattern)]
     if not found:
-        raise TraceError(f"{place}: has no logs of {system}, expected files called {_example(system)}")
+        raise TraceError(f"{place}: has no logs of {system}, expected files called {EXAMPLES[system]}")
     return sorted(found)
 
 
@@ -72,14 +70,6 @@ def collect_logs(system: str, place: Path, out: Path, *, options: ReadOptions, c
             account, _ = append(parts, out, name=system, options=options, command=command)
         work.discard()
     return New(account, len(logs), len(parts))
-
-
-def _is_log(path: Path, pattern: str) -> bool:
-    return Path(plain_name(path)).match(pattern)
-
-
-def _example(system: str) -> str:
-    return {"pbs": "20251003", "lsf": "lsb.acct", "sge": "accounting"}[system]
 
 
 def _new_part(log: Path, known: Known, folder: Path) -> Path | None:

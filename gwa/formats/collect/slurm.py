@@ -145,7 +145,7 @@ def _groups(pieces: Pieces) -> Iterator[Pieces]:
         if group:
             before = group[-1][0]
             is_new_month = before.month != day.month and any(
-                _has_rows(path) for _, of in group for path in of
+                path.stat().st_size > len(_header(path)) for _, of in group for path in of
             )
             if (
                 day - before > timedelta(days=1)
@@ -162,10 +162,6 @@ def _groups(pieces: Pieces) -> Iterator[Pieces]:
 def _header(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.readline()
-
-
-def _has_rows(path: Path) -> bool:
-    return path.stat().st_size > len(_header(path))
 
 
 def _joined(kind: str, group: Pieces, folder: Path, collected: Collected) -> Path | None:

@@ -38,10 +38,7 @@ def batsim(store: Store, folder: Path) -> Sequence[str]:
     write_json(
         store,
         folder / "workload.json",
-        [
-            (f'{{"nb_res": {cpus(store)}, "jobs": [\n', JOBS),
-            ('\n], "profiles": {\n', PROFILES),
-        ],
+        [(f'{{"nb_res": {cpus(store)}, "jobs": [\n', JOBS), ('\n], "profiles": {\n', PROFILES)],
         "\n}}\n",
     )
     (folder / "platform.xml").write_text(platform(system_name(store), cpus(store)), encoding="utf-8")

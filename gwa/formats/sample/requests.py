@@ -33,7 +33,6 @@ COLUMNS: Final = (
     "blocks",
 )  # fmt: skip
 
-
 LINES_BEFORE: Final = 3
 """Lines of the file before the first request: what is known, and the names of the columns."""
 

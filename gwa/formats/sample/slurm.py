@@ -8,7 +8,7 @@ from struct import pack
 from typing import Final
 from zlib import crc32
 
-from gwa.formats.sample.workload import DAY, Job, User
+from gwa.formats.sample.workload import DAY, Job
 
 COLUMNS: Final = (
     "JobID", "JobIDRaw", "JobName", "User", "Group", "Account", "Cluster", "Partition", "QOS", "Submit",
@@ -67,7 +67,9 @@ def _job(job: Job) -> dict[str, object]:
         "Cluster": CLUSTER,
         "Partition": job.kind.partition,
         "QOS": job.qos,
-        "State": f"CANCELLED by {_uid(job.user)}" if job.state == "CANCELLED" else job.state,
+        "State": f"CANCELLED by {FIRST_UID + int(job.user.name[1:])}"
+        if job.state == "CANCELLED"
+        else job.state,
         "ExitCode": EXIT_CODES.get(job.state, "0:0"),
         "NNodes": job.nodes,
         "AllocCPUS": job.all_cores if has_run else 0,
@@ -135,10 +137,6 @@ def _times(job: Job) -> dict[str, object]:
 
 def _id(job: Job) -> str:
     return "{}_{}".format(*job.array) if job.array else str(job.number)
-
-
-def _uid(user: User) -> int:
-    return FIRST_UID + int(user.name[1:])
 
 
 def _stamp(time: int | None) -> str:

@@ -20,11 +20,7 @@ FRACTIONS: Final = {"fraction": 1.0, "percent": 1e-2}
 CODES: Final = {1: "completed", 0: "failed", 5: "cancelled"}
 TRES: Final = {"cpu": "cpu|1", "node": "node|4", "gpu": r"gres/gpu(?::[^=,]*)?|1001|1002"}
 
-DATES: Final = {
-    "d/m/y": ("%d/%m/%Y",),
-    "m/d/y": ("%m/%d/%Y",),
-    "d.m.y": ("%d.%m.%Y",),
-}
+DATES: Final = {"d/m/y": ("%d/%m/%Y",), "m/d/y": ("%m/%d/%Y",), "d.m.y": ("%d.%m.%Y",)}
 CLOCKS: Final = ("", " %H:%M:%S", " %H:%M", " %H:%M:%S.%f", " %I:%M:%S %p", " %I:%M %p")
 CTIME: Final = ("%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %Z %Y")
 COMPACT: Final = ("%Y%m%dT%H%M%S", "%Y%m%d%H%M%S", "%Y%m%dT%H%M%SZ")

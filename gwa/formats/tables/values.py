@@ -1,6 +1,6 @@
 """The values of a sample as numbers, and what they tell of the units of columns."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Final, Self
 
@@ -127,6 +127,26 @@ def epoch_unit(column: Column) -> str:
     """Return the unit of numbers that are times since 1970; "" if they are not."""
     middle = median(column)
     return next((unit for unit, (low, high) in EPOCHS.items() if low <= middle < high), "")
+
+
+def time_unit(column: Column, orders: Sequence[str]) -> str:
+    """Return the unit of times by their values; "" if they leave a choice."""
+    if column.shape == "slashes":
+        return orders[0] if len(orders) == 1 else ""
+    if column.shape in TIME_SHAPES:
+        return TIME_SHAPES[column.shape]
+    if column.looks("compact"):
+        return "compact"
+    if column.shape == "number" and EXCEL_DAYS[0] <= median(column) <= EXCEL_DAYS[1]:
+        return ""
+    return epoch_unit(column) or "s"
+
+
+def duration_unit(column: Column) -> str:
+    """Return the unit of durations that their form tells; "" for numbers, and for what may be MM:SS."""
+    unit = DURATION_SHAPES.get(column.shape, "")
+    is_short = unit == "clock" and all(text.count(":") == 1 for text in column.values)
+    return "" if is_short else unit
 
 
 def is_time(column: Column) -> bool:

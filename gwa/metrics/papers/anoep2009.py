@@ -149,15 +149,7 @@ def fitted(measured: Measured, candidates: Sequence[str | type[Distribution]] = 
     return Fits(tuple(fits), of_thesis.refused)
 
 
-def _ln(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.log(values)
-
-
-def _log2(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.log2(values)
-
-
-LOGARITHMS: Final = {NATURAL: _ln, BINARY: _log2}
+LOGARITHMS: Final = {NATURAL: np.log, BINARY: np.log2}
 NUMBERS: Final = {NATURAL: math.e, BINARY: 2.0}
 """The bases as numbers."""
 

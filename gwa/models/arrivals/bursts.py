@@ -98,10 +98,6 @@ class Bursts(Arrivals):
     def _scale(self) -> float:
         return (self.tail - 1) * self.gap
 
-    def _inside(self) -> float:
-        """Return the probability of gaps up to the longest."""
-        return -math.expm1(self._log_beyond())
-
     def _log_beyond(self) -> float:
         """Return the logarithm of the probability of longer gaps, which may be too small for itself."""
         return -self.tail * math.log1p((self.longest or math.inf) / self._scale())
@@ -119,7 +115,7 @@ class Bursts(Arrivals):
         """Draw *n* gaps between batches."""
         if self.longest is None:
             return rng.pareto(self.tail, n) * self._scale()
-        return np.expm1(-np.log1p(-self._inside() * rng.random(n)) / self.tail) * self._scale()
+        return np.expm1(-np.log1p(math.expm1(self._log_beyond()) * rng.random(n)) / self.tail) * self._scale()
 
     def _draw_batches(self, rng: np.random.Generator, n: int) -> Ints:
         """Draw the sizes of *n* batches."""

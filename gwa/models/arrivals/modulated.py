@@ -173,8 +173,7 @@ def _factors(counts: Floats, phase: "np.ndarray", size: int) -> Floats:
     """Return the mean of *counts* at each phase of a cycle, scaled to mean 1; 1 at phases not observed."""
     total, slots = np.bincount(phase, counts, size), np.bincount(phase, minlength=size)
     means = total / np.maximum(slots, 1)
-    factors: Floats = np.where(slots, means / means[slots > 0].mean(), 1.0)
-    return factors
+    return np.where(slots, means / means[slots > 0].mean(), 1.0)
 
 
 def _memory(counts: Floats, mean: Floats) -> tuple[float, ...]:

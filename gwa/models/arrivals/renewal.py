@@ -1,7 +1,7 @@
-"""Arrivals whose gaps are independent and have any distribution."""
+"""Arrivals whose gaps are independent: exponential, or of any distribution."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, Self
 
 import numpy as np
@@ -15,6 +15,33 @@ from gwa.statistics.sample import Floats
 from gwa.store.store import Store
 
 CANDIDATES: Final = ("exponential", "lognormal", "weibull", "gamma", "hyperexponential", "lognormalmixture")
+
+
+@dataclass(frozen=True)
+class Poisson(Arrivals):
+    """The Poisson process: gaps are exponential and independent, whatever the hour."""
+
+    gap: Annotated[float, positive("mean time between arrivals", "s")]
+
+    name = "poisson"
+    title = "Poisson process"
+
+    @classmethod
+    def fit(cls, store: Store, table: str = "jobs", column: str = "submit_time") -> Self:
+        """Fit the mean gap."""
+        return cls(sample_gaps(store, table, column).mean())
+
+    def times(self, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield an endless stream of blocks of arrival times."""
+        last = 0.0
+        for size in block_sizes():
+            exact = last + np.cumsum(rng.exponential(self.gap, size))
+            last = float(exact[-1])
+            yield np.floor(exact)
+
+    def scale_gaps(self, factor: float) -> Self:
+        """Return the process with interarrival gaps multiplied by *factor*."""
+        return replace(self, gap=self.gap * factor)
 
 
 @dataclass(frozen=True)

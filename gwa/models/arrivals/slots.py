@@ -99,8 +99,7 @@ def _shares(distribution: Distribution, first: float) -> Floats:
     """Return the share of each slot, all 0 if the slots have no mass."""
     mass = np.diff(distribution.cdf(first + np.arange(SLOTS + 1) - 0.5))
     total = mass.sum()
-    shares: Floats = mass / total if total > 0 else mass
-    return shares
+    return mass / total if total > 0 else mass
 
 
 @dataclass(frozen=True)

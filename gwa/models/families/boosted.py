@@ -132,7 +132,10 @@ class Boosted(RowModel):
         classes = [_Classes.of(*span) for span in rows.spans().values()]
         jobs = _chosen(len(rows.times) - 2)
         before = np.array([each.of_job[jobs - 1] for each in classes])
-        same = [values[jobs] == values[jobs - 1] for values in _in_order(rows)]
+        same = [
+            values[jobs] == values[jobs - 1]
+            for values in (rows.values[name] for name in rows.marginals.columns)
+        ]
         hours = np.floor(rows.times % DAY / HOUR).astype(np.int64)
         known: Table = np.zeros((2 * len(classes) + 1, jobs.size), np.int64)
         known[: len(classes)] = before
@@ -199,10 +202,6 @@ def _chosen(last: int) -> Ints:
     if rows.size > MAXIMUM_FITTED:
         rows = np.sort(np.random.default_rng(SEED).choice(rows, MAXIMUM_FITTED, replace=False))
     return rows
-
-
-def _in_order(rows: Rows) -> list[Floats]:
-    return [rows.values[name] for name in rows.marginals.columns]
 
 
 def _grow(known: Table, classes: _Classes, jobs: Ints, same: NDArray[np.bool_]) -> Questions:

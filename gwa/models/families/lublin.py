@@ -91,8 +91,7 @@ class Sizes(Parameters):
         )
         rounded = np.minimum(np.floor(power + 0.5), math.floor(self.high))
         power = np.where(kind < self.serial + self.powers_of_two, rounded, power)
-        procs: NDArray[np.int64] = np.where(kind < self.serial, 1, np.floor(2**power + 0.5)).astype(np.int64)
-        return procs
+        return np.where(kind < self.serial, 1, np.floor(2**power + 0.5)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -129,8 +128,7 @@ class RunTimes(Parameters):
 
     def draw(self, rng: np.random.Generator, procs: NDArray[np.int64]) -> Floats:
         """Draw run times in whole seconds for jobs of *procs* processors."""
-        seconds: Floats = np.floor(self.stretch * np.exp(self._logarithms(rng, procs)))
-        return seconds
+        return np.floor(self.stretch * np.exp(self._logarithms(rng, procs)))
 
     def limit(self, longest: float) -> Self:
         """Return run times up to the *longest* in seconds, if both gammas have their median below it."""
@@ -327,16 +325,14 @@ def size_probabilities(
 
     def cdf(power: Floats) -> Floats:
         corners = ([low, middle, high], [0.0, first, 1.0])
-        shares: Floats = np.interp(power, *corners) if middle < high else (power >= low).astype(np.float64)
-        return shares
+        return np.interp(power, *corners) if middle < high else (power >= low).astype(np.float64)
 
     power = np.log2(sizes)
     is_power = power == np.rint(power)
     above = np.where(power == math.floor(high), high, power + 0.5)
     rounded = np.where(is_power, cdf(above) - cdf(power - 0.5), 0.0)
     plain = cdf(np.log2(sizes + 0.5)) - cdf(np.log2(sizes - 0.5))
-    probabilities: Floats = powers * rounded + (1 - powers) * plain
-    return probabilities
+    return powers * rounded + (1 - powers) * plain
 
 
 def _fit_run_times(store: Store, table: str) -> RunTimes:

@@ -147,8 +147,7 @@ class TasksModel(Model):
             rounded = np.minimum(rounded, math.floor(self.size.high))
         power = np.where(rng.random(n) < self.powers_of_two, rounded, power)
         parallel = rng.random(n) >= self.sequential
-        procs: NDArray[np.int64] = np.where(parallel, np.rint(self.size.base**power), 1).astype(np.int64)
-        return procs
+        return np.where(parallel, np.rint(self.size.base**power), 1).astype(np.int64)
 
     def limit_processors(self, cpus: int) -> Self:
         """Return the model for a system of *cpus* processors: larger sizes are drawn again."""
@@ -210,7 +209,8 @@ class BagsModel(TasksModel):
         """Fit the parameters of bags and of their tasks."""
         sizes = store.sample("size", bags(store, definition))
         several = sizes.restrict(low=2.0)
-        gaps, variances = _gaps_in_bags(store, definition), _run_time_variances(store, definition)
+        gaps = _gaps_in_bags(store, definition)
+        variances = store.sample("round(variance)", _by_bag(store, definition)).restrict(low=1.0)  # in s²
         return cls.task_parameters(store) | {
             "arrivals": Slots.fit(store, bags(store, definition), "start"),
             "singles": 1 - several.n / sizes.n,
@@ -218,7 +218,7 @@ class BagsModel(TasksModel):
                 fit_rounded(several, "bag_size", math.e, low=MINIMUM_LOG_SIZE), several.max()
             ),
             "task_gap": fit_rounded(gaps.restrict(high=120.0), "task_gap", 2.0, high=MAXIMUM_LOG2_GAP),
-            "simultaneous": _simultaneous_share(gaps),
+            "simultaneous": 1 - gaps.restrict(above=0.0).n / gaps.n if gaps.n else 0.0,
             "run_time": fit_rounded(_run_time_centres(store, definition), "run_time", math.e),
             "variance": truncate_above(fit_rounded(variances, "variance", math.e), variances.max()),
             "correlation": _correlate_variance(store, definition),
@@ -255,8 +255,7 @@ class BagsModel(TasksModel):
 
     def _draw_sizes(self, rng: np.random.Generator, n: int) -> NDArray[np.int64]:
         several = np.maximum(np.rint(self.bag_size.rvs(rng, n)), 2.0)
-        sizes: NDArray[np.int64] = np.where(rng.random(n) < self.singles, 1.0, several).astype(np.int64)
-        return sizes
+        return np.where(rng.random(n) < self.singles, 1.0, several).astype(np.int64)
 
     def draw_users(self, rng: np.random.Generator, n: int) -> Block:
         """Draw the users of *n* bags: this model has none."""
@@ -300,11 +299,6 @@ def _gaps_in_bags(store: Store, definition: Definition) -> Sample:
     )
 
 
-def _simultaneous_share(gaps: Sample) -> float:
-    """Return the share of *gaps* that are 0."""
-    return 1 - gaps.restrict(above=0.0).n / gaps.n if gaps.n else 0.0
-
-
 def _by_bag(store: Store, definition: Definition) -> str:
     """Return the query for the geometric mean and the variance of run times in bags of two or more tasks."""
     return (
@@ -319,11 +313,6 @@ def _run_time_centres(store: Store, definition: Definition) -> Sample:
         "round(exp(avg(ln(greatest(run_time, 1))) over (partition by bag)))",
         f"(select * from {bagged(store, definition)} where run_time >= 0) as tasks",
     )
-
-
-def _run_time_variances(store: Store, definition: Definition) -> Sample:
-    """Return the variances of run times in bags, rounded to whole s², those below 1 left out."""
-    return store.sample("round(variance)", _by_bag(store, definition)).restrict(low=1.0)
 
 
 def _correlate_variance(store: Store, definition: Definition) -> float:

@@ -66,8 +66,7 @@ def boosting_of_failures(problem: Problem) -> Floats | None:
         model = HistGradientBoostingClassifier(**OPTIONS).fit(x[train], labels[train])
     scale = LogisticRegression().fit(model.decision_function(x[valid])[:, None], labels[valid])
     p: Floats = scale.predict_proba(model.decision_function(x[test])[:, None])[:, 1]
-    found: Floats = np.clip(p, MINIMUM_PROBABILITY, 1 - MINIMUM_PROBABILITY)
-    return found
+    return np.clip(p, MINIMUM_PROBABILITY, 1 - MINIMUM_PROBABILITY)
 
 
 def _matrix(problem: Problem) -> Floats:

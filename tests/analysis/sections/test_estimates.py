@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from gwa.analysis.base import analyses
-from gwa.analysis.findings.overestimates import overestimates
-from gwa.analysis.findings.round_requests import round_requests
+from gwa.analysis.findings.requests import overestimates, round_requests
 from gwa.store.store import Store
 from tests.analysis.sections.blocks import START, facts, figures, notes
 

@@ -1,1 +1,1 @@
-"""The kinds of changes, one in each file, found by looking; see `gwa.evaluation.whatif.change`."""
+"""The kinds of changes, found by looking; see `gwa.evaluation.whatif.change`."""

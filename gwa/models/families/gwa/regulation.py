@@ -49,8 +49,7 @@ def choose_sessions(times: Floats, work: Floats, mean: float, state: Floats, reg
     `MAXIMUM_LAG` sessions behind the queue's last, it is the session that has waited longest. The *state* is
     updated for the next call.
     """
-    chosen: Ints = compiled(_choose)(times, work, mean, state, regulated)
-    return chosen
+    return compiled(_choose)(times, work, mean, state, regulated)
 
 
 def _choose(times: Floats, work: Floats, mean: float, state: Floats, regulated: Ints) -> Ints:
@@ -94,8 +93,7 @@ def mean_backlog(times: Floats, work: Floats) -> float:
 
 def is_regulated(uniform: Floats, share: float) -> Ints:
     """Return 1 for the *share* of sessions whose *uniform* draw is below it, and 0 for the rest."""
-    regulated: Ints = (uniform < share).astype(np.int64)
-    return regulated
+    return (uniform < share).astype(np.int64)
 
 
 def fit_regulation(draws: Sequence[tuple[Floats, Floats]], target: float, rng: np.random.Generator) -> float:

@@ -119,5 +119,4 @@ def normal_scores(values: Floats | Ints) -> Floats:
 def standardize(values: Floats) -> Floats:
     """Scale *values* to mean 0 and variance 1; all 0 if they are equal."""
     deviation = values.std() if values.size else 0.0
-    scaled: Floats = (values - values.mean()) / deviation if deviation > 0 else np.zeros(values.size)
-    return scaled
+    return (values - values.mean()) / deviation if deviation > 0 else np.zeros(values.size)

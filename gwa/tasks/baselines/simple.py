@@ -1,9 +1,25 @@
-"""What is foretold by the request, and by what became of the user's last jobs."""
+"""What is foretold by bounds, by requests, by the last jobs, or without looking at the job at all."""
 
 import numpy as np
 
 from gwa.statistics.sample import Floats
-from gwa.tasks.baseline import Problem, around, baseline
+from gwa.tasks.baseline import LEVELS, Problem, around, baseline
+
+
+@baseline("bmbp-own")
+def bmbp_own(problem: Problem) -> Floats | None:
+    """
+    The upper bound on the wait that `gwa wait` gives, around the last wait; of waits only.
+
+    Where there is no bound, as of jobs that could not start at once, the upper quantile is that of `last`.
+    """
+    if problem.task.name != "wait":
+        return None
+    found = around(problem, problem.columns["wait_like_last"])
+    bound = problem.bound[problem.rows("test")]
+    upper = np.where(np.isnan(bound), found[:, 2], bound)
+    return np.column_stack([np.minimum(found[:, :2], upper[:, None]), upper])
+
 
 LAST: dict[str, str] = {
     "wait": "wait_like_last",
@@ -45,3 +61,16 @@ def recent_share(problem: Problem) -> Floats:
     like, any_kind = problem.columns["bad_like"], problem.columns["bad_mean"]
     known = np.where(np.isnan(like), any_kind, like)
     return np.where(np.isnan(known), problem.learnt.mean(), known)[problem.rows("test")]
+
+
+@baseline("train-median")
+def train_median(problem: Problem) -> Floats:
+    """The quantiles of the training and validation."""
+    quantiles = np.quantile(problem.learnt, LEVELS, method="inverted_cdf")
+    return np.tile(quantiles, (problem.rows("test").size, 1))
+
+
+@baseline("train-share", of_failures=True)
+def train_share(problem: Problem) -> Floats:
+    """The share of failures in the training and validation."""
+    return np.full(problem.rows("test").size, problem.learnt.mean())

@@ -1,4 +1,4 @@
-"""Another number of processors."""
+"""Another number of processors or GPUs."""
 
 from dataclasses import replace
 
@@ -16,4 +16,15 @@ def cpus(world: World, text: str, _: np.random.Generator) -> World:
     Jobs that no longer fit are not submitted.
     """
     capacity = resized(world.capacity, text, "--cpus")
+    return replace(world.only(world.size <= capacity), capacity=capacity)
+
+
+@change(Aspect.CAPACITY, "+20%")
+def gpus(world: World, text: str, _: np.random.Generator) -> World:
+    """
+    Number of GPUs, or a difference such as +20%; only jobs with GPUs are replayed, on the GPUs alone.
+
+    A part of a GPU counts as a whole one. Jobs that no longer fit are not submitted.
+    """
+    capacity = resized(world.capacity, text, "--gpus")
     return replace(world.only(world.size <= capacity), capacity=capacity)

@@ -1,4 +1,4 @@
-"""A limit on the requested time of a job."""
+"""What is asked of the scheduler: other requests and limits of time, another policy, fewer users."""
 
 from dataclasses import replace
 
@@ -7,10 +7,35 @@ import numpy as np
 from gwa.errors import ArgumentError
 from gwa.evaluation.whatif.change import Aspect, change
 from gwa.evaluation.whatif.world import NEW, World
+from gwa.simulation.backfilling import POLICIES
 from gwa.util.durations import duration
+
+PERFECT, DOUBLED = "perfect", "doubled"
 
 MAXIMUM_PARTS = 10_000
 """The most jobs that one job may be divided into."""
+
+
+@change(Aspect.REQUESTS, f"{PERFECT}|{DOUBLED}")
+def requests(world: World, text: str, _: np.random.Generator) -> World:
+    """
+    Requested times: perfect, each the run time of its job, or doubled.
+
+    Where no time was requested, the scheduler plans with the run time, of which doubled is the double.
+    """
+    if text not in (PERFECT, DOUBLED):
+        raise ArgumentError(f"--requests: '{text}' is no kind of request, expected {PERFECT} or {DOUBLED}")
+    if text == PERFECT:
+        return replace(world, requested=world.run)
+    return replace(world, requested=2 * np.where(world.requested > 0, world.requested, world.run))
+
+
+@change(Aspect.POLICY, "|".join(POLICIES))
+def scheduler(world: World, text: str, _: np.random.Generator) -> World:
+    """Policy of the scheduler."""
+    if text not in POLICIES:
+        raise ArgumentError(f"--scheduler: '{text}' is not a policy, expected one of {', '.join(POLICIES)}")
+    return replace(world, policy=text)
 
 
 @change(Aspect.WORKLOAD, "24h")
@@ -45,3 +70,12 @@ def walltime_cap(world: World, text: str, _: np.random.Generator) -> World:
         job=np.where(part == 0, divided.job, NEW),
         wait=np.where(part == 0, divided.wait, np.nan),
     )
+
+
+@change(Aspect.WORKLOAD, "USER")
+def without_user(world: World, text: str, _: np.random.Generator) -> World:
+    """Leave out the jobs of a user (repeatable)."""
+    own = world.user == text
+    if not own.any():
+        raise ArgumentError(f"--without-user: the log has no jobs of a user '{text}'")
+    return world.only(~own)

@@ -1,9 +1,46 @@
-"""Outages, missing rows, and stretches in which nothing was submitted and nothing ran."""
+"""How full the system is, when it stood still, and what changed."""
 
+from gwa.analysis import change_sentences
 from gwa.analysis.answers.stretches import length, long_still, missing_sentence, of_kind, still_sentence
 from gwa.analysis.finding import Facts, finding, knows_starts
+from gwa.util.units import WEEK
 from gwa.words.formatting import fraction, seconds
 from gwa.words.message import message, plural
+
+MINIMUM_FULL = 0.8
+MAXIMUM_IDLE = 0.3
+MAXIMUM_OVER = 0.02
+"""Where more processors than there are are busy for longer than this, their number means nothing; and where
+the log does not tell for longer what ran, so does the mean."""
+
+
+@finding("utilization.mean", "trace.cpus_inferred", "window.first", "window.last", section="utilization")
+def fullness(facts: Facts) -> tuple[float, str] | None:
+    """
+    Shown if at least 80 %, or at most 30 %, of the processors are busy on average over the window.
+
+    The window of observation must be a week long, and the number of processors stated: the most that were
+    ever busy says nothing about how many stood idle. It is not shown if more processors than there
+    are are busy for over 2 % of the time, or if rows are missing or nothing was submitted and nothing ran in
+    as much of it.
+    """
+    mean, length = facts["utilization.mean"], facts["window.last"] - facts["window.first"]
+    over = facts.get("utilization.above_capacity") or 0
+    unaccounted = (facts.get("capacity.unaccounted_seconds") or 0) / max(length, 1)
+    if facts["trace.cpus_inferred"] or length < WEEK or max(over, unaccounted) > MAXIMUM_OVER:
+        return None
+    busy = message("on average, {mean} of the processors are busy, over", mean=fraction(mean))
+    if mean >= MINIMUM_FULL:
+        return 0.3 + mean / 2, message(
+            "The system is nearly full: {busy} {length}.", busy=busy, length=seconds(length)
+        )
+    if mean <= MAXIMUM_IDLE:
+        return 0.6 - mean, message(
+            "As far as this log shows, the system is mostly idle: {busy} {length}.",
+            busy=busy,
+            length=seconds(length),
+        )
+    return None
 
 
 @finding(
@@ -74,3 +111,18 @@ def still(facts: Facts) -> tuple[float, str] | None:
 
 def _periods(count: int) -> str:
     return plural("{n} outage or maintenance period", "{n} outages or maintenance periods", count)
+
+
+@finding(
+    "changes",
+    "changes.weeks",
+    section="changes",
+    action="Compare the dates with changes of the system, its scheduler and its users.",
+)
+def changes(facts: Facts) -> tuple[float, str] | None:
+    """Shown if jobs, users, load, waits, run times, sizes or failures moved by more than weeks vary."""
+    changed = facts["changes"]
+    if not changed:
+        return None
+    weight = 0.4 + 0.3 * min(max(map(change_sentences.size, changed)), 1)
+    return weight, change_sentences.changes_sentence(changed, facts["changes.weeks"])

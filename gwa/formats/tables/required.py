@@ -1,0 +1,139 @@
+"""Whether a table is one of jobs: what it lacks, what other columns may be, where processors come from."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from gwa.formats.tables.draft import Draft, Question
+from gwa.formats.tables.mapping import Source, Statement
+from gwa.formats.tables.sample import Column
+from gwa.formats.tables.values import (
+    date_orders,
+    is_time,
+    powers_of_two,
+    time_unit,
+)
+from gwa.formats.tables.vocabulary import words
+
+SIZES: Final = ("procs", "req_procs", "nodes", "req_nodes", "gpus", "req_gpus", "core_hours", "node_hours")
+
+MAXIMUM_SHOWN: Final = 8
+
+LARGEST_COUNT: Final = 1e7
+
+
+class NoJobsError(ValueError):
+    """A table that is not one of jobs; the message says what it lacks."""
+
+
+def require_jobs(draft: Draft) -> None:
+    """Raise `NoJobsError` unless the table is one of jobs; settle where processors come from."""
+    lacks = list(_lacking(draft))
+    known_parts = [part for part in ("submit", "start", "end", "run", *SIZES) if draft.has(part)]
+    if lacks:
+        guesses = _guesses(draft)
+        shown = ", ".join(list(draft.sample.columns)[:MAXIMUM_SHOWN])
+        more = ", …" if len(draft.sample.columns) > MAXIMUM_SHOWN else ""
+        message = f"no column says {' or '.join(lacks)} (columns: {shown}{more})"
+        if guesses and (known_parts or {"submit", "start"} & guesses.keys()):
+            asked = {role: s for question in draft.questions for role, s in question.answer.items()}
+            hint = Statement({**asked, **guesses})
+            reasons = "".join(f"; {question.text}" for question in draft.questions)
+            message += f"{reasons}; if it is one of jobs, state what they are: {hint.typed()}"
+        raise NoJobsError(message)
+    _settle_processors(draft)
+
+
+def _lacking(draft: Draft) -> Iterator[str]:
+    """Yield what a table of jobs has, and this one has not."""
+    if not (draft.has("submit") or draft.has("start")):
+        yield "when a job was submitted or started"
+    if not (draft.has("run") or draft.has("end")):
+        yield "when it ended or how long it ran"
+    elif not any(draft.has(role) for role in ("run", "start", "wait")):
+        yield "when it started"
+    if not any(draft.has(role) for role in SIZES):
+        yield "how many processors, nodes or GPUs it had"
+
+
+def _guesses(draft: Draft) -> dict[str, Source]:
+    """Return what other columns may be for roles that a table of jobs needs, by their values."""
+    used = {name for source in draft.sources.values() for name in source.columns}
+    free = [column for name, column in draft.sample.columns.items() if name not in used]
+    found = _guessed_times(draft, [column for column in free if is_time(column)])
+    if not any(draft.has(role) for role in SIZES):
+        counts = [column for column in free if _may_be_count(column)]
+        best = max(counts, key=powers_of_two, default=None)
+        found["procs"] = Source((best.name,)) if best else Source(factor="1")
+    is_complete = {"submit", "start"} & (found.keys() | draft.sources.keys())
+    has_end = {"end", "run"} & (found.keys() | {role for role in draft.sources if draft.has(role)})
+    return found if is_complete and has_end else {}
+
+
+def _guessed_times(draft: Draft, columns: Sequence[Column]) -> dict[str, Source]:
+    """Return submission, start and end, as far as they are not known, in order of their values."""
+    orders = date_orders(column for column in columns if column.shape == "slashes")
+    sources = [
+        Source((column.name,), unit=time_unit(column, orders) or (orders or ["m/d/y"])[0])
+        for column in columns
+    ]
+    levels = [float(np.nanmedian(draft.values.of(source, "time"))) for source in sources]
+    ordered = [source for _, source in sorted(zip(levels, sources, strict=True), key=lambda pair: pair[0])]
+    wanted = [role for role in ("submit", "start", "end") if not draft.has(role)]
+    if len(ordered) == len(wanted) - 1 and "submit" in wanted:
+        wanted.remove("end" if draft.has("run") else "submit")
+    elif len(ordered) == 1 and draft.has("run"):
+        wanted = wanted[:1]
+    return dict(zip(wanted, ordered, strict=False)) if len(ordered) <= len(wanted) else {}
+
+
+def _settle_processors(draft: Draft) -> None:
+    """Say where the number of processors comes from if no column has it; ask if nothing tells."""
+    if draft.has("procs"):
+        return
+    for nodes in ("nodes", "req_nodes"):
+        if draft.has(nodes) and draft.has("procs_per_node"):
+            columns = (*draft.sources[nodes].columns, *draft.sources["procs_per_node"].columns)
+            draft.sources["procs"] = Source(columns)
+            return
+    if draft.has("req_procs"):
+        draft.sources["procs"] = draft.sources["req_procs"]
+        name = ", ".join(draft.sources["procs"].columns)
+        draft.notes.append(f"processors are those requested ({name})")
+        return
+    _ask_processors(draft)
+
+
+def _ask_processors(draft: Draft) -> None:
+    for role in ("core_hours", "node_hours"):
+        if draft.has(role):
+            if role not in draft.stated.sources:
+                _ask_hours(draft, role)
+            return
+    nodes = next((role for role in ("nodes", "req_nodes") if draft.has(role)), "")
+    if nodes:
+        column = draft.column(nodes)
+        source = Source((column.name,), factor="1", unit=draft.sources[nodes].unit)
+        text = f"how many processors has a node ({column.shown()} are nodes): 1?"
+    else:
+        source = Source(factor="1")
+        text = "how many processors has a job, of which only the GPUs are known: 1?"
+    draft.sources["procs"] = source
+    draft.questions.append(Question(text, {"procs": source}))
+
+
+def _ask_hours(draft: Draft, role: str) -> None:
+    what = "processors" if role == "core_hours" else "nodes"
+    column = draft.column(role)
+    unit = draft.sources[role].unit or ("s" if "seconds" in words(column.name) else "h")
+    draft.ask(role, f"is {column.shown()} to be divided by the run time, for the number of {what}?", unit)
+
+
+def _may_be_count(column: Column) -> bool:
+    """Whether whole numbers may be those of processors: some repeated, and none like a time."""
+    if column.shape != "whole" or is_time(column):
+        return False
+    numbers = [float(text) for text in column.values]
+    repeated = len(set(numbers)) < len(numbers) or len(numbers) == 1
+    return repeated and 1 <= max(numbers) <= LARGEST_COUNT and min(numbers) >= 0
