@@ -4,6 +4,8 @@ import dataclasses
 import itertools
 import math
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +45,7 @@ KNOWN = {
 
 NAMES = sorted(distributions())
 CONTINUOUS = [name for name in NAMES if not distributions()[name].support.whole]
-IN_SCIPY = {
+IN_SCIPY: dict[str, tuple[Any, Callable[[Any], dict[str, Any]]]] = {
     "exponential": (stats.expon, lambda it: {"scale": 1 / it.rate}),
     "gamma": (stats.gamma, lambda it: {"a": it.shape, "scale": it.scale}),
     "generalizedpareto": (stats.genpareto, lambda it: {"c": it.shape, "scale": it.scale}),
