@@ -200,7 +200,7 @@ const explorer = (() => {
   function busyness() {
     const { from, to } = state, days = data.days.rows, isOutside = hasGaps(from, to);
     const value = (mean) => mean === null || !about.cpus ? mean : mean / about.cpus;
-    const level = (part) => part === null ? html(words.unknown) : about.cpus ? draw.percent(part) : draw.number(part, 4);
+    const level = (part) => part === null ? html(words.unknown) : about.cpus ? draw.percent(part) : draw.number(part);
     const text = (mean) => level(value(mean));
     const title = about.cpus ? words.busy : words.busyCpus, size = html(about.cpus ? words.ofCpus.replace("{n}", draw.number(about.cpus)) : words.noSize);
     const fact = about.cpus ? { known: "utilization.known_mean", mean: "utilization.mean", least: "utilization.at_least" }
@@ -233,10 +233,10 @@ const explorer = (() => {
 
   function waited(weigh) {
     const fact = WAIT_FACTS[weigh], [half, most] = [wait(shown, weigh, 0.5), wait(shown, weigh, 0.95)];
-    const text = (seconds) => isWhole() ? draw.duration(seconds) : roughly(seconds);
+    const text = (seconds) => isWhole() ? draw.length(seconds) : roughly(seconds);
     const all = about.facts[`${fact}.median`] ?? quantile(whole.waits[weigh], 0.5, about.octaves || 1);
     return number(`${fact}.median`, words.waited[weigh], half, half === null ? html(words.none) : text(half),
-      half === null ? [] : [noted(`${fact}.p95`, most, `${html(words.median)}; 95${"\u00a0"}%: ${text(most)}`), all !== null && ofWhole(draw.duration(all))]);
+      half === null ? [] : [noted(`${fact}.p95`, most, `${html(words.median)}; 95${"\u00a0"}%: ${text(most)}`), all !== null && ofWhole(draw.length(all))]);
   }
 
   // --- Chips, switches, lists ----------------------------------------------------------------------

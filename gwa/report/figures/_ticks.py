@@ -5,7 +5,7 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 from gwa.util.units import DAY, HOUR, MINUTE, YEAR
-from gwa.words.formatting import compact
+from gwa.words.formatting import DURATIONS, compact
 from gwa.words.message import Number
 
 CHARACTER = 6.0
@@ -44,9 +44,20 @@ def linear(low: float, high: float, unit: str = "", count: int = 5) -> list[Tick
     span = high - low
     if not span > 0:
         return [Tick(low, compact(low, unit))]
-    step = _step(span / count, unit)
+    step = _step(max(span / count, _half(low, high) if unit == "seconds" else 0.0), unit)
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
     return [Tick(place * step, compact(place * step, unit)) for place in range(first, last + 1)]
+
+
+def _half(low: float, high: float) -> float:
+    """
+    Return half of the unit in which durations up to *high* are written, so that ticks say 1.5 h and not 1.17 h.
+
+    It is 0 where they are closer together than that, and a year is not halved.
+    """
+    length = next((each for each, _ in DURATIONS if high >= each), 0)
+    half = float(length if length == YEAR else length / 2)
+    return half if high - low >= 2 * half else 0.0
 
 
 def _step(rough: float, unit: str) -> float:
