@@ -70,8 +70,13 @@ def test_a_value_is_never_rounded_to_nothing_or_to_all():
     assert [spaced(text) for text in shown] == ["< 0.1 %", "> 99.9 %", "0 %", "100 %"]
 
 
-@pytest.mark.parametrize(("low", "high", "unit"), [(0, 0.93, "fraction"), (0, 312826, "count"), (-3, 9, ""), (0, 9600, "seconds"),
-    (0, 190_000, "seconds"), (3600, 4500, "seconds"), (0, 8e7, "seconds")])  # fmt: skip
+AXES = (
+    (0, 0.93, "fraction"), (0, 312826, "count"), (-3, 9, ""), (0, 9600, "seconds"), (0, 190_000, "seconds"),
+    (3600, 4500, "seconds"), (0, 8e7, "seconds"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("low", "high", "unit"), AXES)
 def test_ticks_are_those_of_paper(low, high, unit):
     shown = run(f"return draw.linearTicks({low}, {high}, {json.dumps(unit)}, 5);")
 

@@ -51,7 +51,7 @@ def linear(low: float, high: float, unit: str = "", count: int = 5) -> list[Tick
 
 def _half(low: float, high: float) -> float:
     """
-    Return half of the unit in which durations up to *high* are written, so that ticks say 1.5 h and not 1.17 h.
+    Return half of the unit in which durations up to *high* are written: ticks say 1.5 h, and not 1.17 h.
 
     It is 0 where they are closer together than that, and a year is not halved.
     """
