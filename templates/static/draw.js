@@ -335,7 +335,7 @@ const draw = (() => {
     const [divisor] = SCALED[unit] ?? [1];
     const ends = [Math.floor(Math.log10(low / divisor)), Math.ceil(Math.log10(high / divisor))];
     let places = TIMES;
-    if (unit === "kilobytes") places = [1, 32].flatMap((digit) => [0, 1, 2, 3, 4].map((n) => 1024 ** n * digit));
+    if (unit === "kilobytes") places = [1, 32, 4, 256, 2, 8, 16, 64, 128, 512].flatMap((digit) => [0, 1, 2, 3, 4].map((n) => 1024 ** n * digit));
     else if (unit !== "seconds") {
       const stride = [1, 2, 3, 4, 6, 10, 20, 50, 100].find((each) => (ends[1] - ends[0]) / each <= 12) ?? 100;
       const powers = [];

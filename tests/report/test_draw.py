@@ -113,6 +113,18 @@ def test_ticks_of_a_logarithmic_axis_stand_apart():
     assert [place for place, _ in shown] == sorted(place for place, _ in shown)
 
 
+@pytest.mark.parametrize(("low", "high"), [(80_000, 13e6), (900, 5000), (3, 3e10)])
+def test_an_axis_of_memory_has_several_ticks(low, high):
+    shown = run(
+        f"return draw.apart(draw.logTicks({low}, {high}, 'kilobytes'), draw.log([{low}, {high}], [0, 800]));"
+    )
+    drawn = _ticks.logarithmic(low, high, "kilobytes", 800)
+
+    assert len(shown) > 1
+    assert {spaced(tick.label) for tick in drawn} & {spaced(label) for _, label in shown}
+    assert len(drawn) > 1
+
+
 @pytest.mark.parametrize(
     "scale", ["linear([3, 700], [10, 90])", "log([3, 700], [10, 90])", "logWithZero([3, 700], [10, 90])"]
 )

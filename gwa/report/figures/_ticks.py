@@ -27,6 +27,10 @@ STEPS = (
 """Steps of a linear axis of time."""
 
 
+DOUBLES = (1, 32, 4, 256, 2, 8, 16, 64, 128, 512)
+"""What powers of 1024 are multiplied by on a logarithmic axis of memory, those that matter most first."""
+
+
 class Tick(NamedTuple):
     """A place on an axis and what is written there."""
 
@@ -104,7 +108,7 @@ def _candidates(low: float, high: float, unit: str) -> list[Tick]:
     if unit == "seconds":
         candidates = [Tick(place, Number(label)) for place, label in TIMES]
     elif unit == "kilobytes":
-        powers = [(1024.0**power * digit) for digit in (1, 32) for power in range(5)]
+        powers = [(1024.0**power * digit) for digit in DOUBLES for power in range(5)]
         candidates = [Tick(place, compact(place, unit)) for place in powers]
     else:
         exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
