@@ -28,7 +28,7 @@ from gwa.report.document import (
 from gwa.report.drawing import draw_all, image_address, kinds, to_draw
 from gwa.report.grid import grid, is_number
 from gwa.report.language import Language
-from gwa.report.layout import chapters, rows_by_section
+from gwa.report.layout import chapters, rows_by_section, says_nothing
 from gwa.report.printable import clean
 from gwa.util.assets import asset
 from gwa.words.formatting import brief, show
@@ -155,8 +155,8 @@ def page(
         summary=summary(report, of_selections=bool(report.explorer) and not paper),
         others_in_view=OTHERS_IN_VIEW,
         chapters=parts,
-        unrecorded=[section for section in report.sections if not section.is_recorded],
-        layout=rows_by_section(report, parts, drawings, places["said"]),
+        unrecorded=[one for one in report.sections if not one.is_on_top and says_nothing(report, one)],
+        layout=rows_by_section(report, parts, drawings, places["said"], places["in_view"]),
         drawings=drawings,
         above=above,
         **places,
@@ -212,8 +212,12 @@ def findings_by_place(report: Report, *, paper: bool = False) -> dict[str, Any]:
         found for found in report.findings if found not in [*cautions, *first] and found.text not in answered
     ]
     in_view = [*cautions, *first, *(others if paper else others[:OTHERS_IN_VIEW])]
-    said = headlines_by_section(report, {*answered, *(found.text for found in in_view)})
-    return {"cautions": cautions, "to_do": first, "remarkable": others, "answered": answered, "said": said}
+    texts = (*(one.text for one in report.answers), *(found.text for found in in_view))
+    said = headlines_by_section(report, {*answered, *texts})
+    return {
+        "cautions": cautions, "to_do": first, "remarkable": others, "answered": answered, "said": said,
+        "in_view": texts,
+    }  # fmt: skip
 
 
 def explored(report: Report) -> dict[str, Any]:
