@@ -164,8 +164,10 @@ def _peak(axes: "Axes", data: Mapping[str, Any], top: float) -> None:
     if tops:
         value, when = max(tops)
         text = joined("", ("↑ ", compact(value, data["unit"])))
-        place = {"xytext": (3, -3), "textcoords": "offset points", "ha": "left", "va": "top"}
-        axes.annotate(text, (when / DAY, axes.get_ylim()[1]), color=_style.INK, **place)
+        axes.annotate(
+            text, (when / DAY, axes.get_ylim()[1]), (3, -3),
+            textcoords="offset points", ha="left", va="top", color=_style.INK,
+        )  # fmt: skip
 
 
 def _values(data: Mapping[str, Any]) -> list[float]:
