@@ -308,7 +308,8 @@ def test_a_level_over_nothing_is_drawn(values):
     x = [0, 1e6][: len(values)]
     values = [np.nan if value is None else value for value in values]
 
-    assert "all" in words(draw(series("s", "t", x, {"y": values}, "y", "alt", reference=(9000, "all"))))
+    drawn = draw(series("s", "t", x, {"y": values}, "y", "alt", reference=(9000, "all")))
+    assert "┄┄ all" in words(drawn)
 
 
 def test_names_beside_each_other_do_not_read_as_one():
