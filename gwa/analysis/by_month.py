@@ -13,6 +13,7 @@ from gwa.errors import TraceError
 from gwa.report.document import Block, Fact, FactTable, Report, Section
 from gwa.report.facts import number
 from gwa.store.store import Store
+from gwa.util.units import DAY
 from gwa.words.formatting import show
 from gwa.words.message import Message, Verbatim, joined, message, within_sentence
 from gwa.words.unit import Unit
@@ -26,6 +27,9 @@ SHOWN: Final[Mapping[str, tuple[Message, Unit]]] = {
     "failed": (message("Core-hours in jobs that failed"), "fraction"),
 }
 """What is shown of each month; busy processors only where utilization is not known."""
+
+SHORTEST: Final = 27.0
+"""The days of a month that the log has, from which it is nearly whole."""
 
 TINY: Final = 60.0
 """Of a shorter wait no change is given in percent, in seconds."""
@@ -121,7 +125,7 @@ def _change(before: float, value: float, unit: Unit) -> tuple[float | None, str]
 
 
 def _sentence(months: Months, shown: list[str]) -> str:
-    """Return what the last two months that are known say."""
+    """Return what the last two months that are known say: two whole ones, if there are any."""
     known = [
         place
         for place in range(1, len(months.names))
@@ -129,7 +133,8 @@ def _sentence(months: Months, shown: list[str]) -> str:
     ]
     if not known or not shown:
         return ""
-    place = known[-1]
+    is_whole = np.diff(months.edges) >= SHORTEST * DAY
+    place = next((one for one in reversed(known) if is_whole[one - 1 : one + 1].all()), known[-1])
     parts = []
     for name in shown:
         value, change = _facts(months, name, place)

@@ -135,6 +135,12 @@ def numeric(table: Table) -> list[bool]:
     return kinds
 
 
+def _empty(table: Table) -> list[bool]:
+    """Return for each column of *table* whether it says nothing of any row, while others do."""
+    known = [any(row[place] is not None for row in table.rows) for place in range(len(table.columns))]
+    return [any(known) and not one for one in known]
+
+
 def is_number(value: Value) -> TypeGuard[int | float]:
     """Return whether *value* is a number; booleans are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -155,8 +161,11 @@ def _heads(block: Table | FactTable) -> tuple[Head, ...]:
     if isinstance(block, FactTable):
         named = [("what", "", False, False), *((label, label, True, False) for label in block.columns)]
     else:
-        kinds = zip(block.columns, numeric(block), strict=True)
-        named = [(column.key, column.label, is_number, column.minor) for column, is_number in kinds]
+        kinds = zip(block.columns, numeric(block), _empty(block), strict=True)
+        named = [
+            (column.key, column.label, is_number, column.minor or is_empty)
+            for column, is_number, is_empty in kinds
+        ]
     most = (
         MAXIMUM_COLUMNS_SHADED
         if isinstance(block, FactTable) and block.darkest != "none"
@@ -255,7 +264,7 @@ def _decimals(values: Sequence[Value], unit: Unit) -> int | None:
         return None
     high, low = (floor(log10(number)) for number in (max(scaled), min(scaled)))
     known = [(number, round(number, FINEST)) for number in scaled]
-    most = 1 if unit == "fraction" else max(min(max(3 - high, 1 - low), DIGITS - 1 - high), 0)
+    most = 1 if unit == "fraction" else max(min(max(2 - high, 1 - low), DIGITS - 1 - high), 0)
     return next(
         (few for few in range(most) if all(round(number, few) == exact for number, exact in known)), most
     )

@@ -8,7 +8,7 @@ on the page as their data, which its script draws; which of them stand side by s
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -28,7 +28,7 @@ from gwa.report.document import (
 from gwa.report.drawing import draw_all, image_address, kinds, to_draw
 from gwa.report.grid import grid, is_number
 from gwa.report.language import Language
-from gwa.report.layout import chapters, rows_by_section
+from gwa.report.layout import chapters, rows_by_section, says_nothing
 from gwa.report.printable import clean
 from gwa.util.assets import asset
 from gwa.words.formatting import brief, show
@@ -42,6 +42,9 @@ HEADLINES = (
     "trace.cpu_seconds",
 )
 """The facts that stand in the head of the page; those of the first section stand in for missing ones."""
+
+FIXED = ("trace.users", "trace.cpus")
+"""Those that no selection changes."""
 
 SCRIPTS = ("report", "draw", "figures")
 """The scripts of a page, which it has as one: each has names of its own."""
@@ -85,6 +88,9 @@ UNSAFE = {"too-small"}
 
 MAXIMUM_ACTIONS = 3
 """Things to do next that the first screen names."""
+
+OTHERS_IN_VIEW = 3
+"""Findings that the first screen has besides those; more are opened on demand."""
 
 MAXIMUM_HEADLINES = 2
 """Sentences at the head of a section."""
@@ -136,7 +142,7 @@ def page(
     On *paper* all do, and there is nothing to click.
     """
     parts = chapters(report)
-    places = findings_by_place(report)
+    places = findings_by_place(report, paper=paper)
     exploring = EXPLORING if report.explorer and not paper else ()
     return filled(
         "report.html",
@@ -146,10 +152,11 @@ def page(
         paper=paper,
         scripts=(*SCRIPTS, *exploring, *(f"figures/{kind}" for kind in kinds_on_page(overrides))),
         report=report,
-        summary=summary(report),
+        summary=summary(report, of_selections=bool(report.explorer) and not paper),
+        others_in_view=OTHERS_IN_VIEW,
         chapters=parts,
-        unrecorded=[section for section in report.sections if not section.is_recorded],
-        layout=rows_by_section(report, parts, drawings, places["said"]),
+        unrecorded=[one for one in report.sections if not one.is_on_top and says_nothing(report, one)],
+        layout=rows_by_section(report, parts, drawings, places["said"], places["in_view"]),
         drawings=drawings,
         above=above,
         **places,
@@ -189,11 +196,12 @@ def filled(
         raise DefinitionError(f"templates: {error.message}") from error
 
 
-def findings_by_place(report: Report) -> dict[str, Any]:
+def findings_by_place(report: Report, *, paper: bool = False) -> dict[str, Any]:
     """
     Return the findings by where they stand: cautions, what to do first, others, and those of sections.
 
-    What an answer has *answered* is not said again beside it, but in the section that it is about.
+    What an answer has *answered* is not said again beside it, and no section says what is in view above; on
+    *paper* that is all.
     """
     cautions = [found for found in report.findings if _is_caution(found)]
     first = [found for found in report.findings if found.action and found not in cautions][:MAXIMUM_ACTIONS]
@@ -203,8 +211,13 @@ def findings_by_place(report: Report) -> dict[str, Any]:
     others = [
         found for found in report.findings if found not in [*cautions, *first] and found.text not in answered
     ]
-    said = headlines_by_section(report)
-    return {"cautions": cautions, "to_do": first, "remarkable": others, "answered": answered, "said": said}
+    in_view = [*cautions, *first, *(others if paper else others[:OTHERS_IN_VIEW])]
+    texts = (*(one.text for one in report.answers), *(found.text for found in in_view))
+    said = headlines_by_section(report, {*answered, *texts})
+    return {
+        "cautions": cautions, "to_do": first, "remarkable": others, "answered": answered, "said": said,
+        "in_view": texts,
+    }  # fmt: skip
 
 
 def explored(report: Report) -> dict[str, Any]:
@@ -223,8 +236,12 @@ def explored(report: Report) -> dict[str, Any]:
     }
 
 
-def summary(report: Report) -> list[Fact]:
-    """Return the most important numbers, for the head of the page; none where an answer stands there."""
+def summary(report: Report, *, of_selections: bool = False) -> list[Fact]:
+    """
+    Return the most important numbers, for the head of the page; none where an answer stands there.
+
+    Jobs and their CPU time are left out of a page that says them below, *of selections*.
+    """
     if report.answer:
         return []
     facts = {fact.id: fact for fact in report.facts()}
@@ -233,7 +250,7 @@ def summary(report: Report) -> list[Fact]:
         numbers.pop("trace.cpus", None)  # a lower bound is no size
     first = report.sections[0].blocks if report.sections else ()
     first_ids = [fact.id for block in first if isinstance(block, Facts) for fact in block.facts]
-    ids = dict.fromkeys([*HEADLINES, *first_ids])
+    ids = FIXED if of_selections else dict.fromkeys([*HEADLINES, *first_ids])
     return [numbers[name] for name in ids if name in numbers][: len(HEADLINES)]
 
 
@@ -242,14 +259,16 @@ def _is_caution(found: Finding) -> bool:
     return found.section in CAUTIONS or found.id in UNSAFE
 
 
-def headlines_by_section(report: Report) -> dict[str, list[str]]:
-    """Return for each section what is seen in it: its first findings, else the answer that it explains."""
-    answers = {answer.section: [answer.text] for answer in report.answers}
+def headlines_by_section(report: Report, above: Collection[str]) -> dict[str, list[str]]:
+    """Return for each section what is seen in it: its first findings that do not stand *above* it."""
     found = {
-        section.id: [finding.text for finding in report.findings if finding.section == section.id]
+        section.id: [one.text for one in report.findings if one.section == section.id]
         for section in report.sections
     }
-    return {name: texts[:MAXIMUM_HEADLINES] or answers.get(name, []) for name, texts in found.items()}
+    return {
+        name: [text for text in texts if text not in above][:MAXIMUM_HEADLINES]
+        for name, texts in found.items()
+    }
 
 
 def templates(overrides: Path | None) -> jinja2.BaseLoader:

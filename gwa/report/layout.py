@@ -5,7 +5,7 @@ A section shows what is main in it, and the rest on demand; narrow figures that 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal
@@ -47,7 +47,7 @@ class Row:
 
 def chapters(report: Report) -> list[Chapter]:
     """
-    Return the recorded sections by chapter, in order, without those at the head of the page.
+    Return the sections that say something by chapter, in order, without those at the head of the page.
 
     Several that stand aside altogether are folded.
 
@@ -55,7 +55,7 @@ def chapters(report: Report) -> list[Chapter]:
     """
     found: dict[str, list[Section]] = {}
     for section in report.sections:
-        if section.is_recorded and not section.is_on_top:
+        if not section.is_on_top and not says_nothing(report, section):
             found.setdefault(section.chapter or section.title, []).append(section)
     others = [section for section in report.sections if not _is_aside(report, section)]
     return [
@@ -69,6 +69,19 @@ def chapters(report: Report) -> list[Chapter]:
     ]
 
 
+def says_nothing(report: Report, section: Section) -> bool:
+    """
+    Return whether a section has nothing to show: what it needs is not recorded, or it only notes that.
+
+    A note on a page that does not filter itself may be its answer.
+    """
+    if not section.is_recorded:
+        return True
+    notes = [isinstance(block, Note) and block.level == "info" for block in section.blocks]
+    is_claimed = any(one.section == section.id for one in report.findings)
+    return report.explorer is not None and bool(notes) and all(notes) and not is_claimed
+
+
 def _stands_aside(report: Report, sections: Sequence[Section]) -> bool:
     """Return whether all *sections* do; a single one for operators is folded itself, below what it claims."""
     is_single = len(sections) == 1 and sections[0].view == "operator"
@@ -76,12 +89,17 @@ def _stands_aside(report: Report, sections: Sequence[Section]) -> bool:
 
 
 def rows_by_section(
-    report: Report, parts: Sequence[Chapter], drawings: Mapping[str, str], said: Mapping[str, Sequence[str]]
+    report: Report,
+    parts: Sequence[Chapter],
+    drawings: Mapping[str, str],
+    said: Mapping[str, Sequence[str]],
+    in_view: Collection[str] = (),
 ) -> dict[str, Layout]:
     """
     Return the rows of each section; one that stands aside in a chapter that is open is folded itself.
 
-    What is *said* of a section above its rows is not noted in them once more.
+    What is *said* of a section above its rows, or is *in view* at the head of the page, is not noted in them
+    once more.
     """
     beside = {section.id for part in parts if not part.is_folded for section in part.sections}
     rows = {}
@@ -90,7 +108,7 @@ def rows_by_section(
             rows[section.id] = Layout(layout(section.blocks, drawings, 3), [])
             continue
         is_folded = section.id in beside and _is_aside(report, section)
-        above = said.get(section.id, ())
+        above = (*said.get(section.id, ()), *in_view)
         blocks = [one for one in section.blocks if not _repeats(one, above)]
         rows[section.id] = (_folded if is_folded else main_and_more)(blocks, drawings)
     return rows

@@ -83,18 +83,18 @@ def _finite(value: float) -> bool:
 
 def number(value: float) -> Number:
     """
-    Return *value* with the digits that matter: whole numbers whole, others with four of them.
+    Return *value* with the digits that matter: whole numbers whole, others with three, or as whole numbers.
 
-    >>> number(1234567), number(1234.567), number(0.012345), number(1e300), number(-0.0)
-    ('1,234,567', '1,235', '0.01235', '1 × 10³⁰⁰', '0')
+    >>> number(1234567), number(1234.567), number(331.52), number(0.012345), number(1e300), number(-0.0)
+    ('1,234,567', '1,235', '332', '0.0123', '1 × 10³⁰⁰', '0')
     """
     if value == 0:
         return Number("0")
     if not SMALLEST <= abs(value) < LARGEST:
         return _power(value)
-    if isinstance(value, int) or value.is_integer() or abs(value) >= 1000:  # noqa: PLR2004 - four digits
+    if isinstance(value, int) or value.is_integer() or abs(value) >= 100:  # noqa: PLR2004 - three digits
         return _minus(f"{value:,.0f}")
-    text = f"{value:.{3 - floor(log10(abs(value)))}f}"
+    text = f"{value:.{2 - floor(log10(abs(value)))}f}"
     return _minus(text.rstrip("0").rstrip("."))
 
 
@@ -152,11 +152,11 @@ def seconds(value: float) -> str:
     Return a duration in the one or two units that fit it.
 
     >>> seconds(0), seconds(0.25), seconds(45), seconds(200), seconds(276480), seconds(1e9)
-    ('0 s', '0.25 s', '45 s', '3 min 20 s', '3.2 days', '31.69 years')
+    ('0 s', '0.25 s', '45 s', '3 min 20 s', '3.2 days', '31.7 years')
     """
     if value < 0:
         return joined("", ("−", seconds(-value)))
-    if value >= YEAR:
+    if value >= 2 * YEAR:  # of less, days say more
         return _plural("{n} year", "{n} years", value / YEAR)
     if value >= 2 * DAY:
         return _plural("{n} day", "{n} days", round(value / DAY, 1))
@@ -193,7 +193,7 @@ def date_range(first: float, last: float, zone: str | None = None) -> Message:
     Return the days from a moment to another one, as dates in *zone* if there is one, and how many they are.
 
     >>> date_range(843494403, 872820000, "UTC"), date_range(0, 90000)
-    ('1996-09-23 to 1997-08-29 (339.4 days)', '25 h')
+    ('1996-09-23 to 1997-08-29 (339 days)', '25 h')
     """
     length = seconds(last - first)
     days = _plural("{n} day", "{n} days", round((last - first) / DAY, 1)) if last - first >= YEAR else length

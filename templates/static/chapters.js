@@ -103,8 +103,8 @@ const chapters = (() => {
     if (value === null) return "–";
     if (/(^|_)(median|p95)/.test(key)) return value < 1 ? `<\u00a01\u00a0s` : `≈\u00a0${draw.duration(value, 2)}`;
     if (key.endsWith("share")) return draw.percent(value);
-    if (/_seconds$/.test(key)) return `${draw.number(value / HOUR, 4)}\u00a0h`;
-    return key === "core_hours" ? `${draw.number(value, 4)}\u00a0h` : draw.number(value, 15);
+    if (/_seconds$/.test(key)) return `${draw.number(value / HOUR)}\u00a0h`;
+    return key === "core_hours" ? `${draw.number(value)}\u00a0h` : draw.number(value, 15);
   }
 
   // Fills a table with the rows of the selection; columns that the cells do not tell are hidden.
@@ -200,7 +200,7 @@ const chapters = (() => {
     utilization() {
       const [busy, hasGaps] = scope.busy(), { cpus } = scope.about;
       if (busy === null) return null;
-      const told = noted(`utilization.${hasGaps ? "known_busy" : "busy"}`, busy, draw.number(busy, 4)), share = busy / cpus;
+      const told = noted(`utilization.${hasGaps ? "known_busy" : "busy"}`, busy, draw.number(busy)), share = busy / cpus;
       return cpus ? written(scope.words.claims.busy, { share: noted(`utilization.${hasGaps ? "known_mean" : "mean"}`, share, draw.percent(share)), busy: told, cpus: draw.number(cpus, 15) })
         : written(scope.words.claims.busyCpus, { busy: told });
     },

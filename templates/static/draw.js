@@ -186,7 +186,7 @@ const draw = (() => {
   const minus = (shown) => shown.replace(/^-/, "−");
 
   // A number with so many significant digits; whole ones are whole, and very large or small ones powers of ten.
-  function number(value, digits = 4) {
+  function number(value, digits = 3) {
     if (value === null || value === undefined || Number.isNaN(value)) return "–";
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
     const size = Math.abs(value);
@@ -223,6 +223,18 @@ const draw = (() => {
     return `${number(Number((seconds / length).toPrecision(digits)), digits)}${SPACE}${name}`;
   }
 
+  // The same as sentences have it: in the one or two units that fit it.
+  function length(seconds) {
+    if (seconds === null || !Number.isFinite(seconds)) return "–";
+    const size = Math.abs(seconds), sign = seconds < 0 ? "−" : "", rounded = (value) => number(Math.round(value * 10) / 10);
+    if (size < MINUTE) return `${sign}${size < 10 ? number(size) : rounded(size)}${SPACE}s`;
+    if (size >= 2 * YEAR) return `${sign}${number(size / YEAR)}${SPACE}y`;
+    if (size >= 2 * DAY) return `${sign}${rounded(size / DAY)}${SPACE}d`;
+    const whole = Math.round(size), [large, name, small, rest] = whole < HOUR ? [MINUTE, "min", 1, "s"] : [HOUR, "h", MINUTE, "min"];
+    const parts = Math.round(whole / small), each = large / small;
+    return `${sign}${number(Math.floor(parts / each))}${SPACE}${name}${parts % each ? `${SPACE}${parts % each}${SPACE}${rest}` : ""}`;
+  }
+
   function memory(kilobytes, digits = 3) {
     if (kilobytes === null || !Number.isFinite(kilobytes)) return "–";
     let [amount, place] = [kilobytes, 0];
@@ -240,7 +252,7 @@ const draw = (() => {
   function show(value, unit = "") {
     if (value === null || value === undefined || Number.isNaN(value)) return "–";
     if (unit === "fraction") return percent(value, 2);
-    if (unit === "seconds") return duration(value, 4);
+    if (unit === "seconds") return length(value);
     if (unit === "kilobytes") return memory(value, 4);
     const [divisor, sign] = SCALED[unit] ?? [1, ""];
     return `${number(value / divisor, 6)}${sign ? SPACE + sign.replaceAll(" ", SPACE) : ""}`;
@@ -299,10 +311,16 @@ const draw = (() => {
   const SECONDS = [1, 2, 5, 10, 15, 30, ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE), ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
     ...[1, 2, 5, 10, 30, 60, 90, 180].map((n) => n * DAY), ...[1, 2, 5, 10].map((n) => n * YEAR)];
 
+  // Half of the unit that durations up to so long are told in, so that ticks say 1.5 h and not 1.17 h; 0 where they are close together.
+  function halfOf(low, high) {
+    const [length] = LENGTHS.find(([each]) => high >= each) ?? LENGTHS.at(-1), half = length === YEAR ? YEAR : length / 2;
+    return high - low >= 2 * half ? half : 0;
+  }
+
   // Round values of a linear axis, at most about so many, as [place, label].
   function linearTicks(low, high, unit = "", count = 5) {
     if (!(high > low) || !Number.isFinite(high - low)) return [[low, compact(low, unit)]];
-    const rough = (high - low) / count, [divisor] = SCALED[unit] ?? [1];
+    const rough = Math.max((high - low) / count, unit === "seconds" ? halfOf(low, high) : 0), [divisor] = SCALED[unit] ?? [1];
     let step = unit === "seconds" && rough >= 0.75 && SECONDS.find((each) => each >= rough * 0.75) || nice(rough * 0.75 / divisor) * divisor;
     if (unit === "count") step = Math.max(1, step);
     const found = [];
@@ -317,7 +335,7 @@ const draw = (() => {
     const [divisor] = SCALED[unit] ?? [1];
     const ends = [Math.floor(Math.log10(low / divisor)), Math.ceil(Math.log10(high / divisor))];
     let places = TIMES;
-    if (unit === "kilobytes") places = [1, 32].flatMap((digit) => [0, 1, 2, 3, 4].map((n) => 1024 ** n * digit));
+    if (unit === "kilobytes") places = [1, 32, 4, 256, 2, 8, 16, 64, 128, 512].flatMap((digit) => [0, 1, 2, 3, 4].map((n) => 1024 ** n * digit));
     else if (unit !== "seconds") {
       const stride = [1, 2, 3, 4, 6, 10, 20, 50, 100].find((each) => (ends[1] - ends[0]) / each <= 12) ?? 100;
       const powers = [];
@@ -442,7 +460,7 @@ const draw = (() => {
     colours, colour, dash, marker, hatch,
     escape, px, tag, group, text, line, rect, circle, path, svg, course, stairs, area, band, boxes,
     measure, cut, wrap, apart, legend, lineSample, boxSample,
-    number, percent, duration, memory, show, compact,
+    number, percent, duration, length, memory, show, compact,
     linear, log, logWithZero, nice, linearTicks, logTicks, time,
   };
 })();

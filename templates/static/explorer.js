@@ -47,6 +47,7 @@ const explorer = (() => {
   const idOf = (choice, code) => code < choice.names.length ? choice.names[code].replace(/^~/, "~~") : code === choice.names.length ? "~others" : "~none";
   const labelOf = (choice, code) => code < choice.names.length ? choice.names[code]
     : code === choice.names.length ? (choice.others ? words.others.replace("{n}", draw.number(choice.others)) : words.rest) : words.without;
+  const named = (choice, code) => code < choice.names.length ? 0 : 1; // others, and none, come last
   const everyCode = (choice) => [...Array(choice.names.length + 2).keys()];
 
   function address() {
@@ -200,7 +201,7 @@ const explorer = (() => {
   function busyness() {
     const { from, to } = state, days = data.days.rows, isOutside = hasGaps(from, to);
     const value = (mean) => mean === null || !about.cpus ? mean : mean / about.cpus;
-    const level = (part) => part === null ? html(words.unknown) : about.cpus ? draw.percent(part) : draw.number(part, 4);
+    const level = (part) => part === null ? html(words.unknown) : about.cpus ? draw.percent(part) : draw.number(part);
     const text = (mean) => level(value(mean));
     const title = about.cpus ? words.busy : words.busyCpus, size = html(about.cpus ? words.ofCpus.replace("{n}", draw.number(about.cpus)) : words.noSize);
     const fact = about.cpus ? { known: "utilization.known_mean", mean: "utilization.mean", least: "utilization.at_least" }
@@ -233,10 +234,10 @@ const explorer = (() => {
 
   function waited(weigh) {
     const fact = WAIT_FACTS[weigh], [half, most] = [wait(shown, weigh, 0.5), wait(shown, weigh, 0.95)];
-    const text = (seconds) => isWhole() ? draw.duration(seconds) : roughly(seconds);
+    const text = (seconds) => isWhole() ? draw.length(seconds) : roughly(seconds);
     const all = about.facts[`${fact}.median`] ?? quantile(whole.waits[weigh], 0.5, about.octaves || 1);
     return number(`${fact}.median`, words.waited[weigh], half, half === null ? html(words.none) : text(half),
-      half === null ? [] : [noted(`${fact}.p95`, most, `${html(words.median)}; 95${"\u00a0"}%: ${text(most)}`), all !== null && ofWhole(draw.duration(all))]);
+      half === null ? [] : [noted(`${fact}.p95`, most, `${html(words.median)}; 95${"\u00a0"}%: ${text(most)}`), all !== null && ofWhole(draw.length(all))]);
   }
 
   // --- Chips, switches, lists ----------------------------------------------------------------------
@@ -262,15 +263,18 @@ const explorer = (() => {
     }).join("");
   }
 
+  // What opens the rest of a list, of so many rows, and closes it again.
+  function opener(what, count) {
+    const isOpen = opened.has(what), told = isOpen ? words.fewer : words.more.replace("{n}", draw.number(count));
+    return `<button type="button" class="more" data-open="${what}" data-place="open/${what}" aria-expanded="${isOpen}">${html(told)}</button>`;
+  }
+
   function list(choice, k) {
     const values = shown.lists[k][state.by], set = state.lists[choice.key] ?? new Set();
     const every = everyCode(choice).map((code) => [code, sum(values, code)]);
     const all = every.reduce((found, [, value]) => found + value, 0);
     let rows = every.filter(([code, value]) => value > 0 || set.has(code));
-    if (!choice.has_own_order) {
-      const named = (code) => code < choice.names.length ? 0 : 1;
-      rows = rows.sort(([a, one], [b, other]) => named(a) - named(b) || other - one || a - b);
-    }
+    if (!choice.has_own_order) rows = rows.sort(([a, one], [b, other]) => named(choice, a) - named(choice, b) || other - one || a - b);
     const most = Math.max(...rows.map(([, value]) => value), 0) || 1;
     const isOpen = opened.has(choice.key) || rows.length <= FEW + 2;
     const few = isOpen ? rows : rows.filter(([code], at) => at < FEW || set.has(code));
@@ -279,8 +283,7 @@ const explorer = (() => {
       return `<li><button type="button" data-pick="${choice.key}" value="${code}" data-place="${choice.key}/${code}" aria-pressed="${set.has(code)}" title="${html(label)}: ${draw.number(exact, 10)} ${html(words.units[state.by])}">`
         + `<bdi class="name">${html(label)}</bdi><span class="share">${all ? draw.percent(value / all) : "–"}</span><span class="track">${track(values, code, most)}</span></button></li>`;
     }).join("");
-    const more = rows.length > few.length || opened.has(choice.key)
-      ? `<button type="button" class="more" data-open="${choice.key}" data-place="open/${choice.key}" aria-expanded="${opened.has(choice.key)}">${html(opened.has(choice.key) ? words.fewer : words.more.replace("{n}", draw.number(rows.length - few.length)))}</button>` : "";
+    const more = rows.length > few.length || opened.has(choice.key) ? opener(choice.key, rows.length - few.length) : "";
     return `<section class="list" aria-label="${html(choice.title)}"><h3>${html(choice.heading)}</h3><ol>${items}</ol>${items ? more : `<p class="hint">${html(words.nothing)}</p>`}</section>`;
   }
 
@@ -297,7 +300,7 @@ const explorer = (() => {
       const outcomes = shown.lists[k][unit].slice(code * OUTCOMES, (code + 1) * OUTCOMES);
       const [median, p95] = [0.5, 0.95].map((share) => about.octaves ? quantile(shown.rows[state.weigh], share, about.octaves, code * WAITS) : null);
       return [{ code, name: labelOf(choice, code), jobs, amount: scaled(held, unit), share: all ? held / all : null, bad: badShare(outcomes), median, p95 }];
-    }).sort((one, other) => compared(one, other, choice));
+    }).sort((one, other) => named(choice, one.code) - named(choice, other.code) || compared(one, other, choice));
   }
 
   function compared(one, other, choice) {
@@ -310,12 +313,13 @@ const explorer = (() => {
     const choice = about.choices[state.rows], rows = rowsOfTable(), unit = state.by === "gpu" ? "gpu" : "cpu";
     const labels = { name: choice.heading, jobs: words.jobs, amount: words.units[unit], share: words.share, bad: words.incomplete, median: words.median, p95: "95\u00a0%" };
     const heads = HEADS.map((name) => `<th scope="col"${name === "name" ? "" : " class=\"number\""} aria-sort="${state.sort === name ? state.up ? "ascending" : "descending" : "none"}"><button type="button" data-sort="${name}" data-place="sort/${name}">${html(labels[name])}</button></th>`).join("");
-    const most = 100;
-    const body = rows.slice(0, most).map((row) => `<tr><th scope="row"><bdi>${html(row.name)}</bdi></th>`
+    const most = 100, isOpen = opened.has("table") || rows.length <= FEW + 2;
+    const body = rows.slice(0, isOpen ? most : FEW).map((row) => `<tr><th scope="row"><bdi>${html(row.name)}</bdi></th>`
       + `<td class="number">${draw.number(row.jobs, 15)}</td><td class="number">${draw.compact(Number(row.amount.toPrecision(3)))}</td><td class="number">${draw.percent(row.share)}</td>`
       + `<td class="number">${row.bad === null ? "–" : draw.percent(row.bad)}</td><td class="number">${roughly(row.median)}</td><td class="number">${roughly(row.p95)}</td></tr>`).join("");
-    const cut = rows.length > most ? `<caption>${html(words.first.replace("{n}", most).replace("{all}", draw.number(rows.length)))}</caption>` : "";
-    return `${cut}<thead><tr>${heads}</tr></thead><tbody>${body}</tbody>`;
+    const more = rows.length > FEW + 2 ? `<tfoot><tr><td colspan="${HEADS.length}">${opener("table", Math.min(rows.length, most) - FEW)}</td></tr></tfoot>` : "";
+    const cut = isOpen && rows.length > most ? `<caption>${html(words.first.replace("{n}", most).replace("{all}", draw.number(rows.length)))}</caption>` : "";
+    return `${cut}<thead><tr>${heads}</tr></thead><tbody>${body}</tbody>${more}`;
   }
 
   function lines() {
@@ -535,6 +539,7 @@ const explorer = (() => {
     }
     place("by").innerHTML = switches("by", offered().map((unit) => [unit, words.units[unit]]), state.by);
     place("lists").innerHTML = about.choices.map(list).join("") + outcomeList();
+    beside();
     place("weigh").innerHTML = switches("weigh", hasCpu() ? ["cpu", "jobs"].map((weigh) => [weigh, words.weigh[weigh]]) : [], state.weigh);
     if (about.choices.length) place("rows").innerHTML = switches("rows", about.choices.map((choice, k) => [k, choice.heading]), state.rows);
     document.documentElement.classList.toggle("is-selected", !isWhole());
@@ -547,6 +552,18 @@ const explorer = (() => {
     to.value = about.is_relative ? String(dayOf(state.to)) : new Date((dayOf(state.to) - 1) * DAY * 1000).toISOString().slice(0, 10);
     if (focus) document.querySelector(`[data-place="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
     performance.measure("gwa-filter", "gwa-filter");
+  }
+
+  // As many lists side by side as fit, and in each row about as many: a last row of one or two leaves a hole.
+  function beside() {
+    const lists = place("lists"), count = lists.children.length, fit = Math.max(2, Math.floor((lists.clientWidth + 16) / 168));
+    lists.style.setProperty("--columns", Math.ceil(count / Math.ceil(count / fit)) || 1);
+  }
+
+  // Of outcomes that the log does not have none says what its colour stands for.
+  function legend() {
+    const has = (n) => UNITS.some((unit) => whole.outcomes[unit][n] || [...whole.time[unit].keys()].some((at) => at % OUTCOMES === n && whole.time[unit][at]));
+    [...place("legend").children].forEach((one, n) => { one.hidden = !has(n); });
   }
 
   // What stands further down is drawn a frame later, so that a click answers at once.
@@ -725,6 +742,7 @@ const explorer = (() => {
     render();
     for (const name of ["strip", "waits", "calendar"]) place(name).closest("section").hidden = !drawn().includes(name);
     place("rows").closest("section").hidden = !about.choices.length;
+    legend();
     place("gpus").closest("section").hidden = !hasGpu();
     if (location.hash.includes("=")) state = read(location.hash);
     render();
@@ -742,7 +760,9 @@ const explorer = (() => {
     window.addEventListener("popstate", () => restored());
     let width = place("strip").clientWidth;
     new ResizeObserver(() => requestAnimationFrame(() => {
-      if (width !== (width = place("strip").clientWidth)) drawn().forEach(paint);
+      if (width === (width = place("strip").clientWidth)) return;
+      beside();
+      drawn().forEach(paint);
     })).observe(place("strip"));
   }
 

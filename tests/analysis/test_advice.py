@@ -28,7 +28,7 @@ GOOD: dict[str, list[Any]] = {
 }
 
 WORLDS: dict[str, tuple[dict[str, list[Any]], str]] = {
-    "memory": ({"max_memory": [1e6] * NUMBER}, "Ask for at most 976.6 MB of memory for a job."),
+    "memory": ({"max_memory": [1e6] * NUMBER}, "Ask for at most 977 MB of memory for a job."),
     "time": ({"run_time": [600.0] * NUMBER, "average_cpu_time": [590.0] * NUMBER}, "Ask for at most 10 min."),
     "serial-on-many": (
         {"average_cpu_time": [1740.0] * NUMBER},
@@ -119,7 +119,7 @@ def test_an_alert_on_requests_says_what_to_ask_for(make_store):
     large = {"req_memory": [1e9] * NUMBER, "max_memory": [1e8] * NUMBER, "n_gpus": [0.0] * NUMBER}
     given = letter(make_store(**(GOOD | large)), "o'hara")
     assert ids(given) == ["excess-memory"]
-    assert given.advice[0].do == "Ask for at most 95.37 GB of memory for a job."
+    assert given.advice[0].do == "Ask for at most 95.4 GB of memory for a job."
     assert "TB-hours were not used" in given.advice[0].because
 
 

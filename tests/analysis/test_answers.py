@@ -42,18 +42,18 @@ INFERRED = {"trace__cpus_inferred": True}
         (
             BUSY | INFERRED,
             "known",
-            "365.1 processors",
+            "365 processors",
             (
-                "On average, 365.1 processors were busy, at most 512 at once; the size of the system is not"
+                "On average, 365 processors were busy, at most 512 at once; the size of the system is not"
                 " recorded."
             ),
         ),
         (
             AT_LEAST | INFERRED,
             "bound",
-            "≥ 237.6 processors",
+            "≥ 238 processors",
             (
-                "On average, at least 237.6 processors were busy, at one time at least 512; the size of the"
+                "On average, at least 238 processors were busy, at one time at least 512; the size of the"
                 " system is not recorded."
             ),
         ),
@@ -232,9 +232,9 @@ def test_no_mean_across_a_gap_is_called_busyness():
     assert more.endswith(" Outside gaps of the log, 4.8 GPUs were allocated, at most 16 at once.")
     answer = asked("busy", **BUSY, **OUTSIDE, **INFERRED, stretches=[gap("still", 6)])
     assert (answer.number, answer.text) == (
-        "317.4 processors",
+        "317 processors",
         (
-            "Outside gaps of the log, 317.4 processors were busy, at most 512 at once; the size of the system"
+            "Outside gaps of the log, 317 processors were busy, at most 512 at once; the size of the system"
             " is not recorded. Nothing was submitted and nothing ran for 6 days from 2012-03-01 07:33 to"
             " 2012-03-07 13:32: the machine was down or closed, or rows are missing; the log does not tell."
         ),

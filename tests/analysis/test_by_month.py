@@ -40,6 +40,20 @@ def test_each_month_has_its_values_and_their_changes(make_store):
     assert report.fact("month.2007-03.median_wait").value == 600
     assert report.answer.startswith("2007-03, against 2007-02: ")
     assert report.figures()[0].plot == "strips"
+    assert [figure.plot for figure in report.figures()[1:]] == ["bars"] * 2  # a map of one row says less
+
+
+def test_the_answer_is_of_whole_months(make_store):
+    """The two days that the log has of April are no month to be compared with March."""
+    moments = [(FIRST + timedelta(hours=hour)).timestamp() for hour in range(92 * 24)]
+    store = make_store(
+        ABSOLUTE, submit_time=moments, run_time=[600.0] * len(moments), n_procs=[5] * len(moments),
+        wait_time=[60.0] * len(moments), user_id=["u1"] * len(moments),
+    )  # fmt: skip
+    report = by_month(store, "log", {})
+
+    assert report.fact("month.2007-04.jobs").value is not None
+    assert report.answer.startswith("2007-03, against 2007-02: ")
 
 
 def test_without_dates_of_jobs_there_are_no_months(make_store):

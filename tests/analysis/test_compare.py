@@ -365,6 +365,27 @@ def test_nothing_is_scheduled_for_a_comparison(make_store, monkeypatch):
     assert compare([("a", made(make_store, 1, jobs=200)), ("b", made(make_store, 2, jobs=200))]).sections
 
 
+def test_the_answer_of_a_comparison_does_not_deny_what_its_findings_say(make_store):
+    """Run times of the same median have another 95th percentile, which the first rows do not ask for."""
+
+    def store(seed, long):
+        rng = np.random.default_rng(seed)
+        is_long = rng.random(4000) < 0.08
+        runs = np.where(is_long, long, 600.0) * rng.uniform(0.9, 1.1, 4000)
+        procs = np.where(is_long, 6000.0 / long, 4).round()  # as much work in both
+        return made(make_store, seed, run_time=runs.tolist(), n_procs=procs.astype(int).tolist())
+
+    report = compare([("A", store(1, 1500.0)), ("B", store(2, 6000.0))])
+
+    assert any(
+        found.text.startswith("95th percentile of run times is higher in B") for found in report.findings
+    )
+    assert report.answer.startswith(
+        "In what is asked first, B is not found to differ from A by more than chance"
+    )
+    assert "95th percentile of run times" in report.answer
+
+
 def test_two_traces_are_compared_by_what_an_operator_asks_and_chance_stands_beside_it(make_store):
     """Whatever differs most among the measures of modellers, the first words are not about it."""
 

@@ -230,7 +230,7 @@ REMARKABLE = [
         {"utilization.above_capacity": 0.138, "utilization.peak": 128},
         "For 13.8 % of the time, more processors are busy than the 100 that the system is said to have",
     ),
-    ("cut-log", {"window.cut": "end", "window.last": 5e6}, "known for 57.9 days of the 115.7 days that"),
+    ("cut-log", {"window.cut": "end", "window.last": 5e6}, "known for 57.9 days of the 116 days that"),
     ("cut-log", {"window.cut": "both", "window.last": None}, "lower bounds throughout"),
     ("still-running", {"utilization.unfinished": 512}, "512 of 1,000 jobs (51.2 %) were still running"),
     ("waits-unknown", {"completeness.ran_without_wait": 1000}, "does not record how long jobs waited"),

@@ -64,8 +64,8 @@ def test_the_largest_change_of_a_log_is_said_to_be_that(make_store):
     assert (jobs.rank, jobs.changes) == (1, 14)
     _, text = change_statement(changes)
     assert text.startswith(
-        "Busy processors went from 0.09921 in 1971-02 to 0.1792, the largest of 13 changes from month to"
-        " month; jobs a day from 7.143 to 12.9 (rank 1);"
+        "Busy processors went from 0.0992 in 1971-02 to 0.179, the largest of 13 changes from month to"
+        " month; jobs a day from 7.14 to 12.9 (rank 1);"
     )
     assert "median run times from 10 min to 10 min" in text
 
@@ -121,7 +121,7 @@ def test_a_report_against_another_period_answers_with_both_values(make_store):
         report = trace.filter(period="1971-03").report(["overview"], against=trace.filter(period="1971-02"))
     answer = next(one for one in report.answers if one.id == "changed")
 
-    assert (answer.state, answer.number, answer.section) == ("known", "0.09921 to 0.1792", "against")
+    assert (answer.state, answer.number, answer.section) == ("known", "0.0992 to 0.179", "against")
     assert "too few weeks" not in answer.text
     assert report.fact("against.jobs.before").value == pytest.approx(200 / 28)
     assert report.fact("against.jobs.rank").value == 1

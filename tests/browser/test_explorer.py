@@ -14,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import gwa
+from gwa.breakdown import cube
 from gwa.breakdown.dimensions import Dimension, recorded
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
@@ -583,4 +584,35 @@ def test_german_words_stand_on_a_german_page(context, sample, tmp_path):
     assert "Kernstunden" in shown
     english = ["core-hours", "Jobs by", "Busy", "Waited", "completed", "cancelled", "Who and what", "others"]
     assert [word for word in english if word in shown] == []
+    assert not wrong
+
+
+def test_lists_are_read_from_the_top_and_a_legend_names_what_there_is(context, tmp_path, monkeypatch):
+    """Of seventy users fifty are told apart; the others together hold most, and stand last all the same."""
+    monkeypatch.setattr(cube, "MAXIMUM_CELLS", 1000)
+    log = tmp_path / "many.swf"
+    rows = (
+        f"{n} {3600 * n} 5 900 4 -1 -1 4 -1 -1 {int(n % 5 > 0)} {n % 70 + 1} 1 2 {n % 4 + 1} 1 -1 -1"
+        for n in range(700)
+    )
+    log.write_text("\n".join(("; MaxProcs: 16", "; UnixStartTime: 1000000000", *rows, "")))
+    with gwa.open(log) as trace:
+        page, wrong = visit(context, page_of(trace, tmp_path))
+    legend, rows_shown = (
+        page.locator("#explorer-legend span:visible"),
+        page.locator("#explorer-table tbody tr"),
+    )
+
+    assert legend.all_inner_texts() == ["completed", "failed"]
+    expect(rows_shown).to_have_count(6)
+    page.locator("#explorer-table .more").click()
+    assert rows_shown.count() > 6
+    for column in ("amount", "jobs", "name"):
+        page.locator(f'#explorer-table [data-sort="{column}"]').click()
+        assert " others" in rows_shown.last.inner_text()
+    page.locator("#explorer-table .more").click()
+    expect(rows_shown).to_have_count(6)
+    lists = page.locator("#explorer-lists > *").evaluate_all("all => all.map((one) => one.offsetTop)")
+    counts = [lists.count(top) for top in sorted(set(lists))]
+    assert max(counts) - min(counts) <= 1
     assert not wrong

@@ -309,6 +309,8 @@ def test_the_page_shows_what_varies(setup, tmp_path):
     policies = next(block for block in page.tables() if block.id == "policies")
     assert "Fastest Processor Largest Task" in str(policies.rows)
     assert "results-1-nsl" in ids
+    assert "answer-picture" in ids
+    assert "results-1-makespan" not in ids, "what is drawn above is not drawn again"
     assert "results-1-makespan-by-size" in ids
     figures: Any = {block.id: block for section in page.sections for block in section.blocks
                     if isinstance(block, Figure)}  # fmt: skip

@@ -1,6 +1,7 @@
 """What pictures of a page are made of: numbers, ticks and times as Python writes them."""
 
 import json
+import re
 import shutil
 import subprocess
 from datetime import datetime
@@ -10,7 +11,7 @@ import pytest
 
 from gwa.report.figures import _ticks
 from gwa.util.assets import asset
-from gwa.words.formatting import compact
+from gwa.words.formatting import compact, number, seconds
 
 pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="needs node to run the page's script")
 
@@ -69,7 +70,13 @@ def test_a_value_is_never_rounded_to_nothing_or_to_all():
     assert [spaced(text) for text in shown] == ["< 0.1 %", "> 99.9 %", "0 %", "100 %"]
 
 
-@pytest.mark.parametrize(("low", "high", "unit"), [(0, 0.93, "fraction"), (0, 312826, "count"), (-3, 9, "")])
+AXES = (
+    (0, 0.93, "fraction"), (0, 312826, "count"), (-3, 9, ""), (0, 9600, "seconds"), (0, 190_000, "seconds"),
+    (3600, 4500, "seconds"), (0, 8e7, "seconds"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("low", "high", "unit"), AXES)
 def test_ticks_are_those_of_paper(low, high, unit):
     shown = run(f"return draw.linearTicks({low}, {high}, {json.dumps(unit)}, 5);")
 
@@ -78,11 +85,44 @@ def test_ticks_are_those_of_paper(low, high, unit):
     assert [spaced(label) for _, label in shown] == [spaced(tick.label) for tick in drawn]
 
 
+def test_ticks_of_durations_are_halves_of_one_unit():
+    shown = run("return draw.linearTicks(0, 9600, 'seconds', 15).map(([, label]) => label);")
+
+    assert [spaced(label) for label in shown] == ["0 s", "30 min", "1 h", "1.5 h", "2 h", "2.5 h"]
+
+
+LENGTHS = (0, 0.25, 9.96, 45.64, 59.96, 60, 61, 3599.7, 5460, 7175, 86_399, 163_560, 266_976, 3.2e7, 7e7, 1e9)
+
+
+def test_a_duration_is_written_as_sentences_have_it():
+    shown = run(f"return {json.dumps(LENGTHS)}.map((value) => draw.length(value));")
+    written = [re.sub(r" (year|day)s?$", lambda unit: f" {unit[1][0]}", seconds(value)) for value in LENGTHS]
+
+    assert [spaced(text) for text in shown] == written
+
+
+@pytest.mark.parametrize("value", [331.52, 20.994, 0.12331, 999.6, 99.96, 1234.6, 6.1662])
+def test_a_number_has_the_digits_of_sentences(value):
+    assert spaced(run(f"return draw.number({value});")) == number(value)
+
+
 def test_ticks_of_a_logarithmic_axis_stand_apart():
     shown = run("return draw.apart(draw.logTicks(1, 90000, 'seconds'), draw.log([1, 90000], [0, 300]));")
 
     assert [spaced(label) for _, label in shown][:2] == ["1 s", "10 s"]
     assert [place for place, _ in shown] == sorted(place for place, _ in shown)
+
+
+@pytest.mark.parametrize(("low", "high"), [(80_000, 13e6), (900, 5000), (3, 3e10)])
+def test_an_axis_of_memory_has_several_ticks(low, high):
+    shown = run(
+        f"return draw.apart(draw.logTicks({low}, {high}, 'kilobytes'), draw.log([{low}, {high}], [0, 800]));"
+    )
+    drawn = _ticks.logarithmic(low, high, "kilobytes", 800)
+
+    assert len(shown) > 1
+    assert {spaced(tick.label) for tick in drawn} & {spaced(label) for _, label in shown}
+    assert len(drawn) > 1
 
 
 @pytest.mark.parametrize(

@@ -279,7 +279,19 @@ def test_without_a_zone_days_count_from_the_start():
 def test_a_level_is_drawn_with_its_name():
     figure = series("s", "t", [0, 1e6], {"y": [1, 2]}, "y", "alt", reference=(8, "8 CPUs"))
 
-    assert {"8 CPUs", "8"} <= set(words(draw(figure)))
+    assert {"┄┄ 8 CPUs", "8"} <= set(words(draw(figure)))
+
+
+def test_a_spike_does_not_press_all_else_to_the_ground():
+    values = [100.0 + day % 7 for day in range(200)]
+    values[-9] = 9000.0
+    days = np.arange(200) * 86400.0
+    figure = series("s", "t", days, {"y": values}, "y", "alt", unit="count", reference=(120, "all"))
+    shown = words(draw(figure))
+
+    assert "↑ 9,000" in shown
+    assert {"50", "100", "150"} <= set(shown)
+    assert "5,000" not in shown
 
 
 def test_a_level_far_above_all_values_leaves_them_the_drawing():
@@ -296,7 +308,8 @@ def test_a_level_over_nothing_is_drawn(values):
     x = [0, 1e6][: len(values)]
     values = [np.nan if value is None else value for value in values]
 
-    assert "all" in words(draw(series("s", "t", x, {"y": values}, "y", "alt", reference=(9000, "all"))))
+    drawn = draw(series("s", "t", x, {"y": values}, "y", "alt", reference=(9000, "all")))
+    assert "┄┄ all" in words(drawn)
 
 
 def test_names_beside_each_other_do_not_read_as_one():

@@ -138,3 +138,16 @@ def test_a_row_with_a_page_is_a_link():
     shown = grid(FactTable("t", "T", ("N",), rows, links=("a.html", "")), plainly)
 
     assert [row[0].link for row in shown.rows] == ["a.html", ""]
+
+
+def test_a_column_that_says_nothing_is_out_of_view_and_another_takes_its_place():
+    columns = tuple(Column(f"c{n}", f"C{n}", "count") for n in range(MAXIMUM_COLUMNS + 1))
+    rows = tuple((*range(row, row + 3), None, *range(MAXIMUM_COLUMNS - 3)) for row in range(3))
+    heads = grid(Table("t", "T", columns, rows), brief).heads
+
+    assert [head.key for head in heads if head.is_minor] == ["c3"]
+    assert not any(head.is_minor for head in grid(Table("t", "T", columns[:2], ((None, None),)), brief).heads)
+
+
+def test_a_column_of_small_numbers_has_three_digits():
+    assert texts([0.184643, 0.0899166]) == ["0.185", "0.090"]

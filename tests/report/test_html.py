@@ -18,8 +18,9 @@ from gwa.analysis.build import build
 from gwa.errors import DefinitionError
 from gwa.report import document, drawing
 from gwa.report.document import Answer, Fact, Facts, Figure, Finding, Note, Report, Section, Table
+from gwa.report.explorer import Explorer
 from gwa.report.figures.bars import bars
-from gwa.report.html import UNPRINTABLE, html, kinds_on_page, summary
+from gwa.report.html import UNPRINTABLE, html, kinds_on_page, page, summary
 from gwa.report.layout import chapters, layout, main_and_more
 from gwa.report.printable import one_line
 from gwa.util.assets import asset
@@ -206,7 +207,7 @@ def test_facts_keep_all_their_digits(text):
     found = {attrs["title"]: attrs["value"] for tag, attrs in Page(text).tags if tag == "data"}
 
     assert found["arrivals.hour.mean = 3.4912345678"] == "3.4912345678"
-    assert "3.491 per hour" in Page(text).words
+    assert "3.49 per hour" in Page(text).words
 
 
 def test_cells_keep_all_their_digits(text):
@@ -222,6 +223,12 @@ def test_the_head_has_the_most_important_numbers(report):
     shown = [fact.id for fact in summary(report)]
 
     assert shown[:4] == ["trace.jobs", "trace.users", "trace.cpus", "trace.cpu_seconds"]
+
+
+def test_the_head_of_a_page_that_filters_itself_has_what_no_selection_changes(report):
+    assert [fact.id for fact in summary(report, of_selections=True)] == [
+        name for name in ("trace.users", "trace.cpus") if report.fact(name)
+    ]
 
 
 def test_a_lower_bound_is_no_size_in_the_head():
@@ -270,8 +277,36 @@ def test_what_an_answer_or_a_claim_says_is_said_once_on_its_screen():
 
     assert head.count("Six users made half of it.") == 1
     assert "One job in five failed." in head
-    assert main.count("Six users made half of it.") == 1
+    assert "Six users made half of it." not in main, "neither as a claim nor as a note"
+    assert "One job in five failed." not in main
     assert "Nobody waited." in main
+
+
+@pytest.mark.parametrize("paper", [False, True])
+def test_no_sentence_of_the_first_screen_stands_in_a_section_again(paper):
+    found = tuple(Finding(f"f{n}", f"Sentence {n} is said.", "s", "r", 1 - n / 10) for n in range(6))
+    one = Report("t", "s", (Section("s", "S", "", (Table("a", "A", (), ()),), "C"),), findings=found)
+    head, _, main = page(one, {}, paper=paper).partition("<main")
+    seen = head.partition('class="more-findings"')[0] if not paper else head
+    texts = [finding.text for finding in found]
+
+    assert [text for text in texts if text in seen] == texts[: 6 if paper else 3]
+    assert [text for text in texts if text in main] == ([] if paper else texts[3:5])
+
+
+def test_a_section_that_only_notes_what_is_missing_stands_with_what_is_not_in_the_log():
+    noted = Section("n", "Noted", "", (Note("Neither is known."),), "C")
+    shown = Section("s", "Shown", "", (Note("Careful."), Table("a", "A", (), ())), "C")
+    explorer = Explorer((), {}, {}, b"", None, {})
+    report = Report("t", "s", (noted, shown), explorer=explorer)
+
+    assert [one.title for chapter in chapters(report) for one in chapter.sections] == ["Shown"]
+    missing = html(report).partition('id="not-recorded"')[2]
+    assert "Neither is known." in missing
+    assert "Careful." not in missing.partition("</section>")[0]
+    assert len(chapters(replace(report, explorer=None))[0].sections) == 2, (
+        "elsewhere a note may be the answer"
+    )
 
 
 def test_chapters_hold_their_sections_in_order(report):

@@ -12,7 +12,7 @@ from gwa.report.facts import number
 from gwa.report.grid import is_number
 from gwa.statistics.contrast import MINIMUM_LENGTH
 from gwa.words.formatting import show, significant
-from gwa.words.message import Message, Number, Verbatim, joined, message
+from gwa.words.message import Message, Number, Verbatim, joined, message, within_sentence
 from gwa.words.unit import Value
 
 PAIR: Final = 2
@@ -218,6 +218,13 @@ def _pair_sentence(summaries: Sequence[TraceSummary], levels: Levels) -> Message
         return message(
             "{second} differs from {first} by more than chance: {what}.",
             second=second, first=first, what=joined("; ", found),
+        )  # fmt: skip
+    others = [one.quantity.title for one in levels.values() if one.verdict.startswith("differs")]
+    if others:
+        return message(
+            "In what is asked first, {second} is not found to differ from {first} by more than chance; in"
+            " this it does: {what}.",
+            second=second, first=first, what=joined(", ", map(within_sentence, others)),
         )  # fmt: skip
     if tested:
         return message(

@@ -17,6 +17,7 @@ from gwa.metrics.outcomes import OUTCOMES
 from gwa.metrics.periods import known_until
 from gwa.metrics.timeline import Floats
 from gwa.report.document import Block, Note
+from gwa.report.figures.bars import bars
 from gwa.report.figures.heatmap import heatmap
 from gwa.report.figures.strips import Strip, strips
 from gwa.store.store import Store
@@ -182,11 +183,14 @@ def month_figures(courses: Sequence[OverTime]) -> Iterator[Block]:
         rows = [(name, each, each.values[measure]) for name, each in known if measure in each.values]
         if not any(np.isfinite(values).any() for _, _, values in rows):
             continue
+        name = f"months-{measure.replace('_', '-')}"
+        alt = message("{title} of {n} traces.", title=title, n=len(rows))
         placed = [_placed(each, values, columns) for _, each, values in rows]
-        yield heatmap(
-            f"months-{measure.replace('_', '-')}", title, placed, [name for name, _, _ in rows], columns,
-            message("{title} of {n} traces.", title=title, n=len(rows)), unit=unit, ylabel=title,
-        )  # fmt: skip
+        if len(known) == 1:  # a row of cells says less than bars
+            yield bars(name, title, columns, placed[0], message("Month"), title, alt, unit=unit)
+        else:
+            names = [name for name, _, _ in rows]
+            yield heatmap(name, title, placed, names, columns, alt, unit=unit, ylabel=title)
 
 
 def _columns(known: Sequence[Months], *, on_calendar: bool) -> list[str]:

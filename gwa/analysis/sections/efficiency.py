@@ -239,11 +239,16 @@ def _sequential(store: Store) -> Facts:
 
 
 def _killed(store: Store) -> Facts:
+    """
+    Return how many jobs were ended beyond a limit.
+
+    That no job has the state of that does not say that no job was: a log may have no name for it.
+    """
     labels = {
         "memory": message("Jobs ended for their memory"),
         "time": message("Jobs ended at their time limit"),
     }
-    counts = killed(store)
+    counts = {name: (jobs or None, hours if jobs else None) for name, (jobs, hours) in killed(store).items()}
     return Facts(
         tuple(
             fact
@@ -257,5 +262,6 @@ def _killed(store: Store) -> Facts:
                     "hours",
                 ),
             )
-        )
+        ),
+        listed=any(jobs for jobs, _ in counts.values()),
     )

@@ -137,14 +137,14 @@ def _remarks(observed: Window, span: Period) -> Iterator[Note]:
     missing = message("The log {lacking}. ", lacking=LACKING[observed.cut]) if observed.cut in LACKING else ""
     if observed.period is None:
         what = (
-            message("the log is short against the run times of its jobs")
+            message("the log is short compared with the run times of its jobs")
             if observed.borders
             else message("it has few jobs")
         )
         yield Note(
             message(
-                "{missing}Nowhere are 98 % of the load expected to be known: {what}. What is "
-                "said of levels are lower bounds.",
+                "{missing}At no time is 98 % of the load known, as far as can be estimated: {what}. All"
+                " levels are lower bounds.",
                 missing=missing,
                 what=what,
             ),

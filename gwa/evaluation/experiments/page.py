@@ -210,7 +210,8 @@ def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
     for number, panel in enumerate(panels(results), 1):
         name = f"results-{number}"
         title = capitalized(panel.title) if panel.title else message("Results")
-        sections.append(Section(name, title, HELP, tuple(panel.blocks(name)), message("Results")))
+        blocks = tuple(block for block in panel.blocks(name) if not _is_drawn(block, first))
+        sections.append(Section(name, title, HELP, blocks, message("Results")))
     if blocks := tuple(capacity(results)):
         top = Section("capacity", message("Waits and processors"), CAPACITY_HELP, blocks, is_on_top=True)
         sections.insert(0, top)
@@ -292,6 +293,12 @@ ANSWERS: Final = {
     ),
 }
 """The answer, by what chance may have to do with it."""
+
+
+def _is_drawn(block: Block, above: Sequence[Block]) -> bool:
+    """Whether *block* is a figure that is drawn *above*."""
+    drawn = [one.data for one in above if isinstance(one, Figure)]
+    return isinstance(block, Figure) and block.data in drawn
 
 
 def _first_picture(results: ExperimentResults) -> Iterator[Block]:

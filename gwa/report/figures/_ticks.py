@@ -5,7 +5,7 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 from gwa.util.units import DAY, HOUR, MINUTE, YEAR
-from gwa.words.formatting import compact
+from gwa.words.formatting import DURATIONS, compact
 from gwa.words.message import Number
 
 CHARACTER = 6.0
@@ -27,6 +27,10 @@ STEPS = (
 """Steps of a linear axis of time."""
 
 
+DOUBLES = (1, 32, 4, 256, 2, 8, 16, 64, 128, 512)
+"""What powers of 1024 are multiplied by on a logarithmic axis of memory, those that matter most first."""
+
+
 class Tick(NamedTuple):
     """A place on an axis and what is written there."""
 
@@ -44,9 +48,20 @@ def linear(low: float, high: float, unit: str = "", count: int = 5) -> list[Tick
     span = high - low
     if not span > 0:
         return [Tick(low, compact(low, unit))]
-    step = _step(span / count, unit)
+    step = _step(max(span / count, _half(low, high) if unit == "seconds" else 0.0), unit)
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
     return [Tick(place * step, compact(place * step, unit)) for place in range(first, last + 1)]
+
+
+def _half(low: float, high: float) -> float:
+    """
+    Return half of the unit in which durations up to *high* are written: ticks say 1.5 h, and not 1.17 h.
+
+    It is 0 where they are closer together than that, and a year is not halved.
+    """
+    length = next((each for each, _ in DURATIONS if high >= each), 0)
+    half = float(length if length == YEAR else length / 2)
+    return half if high - low >= 2 * half else 0.0
 
 
 def _step(rough: float, unit: str) -> float:
@@ -93,7 +108,7 @@ def _candidates(low: float, high: float, unit: str) -> list[Tick]:
     if unit == "seconds":
         candidates = [Tick(place, Number(label)) for place, label in TIMES]
     elif unit == "kilobytes":
-        powers = [(1024.0**power * digit) for digit in (1, 32) for power in range(5)]
+        powers = [(1024.0**power * digit) for digit in DOUBLES for power in range(5)]
         candidates = [Tick(place, compact(place, unit)) for place in powers]
     else:
         exponents = range(floor(log10(low)), ceil(log10(high)) + 1)

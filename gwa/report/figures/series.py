@@ -34,6 +34,18 @@ SHADE = 0.3
 NARROWEST = 1 / 300
 """The share of the drawing that a shaded interval takes at least."""
 
+SPIKE = 3.0
+"""How many times as high as the usual values are at most some may be that leave the drawing at its top."""
+
+USUAL = 0.98
+"""The share of the values that are usual."""
+
+TOP = 1.5
+"""Where the drawing ends then, relative to the highest usual value."""
+
+FEW = 60
+"""Of so few values all are drawn."""
+
 MAX_REFERENCE = 4.0
 """How many times as high as all that is drawn a level may be: a higher one is only written."""
 
@@ -111,10 +123,12 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     bottom, top = _heights(data)
     axes.set_ylim(bottom, top + (top - bottom) * HEADROOM)
     _style.linear_ticks(axes.yaxis, bottom, top, data["unit"])
+    _peak(axes, data, top)
     words = _style.time_axis(axes, data["zone"])
     _style.words(axes, data["xlabel"] or words, data["ylabel"])
     if data["reference"]:
-        _level(axes, *data["reference"], unit=data["unit"], inside=_shows_reference(data))
+        inside = _shows_reference(data) and data["reference"][0] <= top
+        _level(axes, *data["reference"], unit=data["unit"], inside=inside)
     _labels.label(axes, drawn)
 
 
@@ -128,9 +142,32 @@ def visible_intervals(data: Mapping[str, Any]) -> list[list[float]]:
 def _heights(data: Mapping[str, Any]) -> tuple[float, float]:
     """Return the least and greatest of everything drawn; zero is always between them."""
     known = _values(data)
-    known += data["reference"][:1] if _shows_reference(data) else []
     low, high = min([0.0, *known]), max([0.0, *known])
+    usual = sorted(known)[int(USUAL * (len(known) - 1))] if len(known) > FEW else 0.0
+    if 0 < SPIKE * usual < high:
+        high = TOP * usual
+    if _shows_reference(data) and (high == max([0.0, *known]) or data["reference"][0] < SPIKE * high):
+        low, high = min(low, data["reference"][0]), max(high, data["reference"][0])
     return low, high if high > low else low + 1.0
+
+
+def _peak(axes: "Axes", data: Mapping[str, Any], top: float) -> None:
+    """Write how high the highest value is where it leaves the drawing at its *top*."""
+    from gwa.report.figures import _style
+
+    tops = [
+        (value, when)
+        for line in data["lines"]
+        for when, value in zip(line["x"], line.get("high", line["y"]), strict=True)
+        if value is not None and value > top
+    ]
+    if tops:
+        value, when = max(tops)
+        text = joined("", ("↑ ", compact(value, data["unit"])))
+        axes.annotate(
+            text, (when / DAY, axes.get_ylim()[1]), (3, -3),
+            textcoords="offset points", ha="left", va="top", color=_style.INK,
+        )  # fmt: skip
 
 
 def _values(data: Mapping[str, Any]) -> list[float]:
@@ -157,14 +194,13 @@ def _grey_outside(axes: "Axes", first: float, last: float) -> None:
 
 
 def _level(axes: "Axes", value: float, name: str, *, unit: Unit, inside: bool) -> None:
-    """Draw a dashed line at *value*, its name at the right end; or only say there how high it is."""
+    """Draw a dashed line at *value*, its name above the drawing; or only say there how high it is."""
     from gwa.report.figures import _style
 
     if inside:
         axes.axhline(value, color=_style.INK, linewidth=0.9, linestyle=(0, (4, 3)))
     axes.annotate(
-        name if inside else joined("", ("↑ ", name, ": ", compact(value, unit))),
-        (1, value if inside else axes.get_ylim()[1]), (0, 3),
-        xycoords=("axes fraction", "data"), textcoords="offset points",
+        joined(" ", ("┄┄", name)) if inside else joined("", ("↑ ", name, ": ", compact(value, unit))),
+        (1, 1), (0, 3), xycoords="axes fraction", textcoords="offset points",
         ha="right", va="bottom", color=_style.INK, annotation_clip=False,
     )  # fmt: skip

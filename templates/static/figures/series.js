@@ -4,8 +4,9 @@
 figures.kinds.series = (() => {
   const CLOSEST = 200; // a part is not less than a two hundredth of the whole
   const FAR = 4; // a level that is this many times as high as all that is drawn is only written
-  const SPIKE = 5; // values this many times as high as nearly all others leave the drawing at its top
+  const SPIKE = 3; // values this many times as high as nearly all others leave the drawing at its top
 
+  const LEVEL = { stroke: draw.colours.ink, "stroke-dasharray": "5 3" };
   const HALO = { fill: draw.colours.ink, stroke: draw.colours.paper, "stroke-width": 3, "paint-order": "stroke" }; // over lines
 
   const valuesOf = (lines) => figures.known(lines.flatMap((line) => [...line.y, ...line.low ?? [], ...line.high ?? []]));
@@ -27,7 +28,7 @@ figures.kinds.series = (() => {
     const lines = state.lines ?? data.lines, close = figures.closeUp(data, whole), [from, to] = close ?? whole;
     // Jagged lines differ by how thick they are before they are dashed.
     const look = (place, thick) => ({ stroke: draw.colour(place), "stroke-width": place % 2 ? 1 : thick, "stroke-dasharray": place > 1 ? draw.dash(place) : "" });
-    const items = lines.map(({ label }, place) => ({ label, sample: draw.lineSample(look(place, 2.4)) }));
+    const items = [...lines.map(({ label }, place) => ({ label, sample: draw.lineSample(look(place, 2.4)) })), ...named(data, reference)];
     const at = figures.timeRoom(width, {
       high: width < figures.NARROW ? 170 : 210, ylabel: data.ylabel, xlabel: data.xlabel || figures.timeWords(clock, from, to, words),
       items: items.length > 1 ? items : [],
@@ -50,9 +51,9 @@ figures.kinds.series = (() => {
       return (line.low ? draw.path(draw.area(across, edge(line.low), edge(line.high)), { fill: draw.colour(place), "fill-opacity": 0.18 }) : "")
         + draw.path(draw.course(across, up), look(place, 1.6)) + (figures.known(up).length === 1 ? draw.marker(place, across[up.findIndex(Number.isFinite)], figures.known(up)[0]) : "");
     });
-    const level = reference === null ? "" : draw.line(at.left, y(reference), at.right, y(reference), { stroke: draw.colours.ink, "stroke-dasharray": "5 3" });
+    const level = reference === null ? "" : draw.line(at.left, y(reference), at.right, y(reference), LEVEL);
     const body = figures.upwards(at, y, draw.linearTicks(low, high, data.unit, 4)) + inside(ground, ...curves) + level
-      + figures.sideways(at, x, clock.ticks(from, to, box.width)) + named(data, at, y, reference) + (peak === null ? "" : peaks(data, at, x, peak));
+      + figures.sideways(at, x, clock.ticks(from, to, box.width)) + (peak === null ? "" : peaks(data, at, x, peak));
     const longest = lines.reduce((a, b) => b.x.length > a.x.length ? b : a, { x: [] });
     const points = figures.thinned(longest.x.filter((when) => when >= from && when <= to)).map((when) => [x(when), (at.top + at.bottom) / 2]);
 
@@ -94,12 +95,11 @@ figures.kinds.series = (() => {
     });
   }
 
-  // The level by its name over its line; one that is too far up to be drawn, with how high it is.
-  function named(data, at, y, reference) {
-    if (!data.reference) return "";
-    const [value, name] = data.reference, told = reference === null ? `↑ ${name}: ${draw.compact(value, data.unit)}` : name;
-    const shown = draw.cut(told, at.right - at.left - 8);
-    return draw.text(at.right - 2, reference === null ? at.top + 10 : y(value) - 4, shown, { "text-anchor": "end", ...HALO });
+  // What the level is called, beside what lines are called; one that is too far up to be drawn, with how high it is.
+  function named(data, reference) {
+    if (!data.reference) return [];
+    const [value, name] = data.reference;
+    return [{ label: reference === null ? `↑ ${name}: ${draw.compact(value, data.unit)}` : name, sample: draw.lineSample(LEVEL) }];
   }
 
   // Where values leave the drawing at its top, how high the highest is.

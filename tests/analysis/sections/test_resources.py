@@ -402,6 +402,15 @@ def test_sequential_and_killed_jobs(store):
         assert facts[f"killed.{kind}.jobs"] == len(hit)
 
 
+def test_that_no_job_has_the_state_of_a_limit_does_not_say_that_none_reached_it(make_store):
+    words = ["Succeeded", "Failed", "Running"]
+    facts = facts_of(make_store(run_time=[60.0] * 3, n_procs=[1] * 3, state=words), "efficiency")
+
+    assert {
+        facts[f"killed.{kind}.{what}"] for kind in ("time", "memory") for what in ("jobs", "cpu_hours")
+    } == {None}
+
+
 # Waits.
 
 
