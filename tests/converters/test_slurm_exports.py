@@ -208,11 +208,16 @@ needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason="the cases are not p
 def jobs_of(paths, *fields, **options):
     """Return the values of *fields* of the jobs by their ids in the source."""
     with open_trace(paths, **options) as store:
-        store.account.check()
-        values = ", ".join(DERIVED.get(name, name) for name in fields)
-        rows = store.rows(f"select source_id, {values} from jobs join source_ids using (job_id)")
-        assert len({key for key, *_ in rows}) == len(rows) == store.account.jobs
-        return {key: dict(zip(fields, found, strict=True)) for key, *found in rows}
+        return jobs_in(store, *fields)
+
+
+def jobs_in(store, *fields):
+    """Return the values of *fields* of the jobs of a store, as `jobs_of` does."""
+    store.account.check()
+    values = ", ".join(DERIVED.get(name, name) for name in fields)
+    rows = store.rows(f"select source_id, {values} from jobs join source_ids using (job_id)")
+    assert len({key for key, *_ in rows}) == len(rows) == store.account.jobs
+    return {key: dict(zip(fields, found, strict=True)) for key, *found in rows}
 
 
 @needs_cases
@@ -220,12 +225,12 @@ def jobs_of(paths, *fields, **options):
 def test_reported_situations(name):
     expected = SITUATIONS[name]
     fields = list(dict.fromkeys(field for job in expected.values() for field in job))
-    found = jobs_of([CASES / name], *fields)
-    assert found.keys() == expected.keys()
-    for job, values in expected.items():
-        approximate = {k: pytest.approx(v) if isinstance(v, float) else v for k, v in values.items()}
-        assert {field: found[job][field] for field in values} == approximate
     with open_trace([CASES / name]) as store:
+        found = jobs_in(store, *fields)
+        assert found.keys() == expected.keys()
+        for job, values in expected.items():
+            approximate = {k: pytest.approx(v) if isinstance(v, float) else v for k, v in values.items()}
+            assert {field: found[job][field] for field in values} == approximate
         assert store.provenance["format"] == ("slurm-json" if name.endswith(".json") else "slurm")
         assert store.account.rejected == REJECTED.get(name, 0)
 
