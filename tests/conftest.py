@@ -6,6 +6,7 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
 
 # Threads of libraries that wait for each other by spinning take the time of the tests beside them.
@@ -34,6 +35,15 @@ settings.register_profile(
 )
 settings.register_profile("search", settings.get_profile("gwa"), derandomize=False)
 settings.load_profile("gwa")
+
+
+def examples(count: int) -> settings:
+    """Return the settings for *count* examples that read logs; `make test` tries a third, `make slow` all."""
+    return settings(
+        max_examples=ceil(count / 3) if settings().derandomize else count,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+
 
 HOME = Path(__file__).parent.parent
 LOGS = HOME.parent / "shared" / "traces"

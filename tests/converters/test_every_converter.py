@@ -10,7 +10,7 @@ import sys
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
@@ -210,7 +210,7 @@ def judged(name, files):
 
 @EVERY
 @given(changes=CHANGES, chosen=st.integers(0, 9))
-@settings(FEW, max_examples=4)
+@FEW
 def test_any_change_is_accounted_for(one, changes, chosen, tmp_path):
     files = copies_of(one, tmp_path)
     path = list(files)[chosen % len(files)]

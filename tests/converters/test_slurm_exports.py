@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gwa.analysis.sections._requeues import requeued
@@ -20,6 +20,7 @@ from gwa.metrics.efficiency import overall
 from gwa.metrics.requeues import Requeues, requeues
 from gwa.report.document import Facts
 from gwa.store.anonymize import anonymize
+from tests.conftest import examples
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "slurm"
 
@@ -405,7 +406,7 @@ TIMED = st.sampled_from(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25)
 @given(
     data=st.data(),
     delimiter=st.sampled_from([",", ";", "\t", "|"]),
@@ -481,7 +482,7 @@ def slow_peak(steps):
     )
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     jobs=st.lists(
         st.tuples(STEPS, st.one_of(st.none(), st.integers(1, 1000)), st.integers(1, 2)),
@@ -523,7 +524,7 @@ def clock(second):
     return f"2024-05-{1 + day:02}T{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     jobs=st.lists(
         st.tuples(st.integers(1, 2), st.sampled_from(["ann", "bob"]), RUNS),
@@ -897,7 +898,7 @@ def all_told(tmp_path_factory):
     return jobs_without(set(), tmp_path_factory.mktemp("whole"))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15)
 @given(columns=st.sets(st.sampled_from(CELLS[0][1:])))
 @example(columns={"Start"})
 @example(columns={"State", "End"})
