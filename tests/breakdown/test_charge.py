@@ -17,7 +17,6 @@ from gwa.breakdown.charge.rates import EXAMPLE, from_table
 from gwa.breakdown.charge.statements import Given, corrections, statements
 from gwa.breakdown.dimensions import by_name
 from gwa.errors import ArgumentError, DefinitionError, TraceError
-from gwa.formats.sample import write as write_sample
 from gwa.store.engines.spark_sql import to_spark_sql
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
@@ -390,11 +389,9 @@ def test_many_random_logs_at_random_rates_are_charged_to_the_cent(seed):
 
 
 @pytest.fixture(scope="module")
-def sampled(tmp_path_factory):
+def sampled(slurm_sample):
     """Return the store of the sample."""
-    path = tmp_path_factory.mktemp("sample") / "sample.sacct"
-    write_sample("slurm", path)
-    with gwa.open(path) as trace:
+    with gwa.open(slurm_sample) as trace:
         yield trace.store
 
 

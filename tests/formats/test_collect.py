@@ -25,7 +25,6 @@ from gwa.formats.collect import logs as of_logs
 from gwa.formats.collect.days import Span, days_in, missing_days, source_name
 from gwa.formats.collect.sacct import columns
 from gwa.formats.convert import convert
-from gwa.formats.sample import write
 from gwa.store.store import Store
 from gwa.store.system import CLUSTER_KEY
 from gwa.util.owned import OwnedFolder
@@ -40,11 +39,10 @@ def moment(text):
 
 
 @pytest.fixture(scope="session")
-def year(tmp_path_factory):
+def year(tmp_path_factory, slurm_sample):
     """Return the sample when all is over, with requeued jobs and arrays that had to wait."""
     log = tmp_path_factory.mktemp("sacct") / "all.sacct"
-    write("slurm", log)
-    header, *lines = log.read_text().splitlines()
+    header, *lines = slurm_sample.read_text().splitlines()
     names = header.split("|")
     place = {name: names.index(name) for name in names}
     first = datetime.fromisoformat(lines[0].split("|")[place["Submit"]]).date() + timedelta(days=30)
