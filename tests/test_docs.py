@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import os
 import re
 import shlex
 import shutil
@@ -26,6 +25,7 @@ from gwa.report.json_schema import facts_schema, report_schema
 from gwa.util import plugins
 from tests.conftest import LOGS
 from tests.facts_reference import kept, logs, rows, samples, whole
+from tests.program import as_reader
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -64,16 +64,6 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 # --- Blocks ---
 
 
-@pytest.fixture
-def workplace(tmp_path):
-    """Return a folder as a reader has it: empty, with gwa on the path."""
-    program = tmp_path / "bin" / "gwa"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gwa "$@"\n')
-    program.chmod(0o755)
-    return tmp_path
-
-
 SCRIPTS = [page for page in (README, *PAGES) if blocks(page) and page.name not in WHOLE_SCRIPTS | OF_PACKAGES]
 
 
@@ -86,21 +76,14 @@ def timed(pages: list[Path]) -> list[Any]:
 
 
 @pytest.mark.parametrize("page", timed(SCRIPTS))
-def test_the_blocks_of_a_page_run_one_after_the_other(page, workplace):
+def test_the_blocks_of_a_page_run_one_after_the_other(page, tmp_path):
     """They read what those before them wrote, so that they are one test."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
     for name in ("sample_traces", "experiments") if page.name in OF_A_CHECKOUT else ():
-        shutil.copytree(ROOT / name, workplace / name)
-    environment = os.environ | {
-        "PATH": f"{workplace / 'bin'}:{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-        "XDG_CONFIG_HOME": str(workplace / "config"),
-    }
+        shutil.copytree(ROOT / name, folder / name)
     for language, text in blocks(page):
-        command = ["sh", "-e", "-c", text] if language == "sh" else [sys.executable, "-c", text]
-        done = subprocess.run(
-            command, cwd=workplace, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{text}\n{done.stderr}"
+        as_reader(["sh", "-ec", text] if language == "sh" else [sys.executable, "-c", text], tmp_path, folder)
 
 
 def commands(text: str) -> Iterator[list[str]]:
@@ -158,15 +141,7 @@ def test_a_notebook_runs(page, tmp_path):
     """Its cells, one after the other, as a kernel runs them."""
     cells = re.findall(r"^```\{code-cell\}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
     assert len(cells) > 2
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(cells)],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    as_reader([sys.executable, "-c", "\n".join(cells)], tmp_path, tmp_path)
 
 
 # --- Pages and links ---

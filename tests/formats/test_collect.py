@@ -13,13 +13,11 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa.formats.collect.slurm
 from benchmarks.data import made
-from gwa.cli import gwa as program
 from gwa.errors import OutputError
 from gwa.formats.collect import logs as of_logs
 from gwa.formats.collect.days import Span, days_in, missing_days, source_name
@@ -29,6 +27,7 @@ from gwa.store.store import Store
 from gwa.store.system import CLUSTER_KEY
 from gwa.util.owned import OwnedFolder
 from tests.conftest import HOME
+from tests.program import invoke as run
 
 FIRST = date(2024, 3, 4)
 STANDIN = Path(__file__).with_name("standin_sacct.py")
@@ -111,10 +110,6 @@ class Cluster:
         """Let it be half an hour past midnight of a day, and *faults* be wrong."""
         self.patch.setenv("STANDIN_NOW", str(moment(f"{day}T00:30:00")))
         self.patch.setenv("STANDIN_FAULTS", json.dumps(faults))
-
-
-def run(*words):
-    return CliRunner().invoke(program, [str(word) for word in words])
 
 
 def collected(sacct, out, *words):

@@ -6,23 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
-from gwa.cli import gwa as command
 from gwa.errors import ArgumentError, TraceError
 from gwa.store.anonymize import anonymize
 from gwa.store.uniqueness import STEPS, Coarsening, Hiding, coarsening, exposure, exposures, unicity
 from tests.conftest import HOME, examples
+from tests.program import invoke as run
 
 KEY = b"0123456789abcdef"
 HOUR, DAY, WEEK = 3600.0, 86400.0, 604_800.0
-
-
-def run(*words):
-    return CliRunner().invoke(command, list(map(str, words)), prog_name="gwa")
 
 
 def crowd(make_store, users=6, jobs=20, more=()):
