@@ -29,8 +29,8 @@ demo-%: .venv/ready
 test: lint types .venv/tests ## check style and types, then run all tests but the slow ones
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
-slow: .venv/tests ## run the slow tests: long fuzzing, calibration, the largest logs
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow --hypothesis-profile search
+slow: .venv/tests ## run the slow tests: all examples and new ones, long fuzzing, calibration, the largest logs
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "slow or hypothesis" --hypothesis-profile search
 
 campaign: .venv/tests ## attack gwa with N=20000 mutated logs, kills, failing disks, Ctrl-C; a table in build/campaign
 	$(BIN)/python -m tests.campaign $(or $(N),20000) -o build/campaign

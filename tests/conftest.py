@@ -6,6 +6,7 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
 
 # Threads of libraries that wait for each other by spinning take the time of the tests beside them.
@@ -14,6 +15,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
+import gwa
+from gwa.formats.sample import write as write_sample
+from gwa.report.document import Report
 from gwa.store.account import Account
 from gwa.store.store import Store
 
@@ -34,6 +38,15 @@ settings.register_profile(
 )
 settings.register_profile("search", settings.get_profile("gwa"), derandomize=False)
 settings.load_profile("gwa")
+
+
+def examples(count: int) -> settings:
+    """Return the settings for *count* examples that read logs; `make test` tries a third, `make slow` all."""
+    return settings(
+        max_examples=ceil(count / 3) if settings().derandomize else count,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+
 
 HOME = Path(__file__).parent.parent
 LOGS = HOME.parent / "shared" / "traces"
@@ -104,6 +117,21 @@ def logs() -> Path:
     if not LOGS.is_dir():
         pytest.skip(f"there are no real logs in {LOGS.relative_to(HOME.parent)} beside the checkout")
     return LOGS
+
+
+@pytest.fixture(scope="session")
+def slurm_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the log that `gwa sample` writes, once for all tests, which change nothing of it."""
+    path = tmp_path_factory.mktemp("sample") / "sample.sacct"
+    write_sample("slurm", path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def tiny_report() -> Report:
+    """Return the report on the sample of SWF, once for all tests, which only read it."""
+    with gwa.open(HOME / "sample_traces" / "swf" / "tiny.swf") as trace:
+        return trace.report()
 
 
 @pytest.fixture

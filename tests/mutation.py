@@ -2,11 +2,12 @@
 
 import re
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from gwa.errors import GwaError
 from gwa.formats.open import open_trace
+from tests.conftest import examples
 
 VALUES = (
     "-9223372036854775808", "9223372036854775807", "18446744073709551615", "1e308", "-1e308", "1e-320",
@@ -42,11 +43,7 @@ CHANGE = st.one_of(
 CHANGES = st.lists(CHANGE, min_size=1, max_size=6)
 """Changes of a file: what is done, where, as a fraction of it, and with what."""
 
-FEW = settings(
-    max_examples=10,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+FEW = examples(10)
 MANY = settings(FEW, max_examples=100)
 
 

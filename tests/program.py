@@ -1,12 +1,17 @@
 """The command line within the process of the tests: a program for each would mostly import what it needs."""
 
+import os
 import subprocess
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
+from pathlib import Path
 from unittest import mock
 
-from gwa.cli import main
+from click.testing import CliRunner, Result
+
+from gwa.cli import gwa, main
+from tests.conftest import HOME
 
 
 def run(*words, cwd):
@@ -20,3 +25,23 @@ def run(*words, cwd):
         except SystemExit as end:
             status = int(end.code or 0)
     return subprocess.CompletedProcess(command, status, printed.getvalue().decode(), said.getvalue().decode())
+
+
+def invoke(*words: object) -> Result:
+    """Run gwa in this process, and return what came of it, an error included."""
+    return CliRunner().invoke(gwa, [str(word) for word in words], prog_name="gwa")
+
+
+def as_reader(command: list[str], home: Path, cwd: Path) -> None:
+    """Run a command in a folder as a reader does, with gwa on the path and settings in *home*."""
+    program = home / "bin" / "gwa"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gwa "$@"\n')
+    program.chmod(0o755)
+    own = {
+        "PATH": f"{program.parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(HOME),
+        "XDG_CONFIG_HOME": str(home),
+    }
+    done = subprocess.run(command, cwd=cwd, env=os.environ | own, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command[-1]}\n{done.stderr}"

@@ -2,8 +2,8 @@
 
 import importlib.util
 import json
-import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
@@ -24,6 +25,7 @@ from gwa.report.json_schema import facts_schema, report_schema
 from gwa.util import plugins
 from tests.conftest import LOGS
 from tests.facts_reference import kept, logs, rows, samples, whole
+from tests.program import as_reader
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -40,8 +42,15 @@ WHOLE_SCRIPTS = {"every-night.md", "monthly.md"}
 OF_A_CHECKOUT = {"synthetic.md", "simulate.md"}
 """Pages that use the experiments of a checkout."""
 
-LONG = {"README.md", "compare.md", "learn.md", "synthetic.md", "theming.md", "what-if.md"}
-"""Pages whose blocks take a minute or more."""
+QUICK = {
+    *(
+        Path("docs/how-to", f"{name}.md")
+        for name in ("assistant", "export", "fetch", "own-converter", "simulate")
+    ),
+    Path("docs/tutorials/slurm.md"),
+    Path("docs/notebooks/first-look.md"),
+}
+"""Pages whose blocks take seconds, and the first steps; those of the others are run with the slow tests."""
 
 OF_PACKAGES = {"own-section.md", "own-command.md"}
 """Pages whose Python is a module of a package; a test below runs it as one."""
@@ -55,39 +64,53 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 # --- Blocks ---
 
 
-@pytest.fixture
-def workplace(tmp_path):
-    """Return a folder as a reader has it: empty, with gwa on the path."""
-    program = tmp_path / "bin" / "gwa"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gwa "$@"\n')
-    program.chmod(0o755)
-    return tmp_path
+SCRIPTS = [page for page in (README, *PAGES) if blocks(page) and page.name not in WHOLE_SCRIPTS | OF_PACKAGES]
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, marks=pytest.mark.slow if page.name in LONG else (), id=page.stem)
-        for page in (README, *PAGES)
-        if blocks(page) and page.name not in WHOLE_SCRIPTS | OF_PACKAGES
-    ],
-)
-def test_the_blocks_of_a_page_run_one_after_the_other(page, workplace):
+def timed(pages: list[Path]) -> list[Any]:
+    """Return the parameters of *pages*, of which those that take long are for the slow tests."""
+    return [
+        pytest.param(page, marks=() if page.relative_to(ROOT) in QUICK else pytest.mark.slow, id=page.stem)
+        for page in pages
+    ]
+
+
+@pytest.mark.parametrize("page", timed(SCRIPTS))
+def test_the_blocks_of_a_page_run_one_after_the_other(page, tmp_path):
     """They read what those before them wrote, so that they are one test."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
     for name in ("sample_traces", "experiments") if page.name in OF_A_CHECKOUT else ():
-        shutil.copytree(ROOT / name, workplace / name)
-    environment = os.environ | {
-        "PATH": f"{workplace / 'bin'}:{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-        "XDG_CONFIG_HOME": str(workplace / "config"),
-    }
+        shutil.copytree(ROOT / name, folder / name)
     for language, text in blocks(page):
-        command = ["sh", "-e", "-c", text] if language == "sh" else [sys.executable, "-c", text]
-        done = subprocess.run(
-            command, cwd=workplace, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{text}\n{done.stderr}"
+        as_reader(["sh", "-ec", text] if language == "sh" else [sys.executable, "-c", text], tmp_path, folder)
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """Yield the words behind each ``gwa`` that begins a command of a shell."""
+    text = re.sub(r"<<'?(\w+)'?$.*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE).replace("\\\n", " ")
+    for line in text.splitlines():
+        lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()")
+        lexer.whitespace_split = True
+        command: list[str] = []
+        for word in [*lexer, ";"]:
+            if set(word) <= set("|&;<>()"):
+                if command[:1] == ["gwa"]:
+                    yield command[1:]
+                command = []
+            else:
+                command.append(word)
+
+
+@pytest.mark.parametrize("page", SCRIPTS, ids=lambda page: page.stem)
+def test_the_commands_of_a_page_exist_with_their_options(page):
+    for words in (words for language, text in blocks(page) if language == "sh" for words in commands(text)):
+        context, rest = click.Context(program), words
+        while isinstance(context.command, click.Group) and not rest[0].startswith("-"):
+            _, command, rest = context.command.resolve_command(context, rest)
+            assert command is not None
+            context = click.Context(command, parent=context)
+        context.command.make_parser(context).parse_args(rest)
 
 
 def test_a_section_of_ones_own_is_as_the_page_says(make_store):
@@ -113,20 +136,12 @@ def test_a_command_of_ones_own_is_as_the_page_says(monkeypatch):
     assert (done.exit_code, float(done.stdout)) == (0, 143267.0)
 
 
-@pytest.mark.parametrize("page", NOTEBOOKS, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", timed(NOTEBOOKS))
 def test_a_notebook_runs(page, tmp_path):
     """Its cells, one after the other, as a kernel runs them."""
     cells = re.findall(r"^```\{code-cell\}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
     assert len(cells) > 2
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(cells)],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    as_reader([sys.executable, "-c", "\n".join(cells)], tmp_path, tmp_path)
 
 
 # --- Pages and links ---
@@ -195,7 +210,13 @@ def unknown(report: gwa.Report) -> list[str]:
     return [row["id"] for row in rows(report) if KEPT.get(row["id"], {}).get("unit") != row["unit"]]
 
 
-@pytest.mark.parametrize("folder", samples(), ids=lambda folder: folder.name)
+@pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param(folder, marks=() if number % 3 == 0 else pytest.mark.slow, id=folder.name)
+        for number, folder in enumerate(samples())
+    ],
+)
 def test_every_fact_of_a_sample_is_in_the_reference_and_what_is_printed_fits_its_schema(folder):
     with gwa.open(logs(folder)) as trace:
         report = whole(trace.store)

@@ -13,7 +13,6 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from gwa.formats.collect.days import days_in
-from gwa.formats.sample import write
 from gwa.store.store import Store
 from tests.conftest import HOME
 
@@ -24,7 +23,7 @@ STANDIN = HOME / "tests" / "formats" / "standin_sacct.py"
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory):
+def machine(tmp_path_factory, slurm_sample):
     """Return a folder as a cluster's machine has it: a sacct, gwa on the path, a system file; and its log."""
     folder = tmp_path_factory.mktemp("machine")
     home, programs = folder / "gwa", folder / "bin"
@@ -38,8 +37,7 @@ def machine(tmp_path_factory):
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
     (home / "cluster.toml").write_text(re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0])
-    write("slurm", folder / "all.sacct")
-    header, *lines = (folder / "all.sacct").read_text().splitlines()
+    header, *lines = slurm_sample.read_text().splitlines()
     submit = header.split("|").index("Submit")
     kept = [line for line in lines if "2025-02-10" <= line.split("|")[submit] < "2025-04-03"]
     (folder / "all.sacct").write_text("\n".join([header, *kept]) + "\n")

@@ -123,6 +123,8 @@ class Store(Queries):
         where = path or folder.path / "trace.duckdb"
         store = cls(connect(where, engine, str(folder.path)), folder)
         store.engine = engine or store.engine
+        if path is None:  # what goes when it is closed is not written a last time
+            store.connection.execute("pragma disable_checkpoint_on_shutdown")
         for name, columns in cls.tables.items():
             store.connection.execute(f"create table {name} ({columns})")
         return store

@@ -2,14 +2,12 @@
 
 import pytest
 
-import gwa
 from gwa.analysis.answers import answers
 from gwa.analysis.answers.base import Known
 from gwa.report.document import Fact, Facts, Section
 from gwa.report.figures.series import series
 from gwa.report.figures.spark import MAXIMUM_POINTS, spark
 from gwa.words.formatting import show
-from tests.conftest import HOME
 
 SECTIONS = ("utilization", "users", "waits", "outcomes", "changes", "arrivals")
 FIELDS = ("submit_time", "wait_time", "run_time", "n_procs", "status", "user_id", "group_id")
@@ -348,8 +346,6 @@ def test_long_courses_are_averaged():
     assert spark("id", "title", [1.0, None, 2.0], "alt").data["values"] == [1.0, None, 2.0]
 
 
-def test_a_report_of_a_trace_answers_all_five():
-    with gwa.open(HOME / "sample_traces" / "swf" / "tiny.swf") as trace:
-        report = trace.report()
-    assert [answer.id for answer in report.answers] == ["busy", "who", "wait", "wrong", "changed"]
-    assert report.answers[0].number == show(report.fact("utilization.mean").value, "fraction")
+def test_a_report_of_a_trace_answers_all_five(tiny_report):
+    assert [answer.id for answer in tiny_report.answers] == ["busy", "who", "wait", "wrong", "changed"]
+    assert tiny_report.answers[0].number == show(tiny_report.fact("utilization.mean").value, "fraction")

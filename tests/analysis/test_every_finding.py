@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-import gwa
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings, rank, rules
 from gwa.analysis.findings.alerts import NUMBERS
@@ -430,9 +429,7 @@ def test_what_matters_to_readers_comes_first_and_then_the_most_remarkable():
     )
 
 
-def test_a_report_holds_what_its_facts_say(sample):
-    with gwa.open(sample / "swf" / "tiny.swf") as trace:
-        report = trace.report()
-        facts = {fact.id: fact.value for fact in report.facts()}
-    assert report.findings == findings(facts)
-    assert report.findings
+def test_a_report_holds_what_its_facts_say(tiny_report):
+    facts = {fact.id: fact.value for fact in tiny_report.facts()}
+    assert tiny_report.findings == findings(facts)
+    assert tiny_report.findings

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
 from gwa.analysis.comparison.period_changes import Part, change_statement, period_changes
 from gwa.metrics.interval_values import MEASURES
 from gwa.store.subset import Subset, select
+from tests.conftest import examples
 
 DAY = 86_400.0
 DATED = (("Times", "Unix seconds, UTC"), ("Processors", "64"))
@@ -70,7 +71,7 @@ def test_the_largest_change_of_a_log_is_said_to_be_that(make_store):
     assert "median run times from 10 min to 10 min" in text
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(st.lists(st.integers(20, 80), min_size=14, max_size=18))
 def test_the_rank_counts_the_changes_that_were_as_large(counts):
     from tests.conftest import _stores

@@ -4,11 +4,12 @@ from contextlib import suppress
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.archive.catalogue import read_catalogue
 from gwa.errors import DefinitionError
+from tests.conftest import examples
 
 HEAD = '[archive]\ntitle = "Test"\n'
 TRACE = """
@@ -121,7 +122,7 @@ toml = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     key=st.sampled_from(["id", "title", "source", "preset", "jobs", "year", "changes", "synthetic"]),
     value=toml,

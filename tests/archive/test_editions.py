@@ -5,11 +5,12 @@ from datetime import date
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.archive.catalogue import CatalogueChange, CatalogueEntry
 from gwa.archive.editions import TRACE_FILE, described, editions
+from tests.conftest import examples
 
 ENTRY = CatalogueEntry(
     id="one", title="One", system="s", provider="p", licence="CC0-1.0", citation="c",
@@ -42,7 +43,7 @@ JOBS = st.dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(JOBS, JOBS)
 def test_what_differs_is_what_a_loop_over_all_jobs_finds(tmp_path_factory, earlier, later):
     home = tmp_path_factory.mktemp("editions")

@@ -75,20 +75,11 @@ def of_pods(path):
     )
 
 
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory):
-    path = tmp_path_factory.mktemp("sample") / "sample.sacct"
-    from gwa.formats.sample import write
-
-    write("slurm", path)
-    return path
-
-
 @pytest.fixture(scope="module", params=["swf", "sacct", "pods"])
-def log(request, sample):
+def log(request, slurm_sample):
     """Return a log, and its jobs by their own columns."""
     if request.param == "sacct":
-        return sample, of_sacct(sample)
+        return slurm_sample, of_sacct(slurm_sample)
     path, read = {"swf": (KTH, of_swf), "pods": (GPUS, of_pods)}[request.param]
     if not path.exists():
         pytest.skip("the real logs are not here")
@@ -388,10 +379,10 @@ def test_unknown_is_named_and_never_zero(tmp_path):
 # Parts, several traces, pseudonyms.
 
 
-def test_parts_are_those_of_the_command_line(sample):
+def test_parts_are_those_of_the_command_line(slurm_sample):
     from gwa.assistant.tools import breakdown, compare, facts
 
-    with Desk.open([sample]) as desk, gwa.open(sample) as trace:
+    with Desk.open([slurm_sample]) as desk, gwa.open(slurm_sample) as trace:
         part = trace.filter(period="2025-10", where="n_gpus > 0")
         found = facts(desk, "trace.", period="2025-10", where="n_gpus > 0")
         assert found["facts"] == part.facts("trace.")
@@ -404,10 +395,10 @@ def test_parts_are_those_of_the_command_line(sample):
         assert desk.part(period="2025-10") is desk.part(period="2025-10")
 
 
-def test_what_is_asked_wrongly_is_told(sample):
+def test_what_is_asked_wrongly_is_told(slurm_sample):
     from gwa.assistant.tools import breakdown, compare, describe, facts
 
-    with Desk.open([sample]) as desk:
+    with Desk.open([slurm_sample]) as desk:
         wrong = {
             "there is no trace 'other'": lambda: facts(desk, "trace", trace="other"),
             "no fact begins with ''": lambda: facts(desk, ""),
@@ -424,10 +415,10 @@ def test_what_is_asked_wrongly_is_told(sample):
                 call()
 
 
-def test_advice_is_that_of_the_command(sample):
+def test_advice_is_that_of_the_command(slurm_sample):
     from gwa.assistant.tools import advise
 
-    with Desk.open([sample]) as desk, gwa.open(sample) as trace:
+    with Desk.open([slurm_sample]) as desk, gwa.open(slurm_sample) as trace:
         listed = advise(desk)
         assert {(one["alert"], one["user"]) for one in listed["alerts"]} == {
             (alert.rule.id, holder.name) for alert in alerts(trace.store) for holder in alert.holders
@@ -443,8 +434,8 @@ def test_advice_is_that_of_the_command(sample):
             advise(desk, "u99")
 
 
-def test_a_folder_is_all_its_traces(tmp_path, sample):
-    (tmp_path / "a.sacct").write_bytes(sample.read_bytes())
+def test_a_folder_is_all_its_traces(tmp_path, slurm_sample):
+    (tmp_path / "a.sacct").write_bytes(slurm_sample.read_bytes())
     (tmp_path / "b.swf").write_bytes((HOME / "sample_traces" / "swf" / "tiny.swf").read_bytes())
     (tmp_path / "notes.txt").write_text("nothing of interest\n")
     (tmp_path / "other").mkdir()
@@ -462,16 +453,16 @@ def test_a_folder_is_all_its_traces(tmp_path, sample):
         Desk.open([tmp_path / "other"])
 
 
-def test_pseudonyms_leave_no_name(sample):
+def test_pseudonyms_leave_no_name(slurm_sample):
     from gwa.assistant.tools import breakdown, facts, findings, questions, sql
 
-    with gwa.open(sample) as trace:
+    with gwa.open(slurm_sample) as trace:
         names = {
             name
             for (name,) in trace.store.rows("select distinct user_id from jobs where user_id is not null")
         }
         jobs = len(trace)
-    with Desk.open([sample], is_anonymous=True) as desk:
+    with Desk.open([slurm_sample], is_anonymous=True) as desk:
         told = [
             questions(desk), breakdown(desk, "users"), breakdown(desk, "projects"), findings(desk),
             sql(desk, "select distinct user_id from jobs"), sql(desk, "select * from jobs limit 50"),

@@ -63,15 +63,15 @@ def jobs(seed: int, size: int = 400) -> pd.DataFrame:
     })  # fmt: skip
 
 
-@pytest.fixture(params=[(1, 10_000), (2, 10_000), (3, 0), (4, 0)], ids=str)
-def logged(request, make_store, monkeypatch):
+@pytest.fixture(scope="module", params=[(1, 10_000), (2, 10_000), (3, 0), (4, 0)], ids=str)
+def logged(request, make_shared_store):
     """Return a store and its jobs; those of a large log are looked for by bins."""
     seed, small = request.param
-    monkeypatch.setattr(ranked_values, "SMALL_TRACE", small)
     frame = jobs(seed)
     columns = {str(name): [None if pd.isna(x) else x for x in frame[name]] for name in frame}
-    store = make_store(ZONE, **columns)
-    return store, frame
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranked_values, "SMALL_TRACE", small)
+        yield make_shared_store(ZONE, **columns), frame
 
 
 def keyed(frame: pd.DataFrame, name: str) -> pd.Series:
@@ -185,7 +185,8 @@ def test_lists_have_the_largest_classes_first(logged, ranking):
     store, _ = logged
     if ranking == "by_cost":
         rate = {"name": "All", "cpu_hour": 0.01, "gpu_hour": 1}
-        store.stated["rates"] = from_table({"currency": "EUR", "rates": [rate]})
+        store = store.filtered("true")  # other tests share the store, to which nothing is stated
+        store.stated = {"rates": from_table({"currency": "EUR", "rates": [rate]})}
     for dimension in recorded(store):
         records = breakdown(store, dimension, ranking)
         assert records is not None

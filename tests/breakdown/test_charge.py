@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
@@ -17,11 +17,11 @@ from gwa.breakdown.charge.rates import EXAMPLE, from_table
 from gwa.breakdown.charge.statements import Given, corrections, statements
 from gwa.breakdown.dimensions import by_name
 from gwa.errors import ArgumentError, DefinitionError, TraceError
-from gwa.formats.sample import write as write_sample
 from gwa.store.engines.spark_sql import to_spark_sql
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 from tests.breakdown.charging import charges, month_bounds
+from tests.conftest import examples
 
 ZONE = "Europe/Berlin"
 HEADER = (("Times", "Unix seconds, UTC"), ("TimeZoneString", ZONE))
@@ -375,25 +375,23 @@ def check_random(columns, table):
         compare(store, table, ZONE, MONTHS)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.integers(0, 2**64))
 def test_random_logs_at_random_rates_are_charged_to_the_cent(seed):
     check_random(random_jobs(Random(seed)), random_rates(Random(seed)))
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@examples(300)
 @given(st.integers(0, 2**64))
 def test_many_random_logs_at_random_rates_are_charged_to_the_cent(seed):
     check_random(random_jobs(Random(seed)), random_rates(Random(seed)))
 
 
 @pytest.fixture(scope="module")
-def sampled(tmp_path_factory):
+def sampled(slurm_sample):
     """Return the store of the sample."""
-    path = tmp_path_factory.mktemp("sample") / "sample.sacct"
-    write_sample("slurm", path)
-    with gwa.open(path) as trace:
+    with gwa.open(slurm_sample) as trace:
         yield trace.store
 
 

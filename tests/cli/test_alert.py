@@ -3,15 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
-from click.testing import CliRunner
 
-from gwa.cli import gwa as program
+from tests.program import invoke as run
 
 HOURS = 24 * 61
-
-
-def run(*words):
-    return CliRunner().invoke(program, [str(word) for word in words])
 
 
 @pytest.fixture(scope="module")

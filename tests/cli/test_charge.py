@@ -8,12 +8,11 @@ from decimal import Decimal
 from io import StringIO
 
 import pytest
-from click.testing import CliRunner
 
 from gwa.breakdown.charge.rates import EXAMPLE, read_rates
-from gwa.cli import gwa
 from gwa.errors import ArgumentError, DefinitionError, OutputError, TraceError
 from tests.breakdown.test_charge import HEADER, OCTOBER, filled
+from tests.program import invoke as run
 
 RATES = 'currency = "EUR"\n[[rates]]\nname = "All"\ncpu_hour = 0.01\n'
 
@@ -21,11 +20,6 @@ HOSTILE = [
     "=cmd|' /C calc'!A0", "../../etc/x", "a\nb", "<script>alert(1)</script>", "index", "summary", "INDEX",
     "no-project", "", "x" * 900, "\u202etxt", "-", ".hidden", "a/b", "a\\b", "@sum", "é", "nul\x07", "'",
 ]  # fmt: skip
-
-
-def run(*words):
-    """Return what a command did."""
-    return CliRunner().invoke(gwa, [str(word) for word in words])
 
 
 def charge(*words, rates="rates.toml", period="2025-10", out="out"):

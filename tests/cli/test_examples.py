@@ -1,16 +1,13 @@
 """The examples of every `--help` run word for word in an empty folder, where only gwa is installed."""
 
 import inspect
-import os
 import re
-import subprocess
-import sys
 
 import click
 import pytest
 
 from gwa.cli import gwa
-from tests.conftest import HOME
+from tests.program import as_reader
 
 NEEDS = {
     "simulate": "an experiment, such as those of a checkout",
@@ -72,18 +69,10 @@ RUN = [
 
 @pytest.mark.parametrize("name", RUN)
 def test_the_examples_of_a_command_run_in_an_empty_folder(name, tmp_path):
-    program = tmp_path / "bin" / "gwa"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gwa "$@"\n')
-    program.chmod(0o755)
     folder = tmp_path / "empty"
     folder.mkdir()
-    environment = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": str(HOME)}
     for line in EXAMPLES[name]:
-        done = subprocess.run(
-            ["/bin/sh", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        as_reader(["sh", "-c", line], tmp_path, folder)
 
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if first(name) not in NEEDS])

@@ -5,12 +5,12 @@ from datetime import datetime
 from math import ceil
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.formats.open import open_trace
 from gwa.store.options import ReadOptions
-from tests.conftest import HOME
+from tests.conftest import HOME, examples
 
 SAMPLE = HOME / "sample_traces" / "kubernetes"
 
@@ -176,7 +176,7 @@ PLACES = (
 )  # fmt: skip
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(value=ODD, place=st.sampled_from(PLACES), kind=st.sampled_from(["Pod", "Job", "Workload"]))
 def test_anything_anywhere_is_a_job_or_refused(value, place, kind, tmp_path_factory):
     odd = pod({"cpu": "1"}) | {"kind": kind}

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.errors import StrictError, TraceError
@@ -18,6 +18,7 @@ from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
+from tests.conftest import examples
 
 COLUMNS = (
     "JobID|User|Submit|Start|End|Elapsed|State|ExitCode|NCPUS|NNodes|NTasks|ReqCPUS|ReqMem|Timelimit|TotalCPU|"
@@ -432,7 +433,7 @@ def test_whatever_parts_the_cells_is_found(mark, trailing, jobs):
 SIGNS = st.text(st.characters(categories=["P", "S"], exclude_characters="_-+.:/[]\\"), min_size=1, max_size=4)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(mark=SIGNS, names=st.lists(st.text("abc ü%", min_size=1, max_size=6), min_size=1, max_size=5))
 def test_a_log_is_the_same_whatever_parts_its_cells(mark, names, tmp_path_factory):
     folder = tmp_path_factory.mktemp("marks")

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.formats.open import open_trace
-from tests.mutation import FEW
+from tests.conftest import examples
 
 
 class Row(NamedTuple):
@@ -118,7 +118,7 @@ RUN = Row("7", "a")
 """A job that is readable and is alone."""
 
 
-@settings(FEW, max_examples=40)
+@examples(40)
 @given(rows=st.lists(ROWS, min_size=30, max_size=80))
 def test_every_row_is_a_job_or_folded_or_refused(rows, tmp_path_factory):
     check([*rows, RUN], tmp_path_factory.mktemp("account"))

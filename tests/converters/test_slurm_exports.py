@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gwa.analysis.sections._requeues import requeued
@@ -20,6 +20,7 @@ from gwa.metrics.efficiency import overall
 from gwa.metrics.requeues import Requeues, requeues
 from gwa.report.document import Facts
 from gwa.store.anonymize import anonymize
+from tests.conftest import examples
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "slurm"
 
@@ -208,11 +209,16 @@ needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason="the cases are not p
 def jobs_of(paths, *fields, **options):
     """Return the values of *fields* of the jobs by their ids in the source."""
     with open_trace(paths, **options) as store:
-        store.account.check()
-        values = ", ".join(DERIVED.get(name, name) for name in fields)
-        rows = store.rows(f"select source_id, {values} from jobs join source_ids using (job_id)")
-        assert len({key for key, *_ in rows}) == len(rows) == store.account.jobs
-        return {key: dict(zip(fields, found, strict=True)) for key, *found in rows}
+        return jobs_in(store, *fields)
+
+
+def jobs_in(store, *fields):
+    """Return the values of *fields* of the jobs of a store, as `jobs_of` does."""
+    store.account.check()
+    values = ", ".join(DERIVED.get(name, name) for name in fields)
+    rows = store.rows(f"select source_id, {values} from jobs join source_ids using (job_id)")
+    assert len({key for key, *_ in rows}) == len(rows) == store.account.jobs
+    return {key: dict(zip(fields, found, strict=True)) for key, *found in rows}
 
 
 @needs_cases
@@ -220,12 +226,12 @@ def jobs_of(paths, *fields, **options):
 def test_reported_situations(name):
     expected = SITUATIONS[name]
     fields = list(dict.fromkeys(field for job in expected.values() for field in job))
-    found = jobs_of([CASES / name], *fields)
-    assert found.keys() == expected.keys()
-    for job, values in expected.items():
-        approximate = {k: pytest.approx(v) if isinstance(v, float) else v for k, v in values.items()}
-        assert {field: found[job][field] for field in values} == approximate
     with open_trace([CASES / name]) as store:
+        found = jobs_in(store, *fields)
+        assert found.keys() == expected.keys()
+        for job, values in expected.items():
+            approximate = {k: pytest.approx(v) if isinstance(v, float) else v for k, v in values.items()}
+            assert {field: found[job][field] for field in values} == approximate
         assert store.provenance["format"] == ("slurm-json" if name.endswith(".json") else "slurm")
         assert store.account.rejected == REJECTED.get(name, 0)
 
@@ -400,7 +406,7 @@ TIMED = st.sampled_from(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25)
 @given(
     data=st.data(),
     delimiter=st.sampled_from([",", ";", "\t", "|"]),
@@ -476,7 +482,7 @@ def slow_peak(steps):
     )
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     jobs=st.lists(
         st.tuples(STEPS, st.one_of(st.none(), st.integers(1, 1000)), st.integers(1, 2)),
@@ -518,7 +524,7 @@ def clock(second):
     return f"2024-05-{1 + day:02}T{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     jobs=st.lists(
         st.tuples(st.integers(1, 2), st.sampled_from(["ann", "bob"]), RUNS),
@@ -892,7 +898,7 @@ def all_told(tmp_path_factory):
     return jobs_without(set(), tmp_path_factory.mktemp("whole"))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15)
 @given(columns=st.sets(st.sampled_from(CELLS[0][1:])))
 @example(columns={"Start"})
 @example(columns={"State", "End"})

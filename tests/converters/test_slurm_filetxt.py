@@ -3,12 +3,12 @@
 from datetime import datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.formats.open import open_trace
 from gwa.store.schema import NAMES
-from tests.conftest import HOME
+from tests.conftest import HOME, examples
 
 SAMPLE = HOME / "sample_traces" / "slurm-filetxt" / "slurm_jobcomp.log"
 
@@ -98,7 +98,7 @@ ROW = (
 )
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(many=st.lists(jobs(), min_size=10, max_size=40))
 def test_the_same_jobs_are_the_same_trace_as_of_sacct(many, tmp_path_factory):
     folder = tmp_path_factory.mktemp("slurm")

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gwa.errors import DefinitionError, GwaError, StrictError, TraceError, UnknownFormat
 from gwa.formats.convert import convert
@@ -32,8 +32,8 @@ from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from gwa.util.processes import Worker
-from tests.conftest import HOME, LOGS
-from tests.mutation import CHANGES, FEW, mutated
+from tests.conftest import HOME, LOGS, examples
+from tests.mutation import CHANGES, mutated
 
 GLOBUS = LOGS / "globus"
 FILES = sorted([*GLOBUS.glob("gracc/*"), *GLOBUS.glob("sgas/*"), *GLOBUS.glob("car/*")])
@@ -853,7 +853,7 @@ GOOD = b"".join(path.read_bytes() for path in SAMPLES)
 
 
 @given(changes=CHANGES)
-@settings(FEW, max_examples=100)
+@examples(100)
 def test_any_change_of_the_samples_costs_few_records(changes, parsed):
     rows, rejects, _ = parsed(mutated(GOOD, changes))
     assert len(rows) + len(rejects) <= 9 + 2 * len(changes)

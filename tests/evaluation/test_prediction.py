@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -32,7 +32,7 @@ from gwa.evaluation.prediction import (
 )
 from gwa.report.document import Note
 from tests import program
-from tests.conftest import HOME
+from tests.conftest import HOME, examples
 
 TINY = str(HOME / "sample_traces" / "swf" / "tiny.swf")
 
@@ -68,7 +68,7 @@ def slow_walk(moments, known, values, classes, table):
     return bounds
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 10_000), st.integers(70, 200))
 def test_a_walk_is_that_of_the_slow_version(seed, many):
     rng = np.random.default_rng(seed)
@@ -211,7 +211,7 @@ def test_all_methods_are_compared():
     assert losses == sorted(losses)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10_000))
 def test_coverage_of_classes_is_that_of_a_group_by(seed):
     rng = np.random.default_rng(seed)

@@ -5,17 +5,12 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import gwa
-from gwa.cli import gwa as command
 from gwa.evaluation.job_arrays import JobArrays, split_halves
 from gwa.evaluation.rivals import COLUMNS, OTHER_HALF, RESAMPLED, TRAINING, Contest, by_generator
 from gwa.evaluation.scorecard import Reference
-
-
-def run(*words):
-    return CliRunner().invoke(command, list(map(str, words)), prog_name="gwa")
+from tests.program import invoke as run
 
 
 def jobs(size=2000, seed=1, mean=100.0, weeks=6):

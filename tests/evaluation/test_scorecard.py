@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from gwa.cli import gwa
 from gwa.errors import TraceError
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import Aspect, measures
 from gwa.evaluation.scorecard import CLOSE, EQUAL, MISSING, NOISE, OFF, UNKNOWN, Floor, Reference, ScoreLine
 from gwa.report.as_json import plain
+from tests.program import invoke as run
 
 
 def jobs(size=2000, seed=1, mean=100.0, weeks=6):
@@ -21,11 +20,6 @@ def jobs(size=2000, seed=1, mean=100.0, weeks=6):
     submit = np.sort(rng.integers(0, weeks * 604_800, size)).astype(float)
     run = np.rint(rng.exponential(mean, size))
     return JobArrays(submit, run, rng.integers(1, 9, size), run + 60, rng.integers(0, 20, size), 16)
-
-
-def run(*words):
-    """Run gwa within this process."""
-    return CliRunner().invoke(gwa, list(map(str, words)), prog_name="gwa")
 
 
 def test_a_workload_is_equal_to_itself_and_says_so():

@@ -28,6 +28,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.owned import OwnedFolder, part_name
 from gwa.util.progress import Progress
+from tests.conftest import examples
 from tests.killing import run
 
 ROWS = 240
@@ -102,7 +103,7 @@ def test_a_log_in_parts_becomes_what_it_is_as_a_whole(kind, logs, tmp_path_facto
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", HEADERS)
-@settings(max_examples=40)
+@examples(40)
 @given(places=PLACES)
 def test_however_a_log_is_cut_it_becomes_what_it_is_as_a_whole(kind, logs, tmp_path_factory, places):
     store, whole = in_parts(kind, logs(kind), places, tmp_path_factory.mktemp("parts"))

@@ -17,6 +17,7 @@ from gwa.formats.open import open_trace
 from gwa.ingest.checkpoint import owned_rows
 from gwa.store.options import ReadOptions
 from gwa.store.store import TABLES, Store
+from tests.conftest import examples
 
 COLUMNS = (
     "JobID|JobIDRaw|User|Submit|Start|End|Elapsed|State|AllocCPUS|ReqCPUS|AllocTRES|ExitCode|TRESUsageInTot"
@@ -139,7 +140,7 @@ def test_nights_of_slurm_become_what_they_are_at_once(seed, ends, tmp_path_facto
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 10_000), ends=NIGHTS)
 def test_any_nights_of_slurm_become_what_they_are_at_once(seed, ends, tmp_path_factory):
     check_nights(seed, ends, tmp_path_factory.mktemp("nights"))
@@ -195,7 +196,7 @@ def test_logs_whose_rows_are_scattered_become_what_they_are_at_once(kind, tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", HEADERS)
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 10_000))
 def test_however_rows_are_scattered_they_become_what_they_are_at_once(kind, seed, tmp_path_factory):
     check_scattered(kind, seed, tmp_path_factory.mktemp("scattered"))

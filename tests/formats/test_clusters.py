@@ -8,13 +8,11 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
 from benchmarks.data import made
-from gwa.cli import gwa as program
 from gwa.errors import ArgumentError, DefinitionError
 from gwa.formats.append import append
 from gwa.formats.convert import convert
@@ -23,15 +21,12 @@ from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.store.system import SITES_KEY, System, of_sites, read_system
 from tests.conftest import HOME
+from tests.program import invoke as run
 
 SAMPLES = HOME / "sample_traces"
 
 KINDS = ["pbs", "sge", "swf", "slurm"]
 """Of the scopes trace and row, by logs that name no cluster, or do."""
-
-
-def run(*words):
-    return CliRunner().invoke(program, [str(word) for word in words])
 
 
 def of(path, cluster=None):

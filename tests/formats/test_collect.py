@@ -13,23 +13,21 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa.formats.collect.slurm
 from benchmarks.data import made
-from gwa.cli import gwa as program
 from gwa.errors import OutputError
 from gwa.formats.collect import logs as of_logs
 from gwa.formats.collect.days import Span, days_in, missing_days, source_name
 from gwa.formats.collect.sacct import columns
 from gwa.formats.convert import convert
-from gwa.formats.sample import write
 from gwa.store.store import Store
 from gwa.store.system import CLUSTER_KEY
 from gwa.util.owned import OwnedFolder
 from tests.conftest import HOME
+from tests.program import invoke as run
 
 FIRST = date(2024, 3, 4)
 STANDIN = Path(__file__).with_name("standin_sacct.py")
@@ -40,11 +38,10 @@ def moment(text):
 
 
 @pytest.fixture(scope="session")
-def year(tmp_path_factory):
+def year(tmp_path_factory, slurm_sample):
     """Return the sample when all is over, with requeued jobs and arrays that had to wait."""
     log = tmp_path_factory.mktemp("sacct") / "all.sacct"
-    write("slurm", log)
-    header, *lines = log.read_text().splitlines()
+    header, *lines = slurm_sample.read_text().splitlines()
     names = header.split("|")
     place = {name: names.index(name) for name in names}
     first = datetime.fromisoformat(lines[0].split("|")[place["Submit"]]).date() + timedelta(days=30)
@@ -113,10 +110,6 @@ class Cluster:
         """Let it be half an hour past midnight of a day, and *faults* be wrong."""
         self.patch.setenv("STANDIN_NOW", str(moment(f"{day}T00:30:00")))
         self.patch.setenv("STANDIN_FAULTS", json.dumps(faults))
-
-
-def run(*words):
-    return CliRunner().invoke(program, [str(word) for word in words])
 
 
 def collected(sacct, out, *words):

@@ -11,7 +11,7 @@ import tarfile
 import duckdb
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.cli import gwa as program
@@ -20,7 +20,7 @@ from gwa.formats.append import append
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace, recognise
 from gwa.ingest.source.head import FileHead
-from tests.conftest import HOME, LOGS
+from tests.conftest import HOME, LOGS, examples
 from tests.killing import run as program_run
 from tests.mutation import CHANGES, FEW, mutated, told
 
@@ -339,7 +339,7 @@ def test_jobs_of_one_number_that_differ_are_all_kept(tmp_path):
 
 
 @given(data=st.data(), highest=st.sampled_from([1, 9, 1000, 10**6]), fractions=st.booleans())
-@settings(FEW, max_examples=30)
+@examples(30)
 def test_eighteen_columns_of_numbers_are_no_swf(data, highest, fractions, tmp_path):
     generator = random.Random(data.draw(st.integers(0, 10**6)))
     draw = (lambda: generator.random() * highest) if fractions else (lambda: generator.randint(-1, highest))

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -21,7 +21,7 @@ from gwa.errors import ArgumentError, OutputError, TraceError
 from gwa.formats.export import ABOUT, export, simulators
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import Jobs
-from tests.conftest import HOME, LOGS
+from tests.conftest import HOME, LOGS, examples
 
 TINY = HOME / "sample_traces" / "swf" / "tiny.swf"
 WORKFLOWS = HOME / "sample_traces" / "wfcommons" / "workflows.json"
@@ -94,7 +94,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15)
 @given(rows=JOBS)
 def test_what_is_written_is_what_the_trace_has(name, rows, make_store, tmp_path_factory):
     folder = tmp_path_factory.mktemp("export") / name

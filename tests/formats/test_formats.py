@@ -1,7 +1,7 @@
 """What holds for every format that is written: what was written is read again, all of it."""
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gwa.errors import GwaError, OutputError, TraceError, UnknownFormat
@@ -13,6 +13,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.schema import EARLIEST_UNIX_TIME, FIELDS
 from gwa.store.system import ABSOLUTE
 from gwa.util.units import DAY
+from tests.conftest import examples
 from tests.formats.some_jobs import JOBS
 
 EXACT = (".gwf", ".parquet", ".sqlite", ".duckdb")
@@ -87,11 +88,7 @@ def jobs_of(store):
 
 @EVERY
 @given(trace=traces())
-@settings(
-    max_examples=5,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@examples(15)
 def test_what_was_written_is_read_again(suffix, trace, make_store, tmp_path):
     columns, header, repairs, account = trace
     assume(not has_lost_times(columns))

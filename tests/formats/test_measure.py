@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from gwa.cli import gwa
 from gwa.cli.measure import command
 from gwa.errors import DefinitionError, TraceError
 from gwa.formats.append import append
@@ -16,6 +15,7 @@ from gwa.formats.convert import convert
 from gwa.formats.measure import measure
 from gwa.formats.open import open_trace
 from gwa.store.store import Store
+from tests.program import invoke as run
 
 CASE = Path(__file__).parents[2].parent / "shared" / "cases" / "gpu" / "9-joins"
 HEADER = "JobID|JobIDRaw|Cluster|Submit|Start|End|ElapsedRaw|State|AllocCPUS|AllocTRES\n"
@@ -244,10 +244,6 @@ def test_what_is_measured_anew_replaces_what_was_even_where_it_cannot_be(made, t
 
 
 USE = "timestamp,metric,gpu,hpc_job,value\n1,DCGM_FI_DEV_GPU_UTIL,0,1,40\n1,DCGM_FI_DEV_GPU_UTIL,0,9,40\n"
-
-
-def run(*words):
-    return CliRunner().invoke(gwa, [str(word) for word in words])
 
 
 @pytest.mark.parametrize("suffix", ["duckdb", "parquet", "gwf"])

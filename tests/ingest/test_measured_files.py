@@ -10,12 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
 from gwa.errors import DefinitionError, TraceError
 from gwa.formats.measure import measurements
+from tests.conftest import examples
 
 CASE = Path(__file__).parents[2].parent / "shared" / "cases" / "gpu" / "9-joins"
 UTIL, ENERGY, POWER = (
@@ -122,7 +123,7 @@ def test_a_torn_answer_cannot_be_read(write):
         measurements([write(json.dumps(answer(series(UTIL, (0, 1))))[:-9])], None, None)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     samples=st.lists(
         st.tuples(
@@ -194,7 +195,7 @@ def tables(jobs):
     return {"job_summary": summary, "job_nodes": nodes, "job_gpu_metrics": gpus}
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(jobs=st.dictionaries(st.integers(1, 99), NODES, min_size=1, max_size=3), is_parquet=st.booleans())
 def test_dumps_of_nodes_and_gpus_are_what_they_say_of_jobs(jobs, is_parquet):
     expected = {

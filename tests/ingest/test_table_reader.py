@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gwa.ingest.pieces import TablePieces
@@ -20,6 +20,7 @@ from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.delimited import header_of
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import TableSpec
+from tests.conftest import examples
 
 NAMES = ["id", "a name", "c"]
 
@@ -48,7 +49,7 @@ def read(path, names=NAMES, missing=("", "NULL")):
 CELL = st.text(st.sampled_from('ab1 ,;|\t"\nü'), max_size=6)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     rows=st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=12),
     delimiter=st.sampled_from([",", ";", "|", "\t"]),

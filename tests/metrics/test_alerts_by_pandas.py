@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.metrics.alerts import alerts, jobs_of
 from gwa.store.store import Store
+from tests.conftest import examples
 
 NODE_MEMORY = 190 * 1024**2
 HEADER = (("ProcessorsPerNode", "32"), ("MemoryPerNode", str(NODE_MEMORY)), ("GPUsPerNode", "4"))
@@ -229,7 +230,7 @@ def averages(ratios, whole):
     return round(whole, 9), round(mean, 9), exact.median()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     jobs=JOBS,
     period=st.sampled_from([None, (1e9 + 30_000, 1e9 + 200_000)]),

@@ -6,13 +6,14 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.metrics import clock
 from gwa.metrics.calendar import Calendar
 from gwa.metrics.clock import by_clock, hours_of_week, whole_quarters
 from gwa.metrics.timeline import Counts
+from tests.conftest import examples
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu")
 QUARTER, HOUR, DAY, WEEK = 900.0, 3600.0, 86400.0, 604800.0
@@ -63,7 +64,7 @@ def _repeats_whole_hours(at):
     return at.tzinfo.key != "Australia/Lord_Howe"
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(MOMENTS, st.sampled_from([QUARTER, HOUR, DAY, WEEK]))
 def test_jobs_are_counted_by_what_the_clock_shows(moments, width):
     name, change, places = moments
@@ -82,7 +83,7 @@ def test_jobs_are_counted_by_what_the_clock_shows(moments, width):
     assert found.begin <= min(jobs) * QUARTER <= max(jobs) * QUARTER < found.end
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(MOMENTS)
 def test_edges_are_moments_of_the_clock_and_days_those_of_the_calendar(moments):
     name, change, places = moments

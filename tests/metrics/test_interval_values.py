@@ -3,12 +3,13 @@
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.metrics.interval_values import interval_values
 from gwa.metrics.intervals import Intervals, Stretches
 from gwa.store.store import Store
+from tests.conftest import examples
 
 RUN_TIMES = st.one_of(
     st.sampled_from([0.0, 1.0, 2.0, 8.0, 9.0, 100.0]), st.floats(0, 1e6, allow_subnormal=False)
@@ -19,7 +20,7 @@ JOBS = st.lists(
 HUNDREDS = Intervals(0.0, 4, None, 100.0)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(JOBS)
 def test_run_times_are_medians_and_processors_means_of_the_jobs_submitted(jobs):
     with Store.create() as store:
@@ -40,7 +41,7 @@ def test_run_times_are_medians_and_processors_means_of_the_jobs_submitted(jobs):
 BORDERS = st.lists(st.integers(0, 400), min_size=2, max_size=6, unique=True).map(sorted)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     BORDERS,
     st.lists(

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.metrics.quantiles import class_counts, means, spreads, spreads_of_counts, spreads_of_others
 from gwa.store.store import Store
+from tests.conftest import examples
 
 waits = st.sampled_from([0.0, 0.5, 1.0, 7.0, 1234.0, 98765.0]) | st.integers(0, 10**6).map(float)
 jobs = st.lists(st.tuples(st.integers(0, 3), waits), min_size=1, max_size=120)
@@ -21,7 +22,7 @@ def by_numpy(values):
     return (len(values), np.median(values), np.quantile(values, 0.95))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(jobs)
 def test_quantiles_of_classes_are_those_of_their_values(jobs):
     places, values = (np.array(column) for column in zip(*jobs, strict=True))

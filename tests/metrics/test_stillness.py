@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.metrics.idleness import idle_stretches, idleness
@@ -22,7 +22,7 @@ from gwa.metrics.stillness import (
 )
 from tests.claims.machine import Machine
 from tests.claims.worlds import DAY, HOUR, MONDAY
-from tests.conftest import _stores
+from tests.conftest import _stores, examples
 
 ZONED = (("Times", "Unix seconds, UTC"), ("TimeZoneString", "UTC"), ("MaxProcs", "128"))
 
@@ -68,7 +68,7 @@ def idle_reference(jobs: list[Any]) -> list[tuple[float, float]]:
     return sorted(found)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(logs())
 def test_idle_stretches_are_between_the_latest_end_and_the_next_start(log):
     with _stores_of(log) as store:
@@ -76,7 +76,7 @@ def test_idle_stretches_are_between_the_latest_end_and_the_next_start(log):
     assert found == idle_reference(spans(log))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(logs())
 def test_users_who_wait_are_those_whose_jobs_span_the_end_of_a_stretch(log):
     jobs = spans(log)
@@ -110,7 +110,7 @@ def test_users_who_wait_are_those_whose_jobs_span_the_end_of_a_stretch(log):
     assert sorted(found, key=str) == sorted(expected, key=str)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(logs())
 def test_levels_at_submissions_are_those_of_all_jobs_one_by_one(log):
     jobs = spans(log)

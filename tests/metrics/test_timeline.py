@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.metrics.timeline import counts, level, levels
 from gwa.store.store import Store
+from tests.conftest import examples
 
 JOBS = st.lists(
     st.tuples(st.integers(0, 200), st.integers(0, 90), st.integers(1, 5)), min_size=1, max_size=12
@@ -29,7 +30,7 @@ def by_the_second(jobs, first, last):
     return busy
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(JOBS, st.sampled_from([7.0, 10.0, 60.0]))
 def test_a_level_is_the_average_of_every_second(jobs, width):
     first = min(begin for begin, _, _ in jobs)
@@ -45,7 +46,7 @@ def test_a_level_is_the_average_of_every_second(jobs, width):
     assert busy.mean() == pytest.approx(seconds.mean())
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(JOBS)
 def test_levels_of_one_scan_are_those_of_a_scan_for_each(jobs):
     weights, span, period = ("1", "n_procs"), ("start_time", "end_time"), (3.0, 250.0)
@@ -58,7 +59,7 @@ def test_levels_of_one_scan_are_those_of_a_scan_for_each(jobs):
         assert one.values.tolist() == other.values.tolist()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(JOBS, st.lists(st.integers(-20, 320), min_size=2, max_size=6, unique=True))
 def test_averages_between_edges_are_those_of_the_seconds_observed(jobs, edges):
     first = min(begin for begin, _, _ in jobs)
@@ -86,7 +87,7 @@ def test_the_points_of_a_drawing_hold_every_extreme():
     assert (mean <= high + 1e-9).all()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.integers(0, 5000), min_size=1, max_size=40))
 def test_counts_include_the_empty_intervals_between(moments):
     with store_of([(moment, 1, 1) for moment in moments]) as store:
@@ -97,7 +98,7 @@ def test_counts_include_the_empty_intervals_between(moments):
     assert found.sample().expand().tolist() == sorted(expected.tolist())
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(st.integers(-9000, 300_000), min_size=1, max_size=40))
 def test_hours_and_days_are_counted_by_the_quarters_of_an_hour(moments):
     with store_of([(moment, 1, 1) for moment in moments]) as store:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.metrics.stillness import known_area
@@ -12,6 +12,7 @@ from gwa.store.resources import GPU, NODE
 from gwa.store.store import Store
 from tests.claims.machine import Machine
 from tests.claims.worlds import DAY, MONDAY
+from tests.conftest import examples
 
 HOUR = 3600
 
@@ -53,7 +54,7 @@ def lives(jobs):
             yield job["n_gpus"], start, last, True
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(JOBS, st.booleans())
 def test_hours_and_the_peak_are_those_of_all_jobs_that_held_some(jobs, is_part):
     held = list(lives(jobs))

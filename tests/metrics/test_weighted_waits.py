@@ -4,12 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.metrics.weighted_waits import weighted_waits
 from gwa.store.store import Store
 from tests.analysis.sections.blocks import START
+from tests.conftest import examples
 
 job = st.tuples(
     st.none() | st.sampled_from([0, 1, 60, 61, 3600]) | st.integers(0, 10**6),
@@ -41,7 +42,7 @@ def stored(jobs):
     return store
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(job, min_size=1, max_size=40))
 def test_quantiles_are_the_least_waits_with_a_share_of_the_core_hours(jobs):
     ran = [one for one in jobs if one[1] is not None and one[2]]

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.analysis.sections.outcomes import outcomes
@@ -20,6 +20,7 @@ from gwa.models.streams import Extent
 from gwa.store.store import Store
 from gwa.store.subset import Subset, select
 from gwa.util.units import DAY, HOUR
+from tests.conftest import examples
 from tests.cuts import CUTS, Jobs, busy, cut, to_store
 
 
@@ -106,7 +107,7 @@ JOBS = st.lists(
 )
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(JOBS, st.integers(-500, 6000), st.integers(1, 6000))
 def test_a_level_of_a_period_is_what_runs_in_it(rows, first, length):
     submit, wait, run, procs = (np.array(column) for column in zip(*rows, strict=True))

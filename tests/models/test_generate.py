@@ -1,8 +1,6 @@
 """Generating by command: every format, the same bytes, and mistakes in a line."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -13,11 +11,7 @@ from gwa.models.base import presets
 from gwa.models.generate import GenerationRequest, generate, generate_store, replace_arrivals
 from gwa.models.streams import Extent
 from gwa.models.work import Submitted
-
-
-def run(*words, cwd):
-    command = [sys.executable, "-m", "gwa", *map(str, words)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+from tests.program import run
 
 
 def test_a_fitted_model_makes_a_trace_that_is_read_again(tmp_path, sample):

@@ -16,7 +16,6 @@ from gwa.analysis.build import facts
 from gwa.analysis.watched import watched
 from gwa.cli import gwa as program
 from gwa.formats.convert import convert
-from gwa.formats.sample import write
 from gwa.report.grafana import PANELS, SOURCES, dashboard
 from gwa.report.prometheus import exposition
 from gwa.store.store import Store
@@ -25,12 +24,11 @@ KINDS = sorted(SOURCES)
 
 
 @pytest.fixture(scope="module")
-def log(tmp_path_factory):
+def log(tmp_path_factory, slurm_sample):
     """Return the sample as a store and as Parquet."""
     folder = tmp_path_factory.mktemp("watched")
-    write("slurm", folder / "sample.sacct")
     for name in ("sample.duckdb", "sample.parquet"):
-        convert([folder / "sample.sacct"], folder / name)
+        convert([slurm_sample], folder / name)
     return folder
 
 

@@ -109,12 +109,9 @@ def rendered(write, report, language):
 
 
 @pytest.fixture(scope="module", params=["sample", "made up"])
-def report(request):
+def report(request, tiny_report):
     """Return a report with every kind of text."""
-    if request.param == "made up":
-        return make_report()
-    with gwa.open(HOME / "sample_traces" / "swf" / "tiny.swf") as trace:
-        return trace.report()
+    return make_report() if request.param == "made up" else tiny_report
 
 
 class Asking(Language):

@@ -11,7 +11,6 @@ from prometheus_client.parser import text_string_to_metric_families
 import gwa
 from gwa.analysis.watched import LARGEST, REST, watched
 from gwa.formats.append import append
-from gwa.formats.sample import write
 from gwa.report.document import Fact
 from gwa.report.prometheus import Counter, Distribution, exposition
 
@@ -29,9 +28,8 @@ def parsed(facts, trace="tiny"):
     return found
 
 
-def test_every_fact_of_a_trace_that_is_known_is_read_back(sample):
-    with gwa.open(sample / "swf" / "tiny.swf") as trace:
-        facts = trace.report().facts()
+def test_every_fact_of_a_trace_that_is_known_is_read_back(tiny_report):
+    facts = tiny_report.facts()
     found = parsed(facts)
 
     for fact in facts:
@@ -118,16 +116,9 @@ FACTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def of_slurm(tmp_path_factory):
-    path = tmp_path_factory.mktemp("sample") / "sample.sacct"
-    write("slurm", path)
-    return path
-
-
 @pytest.mark.parametrize("kind", ["swf", "slurm"])
-def test_histograms_are_coherent_and_their_sums_are_the_facts(kind, sample, of_slurm):
-    path = of_slurm if kind == "slurm" else sample / "swf" / "tiny.swf"
+def test_histograms_are_coherent_and_their_sums_are_the_facts(kind, sample, slurm_sample):
+    path = slurm_sample if kind == "slurm" else sample / "swf" / "tiny.swf"
     with gwa.open(path) as trace:
         families = watched_of(trace.store)
         facts = {**trace.facts("jobs."), **trace.facts("trace.")}
@@ -189,8 +180,8 @@ def test_labels_are_bounded_and_what_is_left_is_other(make_store):
     assert unknown == sum(project is None for _, _, project in rows)
 
 
-def test_counters_only_grow_when_logs_are_appended(of_slurm, tmp_path):
-    header, *lines = of_slurm.read_text().splitlines()
+def test_counters_only_grow_when_logs_are_appended(slurm_sample, tmp_path):
+    header, *lines = slurm_sample.read_text().splitlines()
     out, before = tmp_path / "s.duckdb", dict[Any, float]()
     for month, part in enumerate((lines[:9000], lines[9000:18000], lines[18000:])):
         log = tmp_path / f"{month}.sacct"
@@ -231,9 +222,12 @@ def test_histograms_of_any_labels_are_read_back(series, trace):
         }  # fmt: skip
 
 
-def test_facts_and_what_is_watched_share_no_name(of_slurm):
-    with gwa.open(of_slurm) as trace:
+def test_facts_and_what_is_watched_share_no_name(slurm_sample, tiny_report):
+    with gwa.open(slurm_sample) as trace:
+        month = trace.filter(period="2025-10").report()
         names = {
-            family.name for family in text_string_to_metric_families(exposition(trace.report().facts(), "t"))
+            family.name
+            for report in (tiny_report, month)
+            for family in text_string_to_metric_families(exposition(report.facts(), "t"))
         }
         assert not names & watched_of(trace.store).keys()

@@ -6,17 +6,10 @@ import pytest
 from click.testing import CliRunner
 from lxml import html as parser
 
-import gwa
 from gwa.cli import gwa as command
 from gwa.report.as_json import plain
 from gwa.report.document import FactTable
 from gwa.report.printable import clean
-
-
-@pytest.fixture(scope="module")
-def report():
-    with gwa.open("sample_traces/swf/tiny.swf") as trace:
-        return trace.report()
 
 
 @pytest.fixture(scope="module")
@@ -56,36 +49,36 @@ def rows_of(table):
     return [[column.key for column in table.columns], *table.rows]
 
 
-def test_every_table_has_the_same_numbers_everywhere(report, files):
+def test_every_table_has_the_same_numbers_everywhere(tiny_report, files):
     page, data = files
     on_page = {block.get("data-name"): exported(block) for block in page.xpath("//*[@data-name]")}
     assert (
         on_page.keys()
-        == {table.id for table in report.tables()}
+        == {table.id for table in tiny_report.tables()}
         == blocks(data, "table", "fact_table").keys()
     )
-    for table in report.tables():
+    for table in tiny_report.tables():
         assert blocks(data, "table", "fact_table")[table.id] == plain(table)
         assert on_page[table.id] == plain(rows_of(table)), table.id
         frame = table.frame()
         assert frame.shape == (len(table.rows), len(rows_of(table)[0]) - isinstance(table, FactTable))
 
 
-def test_every_figure_shows_the_same_numbers_everywhere(report, files):
+def test_every_figure_shows_the_same_numbers_everywhere(tiny_report, files):
     page, data = files
     on_page = {figure.get("id").removeprefix("figure-"): figure for figure in page.xpath("//figure")}
-    assert on_page.keys() == {figure.id for figure in report.figures()} == blocks(data, "figure").keys()
-    for figure in report.figures():
+    assert on_page.keys() == {figure.id for figure in tiny_report.figures()} == blocks(data, "figure").keys()
+    for figure in tiny_report.figures():
         assert blocks(data, "figure")[figure.id] == plain(figure)
         (shown,) = on_page[figure.id].xpath("./script[@type='application/json']")
         assert on_page[figure.id].get("data-plot") == figure.plot
         assert json.loads(shown.text) == clean(plain(figure.data))
 
 
-def test_every_number_has_the_same_value_everywhere(report, files):
+def test_every_number_has_the_same_value_everywhere(tiny_report, files):
     page, data = files
     values = {fact["id"]: fact["value"] for block in data["sections"] for fact in facts_of(block)}
-    assert values == {fact.id: plain(fact.value) for fact in report.facts()}
+    assert values == {fact.id: plain(fact.value) for fact in tiny_report.facts()}
     shown = page.xpath("//main//data")
     assert shown
     for number in shown:

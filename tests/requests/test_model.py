@@ -4,9 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from gwa.cli import gwa
 from gwa.errors import ModelError
 from gwa.formats.convert import convert
 from gwa.formats.sample import write
@@ -15,13 +13,10 @@ from gwa.requests.model import Clock, RequestModel
 from gwa.requests.score import score_requests, statistics_of
 from gwa.store.requests import REQUEST_NAMES
 from tests.conftest import HOME, LOGS
+from tests.program import invoke as run
 from tests.requests.made import AZURE, opened, written
 
 TINY = HOME / "sample_traces" / "swf" / "tiny.swf"
-
-
-def run(*words):
-    return CliRunner().invoke(gwa, list(map(str, words)))
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import duckdb
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
@@ -17,7 +17,7 @@ from gwa.formats.open import open_trace
 from gwa.formats.registry import all_formats, converters
 from gwa.store.options import ReadOptions
 from gwa.store.requests import REQUEST_NAMES, RequestStore
-from tests.conftest import HOME, LOGS
+from tests.conftest import HOME, LOGS, examples
 from tests.requests.made import AZURE, BURSTGPT, BURSTGPT_3, mooncake, opened, written
 
 SWF = HOME / "sample_traces" / "swf" / "tiny.swf"
@@ -139,7 +139,7 @@ ROW = st.tuples(
 
 
 @given(st.lists(ROW, min_size=1, max_size=40))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40)
 def test_any_table_is_what_pandas_makes_of_it(tmp_path, rows):
     path = written(
         tmp_path / "log",
@@ -269,7 +269,7 @@ NAME = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), ma
         max_size=20,
     )
 )  # fmt: skip
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40)
 def test_what_is_written_is_read_again(tmp_path, rows):
     with RequestStore.create() as store:
         ordered = sorted(rows, key=lambda row: row[0])

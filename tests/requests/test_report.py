@@ -6,25 +6,20 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.cli import gwa
 from gwa.formats.convert import convert
 from gwa.formats.sample import write
 from gwa.requests.base import request_analyses, request_families
 from gwa.requests.build import build_requests, request_facts
-from tests.conftest import HOME, LOGS
+from tests.conftest import HOME, LOGS, examples
+from tests.program import invoke as run
 from tests.requests.made import AZURE, BURSTGPT, mooncake, opened, written
 
 QUANTILES = {"min": 0.0, "median": 0.5, "p95": 0.95, "max": 1.0}
 TINY = HOME / "sample_traces" / "swf" / "tiny.swf"
 INTERVALS = {"minute": 60, "hour": 3600, "day": 86400}
-
-
-def run(*words):
-    return CliRunner().invoke(gwa, list(map(str, words)))
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +141,7 @@ COUNT = st.integers(0, 50)
 
 
 @given(st.lists(st.tuples(st.integers(0, 200_000), COUNT, COUNT), min_size=2, max_size=60))
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(10)
 def test_facts_of_any_requests_are_those_of_pandas(tmp_path, rows):
     frame = pd.DataFrame(rows, columns=["submit_time", "tokens_in", "tokens_out"])
     frame = frame.sort_values("submit_time", kind="stable")

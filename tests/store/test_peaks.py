@@ -2,10 +2,11 @@
 
 import duckdb
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.store.peaks import peak_query
+from tests.conftest import examples
 
 JOBS = st.lists(
     st.tuples(st.integers(-40, 200), st.integers(0, 90), st.integers(1, 5)), min_size=1, max_size=15
@@ -28,7 +29,7 @@ def asked(jobs, **options):
     return answer(edges, **options)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(JOBS, st.integers(0, 12), st.sampled_from([1.0, 7.0, 20.0, 600.0]))
 def test_peak_and_seconds_above_are_those_of_every_second(jobs, capacity, width):
     held = np.zeros(400)

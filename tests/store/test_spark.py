@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
@@ -31,7 +31,7 @@ from gwa.store.store import Store
 from gwa.store.subset import Subset
 from gwa.util import interrupts
 from tests.analysis.test_every_analysis import DEGENERATE, LARGE, SOME
-from tests.conftest import HOME
+from tests.conftest import HOME, examples
 
 TINY = HOME / "sample_traces" / "swf" / "tiny.swf"
 CASES = {"everything": SOME, **DEGENERATE, **{f"many, {name}": case for name, case in LARGE.items()}}
@@ -184,7 +184,7 @@ def test_a_folder_by_month_a_part_and_a_comparison_are_the_same(tmp_path):
 
 
 @on_spark
-@settings(max_examples=5)
+@examples(5)
 @given(st.lists(st.floats(0, 1e9) | st.integers(0, 10**9).map(float), min_size=200, max_size=400))
 def test_numbers_are_the_same(tmp_path_factory, values):
     """What queries do with numbers: floor, round, compare, cast to decimals, sum, sort."""

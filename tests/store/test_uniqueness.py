@@ -6,23 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
-from gwa.cli import gwa as command
 from gwa.errors import ArgumentError, TraceError
 from gwa.store.anonymize import anonymize
 from gwa.store.uniqueness import STEPS, Coarsening, Hiding, coarsening, exposure, exposures, unicity
-from tests.conftest import HOME
+from tests.conftest import HOME, examples
+from tests.program import invoke as run
 
 KEY = b"0123456789abcdef"
 HOUR, DAY, WEEK = 3600.0, 86400.0, 604_800.0
-
-
-def run(*words):
-    return CliRunner().invoke(command, list(map(str, words)), prog_name="gwa")
 
 
 def crowd(make_store, users=6, jobs=20, more=()):
@@ -88,7 +83,7 @@ def classes_of(frame, hours=HOUR):
     return known.groupby(["size", "hour", "program"]).user_id.nunique()
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(JOBS)
 def test_exposure_is_that_of_a_group_by(make_shared_store, rows):
     user, submit, size, program = map(list, zip(*rows, strict=True))
@@ -109,7 +104,7 @@ def test_exposure_is_that_of_a_group_by(make_shared_store, rows):
     assert found.jobs_below == sum(key in set(alone) for key in keys)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(JOBS, st.integers(2, 4), st.sampled_from([0.0, 0.3, 1.0]))
 def test_after_coarsening_k_holds_in_what_is_written_and_nothing_else_is_lost(
     make_shared_store, rows, k, leave_out

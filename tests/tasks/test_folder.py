@@ -10,11 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.cli import gwa
 from gwa.errors import ArgumentError, OutputError, TraceError
 from gwa.tasks import baseline, make
 from gwa.tasks.baseline import Baseline, Problem, baselines, conformal
@@ -24,12 +22,9 @@ from gwa.tasks.score import leaderboard, score
 from gwa.tasks.task import BY_NAME, folds, splits
 from gwa.util import plugins
 from tests.conftest import HOME
+from tests.program import invoke as run
 
 TINY = str(HOME / "sample_traces" / "swf" / "tiny.swf")
-
-
-def run(*words):
-    return CliRunner().invoke(gwa, [str(word) for word in words])
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
@@ -13,6 +13,7 @@ from gwa.analysis.base import analyses
 from gwa.report.document import Report
 from gwa.store.store import Store
 from tests.analysis.sections.blocks import ABSOLUTE, DAY, START, facts
+from tests.conftest import examples
 
 
 def test_arrivals_at_random_have_the_entropy_of_a_poisson_process(section, make_store):
@@ -28,7 +29,7 @@ def test_arrivals_at_random_have_the_entropy_of_a_poisson_process(section, make_
     assert found["burstiness.dispersion.900s"] == pytest.approx(1, abs=0.1)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(st.integers(0, 400_000), min_size=2, max_size=60))
 def test_entropy_and_dispersion_are_those_of_all_intervals(moments):
     with Store.create() as store:
@@ -71,7 +72,7 @@ def test_the_correlation_of_nearly_equal_run_times_is_not_lost(section, make_sto
     assert found["correlation.runtime_procs_rank"] == pytest.approx(1, abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), min_size=3, max_size=40))
 def test_correlations_are_those_of_scipy(jobs):
     from scipy import stats

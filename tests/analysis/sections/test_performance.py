@@ -5,12 +5,13 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.analysis.base import analyses
 from gwa.store.store import Store
 from tests.analysis.sections.blocks import facts
+from tests.conftest import examples
 
 CHANGES = {
     "Europe/Berlin": date(2025, 3, 30),
@@ -27,7 +28,7 @@ JOBS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.sampled_from(sorted(CHANGES)), JOBS)
 def test_averages_over_days_are_those_of_every_second(name, jobs):
     zone = ZoneInfo(name)

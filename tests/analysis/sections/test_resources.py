@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.analysis.build import build
@@ -19,6 +19,7 @@ from gwa.metrics.efficiency import requests
 from gwa.metrics.quotas import Quotas, read_quotas
 from gwa.report.document import Figure, Note, Table
 from gwa.store.store import Store
+from tests.conftest import examples
 
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 NUMBER = 400
@@ -361,7 +362,7 @@ def test_who_could_ask_for_less_is_the_same_quantile_of_what_was_asked_for_and_u
                 assert found["saved"] == pytest.approx(saved, **CLOSE)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.lists(
         st.tuples(st.integers(0, 5000), st.integers(1, 5000), st.sampled_from(["ann", "bob"])),

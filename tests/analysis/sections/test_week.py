@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.metrics.clock import hours_of_week
 from tests.analysis.sections.blocks import ABSOLUTE, DAY, START, facts, figures, notes
+from tests.conftest import examples
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     st.sampled_from(["Europe/Amsterdam", "Asia/Kolkata", "America/St_Johns", "Australia/Lord_Howe"]),
     st.integers(0, 20_000),
