@@ -198,13 +198,13 @@ def _distinguishing_key(store: Store, definition: Definition) -> tuple[str, ...]
     first, *rest = definition.key
     if definition.contiguous or not rest:
         return definition.key
-    kinds = (
+    several = store.keep(
+        f"several_{definition.name}",
         f"select {first} from (select distinct {', '.join(definition.key)} from jobs"
         f" where submit_time is not null and {first} is not null and {definition.where}) as kinds"
-        f" group by {first} having count(*) > 1 limit 1"
+        f" group by {first} having count(*) > 1 limit 1",
     )
-    has_several = store.once(("several", definition.name), lambda: bool(store.rows(kinds)))
-    return definition.key if has_several else (first,)
+    return definition.key if store.rows(f"select * from {several}") else (first,)
 
 
 def _neighbours_name(store: Store, definition: Definition) -> str:

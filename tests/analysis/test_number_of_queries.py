@@ -11,7 +11,7 @@ from gwa.store.engines.duckdb import Duck
 MOST = {"facts": 340, "report": 420}
 """The maximum number of queries of 1,200 jobs, a tenth more than there are."""
 
-MOST_OFTEN = 8
+MOST_OFTEN = 30
 """The maximum number of times that the same is asked."""
 
 
