@@ -71,6 +71,9 @@ SHORTEST_WAIT: Final = 2
 MINIMUM_JOBS: Final = 2
 """Of a single job there is nothing to choose."""
 
+DOUBLE: Final = 8
+"""The bytes of a number."""
+
 
 def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     """
@@ -87,7 +90,7 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
         return None
     shown = _telling([one for one in recorded(store) if one.name in jobs.schema.names], jobs)
     choices = [_choice(store, one, cells) for one in shown]
-    days = np.union1d(cells.days["day"].to_numpy(), jobs["day"].drop_null().to_numpy())
+    days = np.union1d(_filled(cells.days["day"]), _filled(jobs["day"].drop_null())).astype(np.int64)
     tables = {
         "days": _days(cells, days),
         "jobs": _jobs(cells, jobs, days, choices, shown),
@@ -159,10 +162,10 @@ def _distinct(table: pa.Table, name: str) -> list[Any]:
 def _days(cells: Cube, days: NDArray[np.int64]) -> dict[str, Codes]:
     """Return the columns of the days: how far each is from the first one, and its seconds."""
     found = {"day": (days - days[0]).astype(np.float64)}
-    places = np.searchsorted(days, cells.days["day"].to_numpy())
+    places = np.searchsorted(days, _filled(cells.days["day"]))
     for name in ("seconds", "known_seconds", "accounted_seconds"):
         found[name] = np.zeros(len(days))
-        found[name][places] = cells.days[name].to_numpy()
+        found[name][places] = _filled(cells.days[name], np.nan)
     return found
 
 
@@ -188,7 +191,7 @@ def _usage(
     cells: Cube, days: NDArray[np.int64], choices: Sequence[Choice], shown: Sequence[Dimension]
 ) -> dict[str, Codes]:
     columns = _shared(cells.usage, days, choices, shown)
-    told = {name: cells.usage[name].to_numpy().astype(np.float64) for name in ("known", "accounted")}
+    told = {name: _filled(cells.usage[name], np.nan) for name in ("known", "accounted")}
     return columns | told | _amounts(cells.usage, *MEASURED)
 
 
@@ -214,7 +217,7 @@ def _coded(table: pa.Table, name: str, codes: Mapping[str | None, int]) -> Codes
 
 def _waits(jobs: pa.Table, octaves: int) -> Codes:
     """Return the class of each wait: of half octaves or whole ones."""
-    halves = jobs["wait"].to_numpy().astype(np.float64)  # of an unknown wait it is not a number
+    halves = _filled(jobs["wait"], np.nan)
     classes = np.floor(halves * octaves / 2) + SHORTEST_WAIT
     return np.where(np.isnan(halves), 0.0, np.where(halves < 0, 1.0, classes))
 
@@ -225,12 +228,18 @@ def _encoded(table: pa.Table, name: str) -> pa.DictionaryArray:
 
 
 def _filled(column: pa.Array | pa.ChunkedArray, missing: float = 0.0) -> Codes:
-    """Return the numbers of a column, what is *missing* in the place of those that are."""
-    found = (
-        column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)
-    )
-    values: Codes = found.astype(np.float64)
-    return np.where(np.isnan(values), missing, values)
+    """
+    Return the numbers of a column, what is *missing* in the place of those that are.
+
+    Arrow's own way imports pandas where that is installed, which takes as long as all else of the page.
+    """
+    values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if not len(values):
+        return np.zeros(0)
+    doubles = values.cast("double")
+    numbers = np.frombuffer(doubles.buffers()[1], np.float64, len(doubles), doubles.offset * DOUBLE)
+    unknown = np.from_dlpack(values.is_null(nan_is_null=True).cast("uint8")) > 0
+    return np.where(unknown, missing, numbers)
 
 
 def _amounts(table: pa.Table, *further: str) -> dict[str, Codes]:

@@ -18,7 +18,6 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import parquet
 
 from gwa.breakdown.breakdown import ranks
 from gwa.breakdown.dimensions import Classes, Dimension, recorded
@@ -160,6 +159,8 @@ class Cube:
 
     def write(self, folder: Path) -> tuple[Path, ...]:
         """Write the tables as Parquet, and the grain as JSON, into *folder*; return the files."""
+        from pyarrow import parquet
+
         paths = tuple(folder / name for name in FILES)
         for file, table in zip(paths, (self.jobs, self.usage, self.days), strict=False):
             with whole(file) as path:

@@ -215,7 +215,8 @@ def _clear_unknown_status(store: Store) -> None:
 
 def _cut_long_names(store: Store) -> None:
     """Cut names that are texts; a hash keeps apart those that begin alike."""
-    names = [field.name for field in FIELDS if field.is_name and _is_recorded(store, field.name)]
+    recorded = _recorded(store)
+    names = [field.name for field in FIELDS if field.is_name and field.name in recorded]
     if not names:
         return
     statistics = store.rows(f"select {', '.join(f'stats({name})' for name in names)} from recorded limit 1")

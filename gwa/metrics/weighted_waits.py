@@ -6,15 +6,17 @@ least wait such that jobs which waited no longer hold that share of all core-hou
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from gwa.metrics.outcomes import core_seconds
 from gwa.metrics.timeline import exact_sum
 from gwa.store.store import Store
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
 
@@ -158,6 +160,8 @@ class _Users:
         low, high = np.full(len(bins), np.inf), np.zeros(len(bins))
         np.minimum.at(low, place, np.asarray(columns["low"], float))
         np.maximum.at(high, place, np.asarray(columns["high"], float))
+        from scipy.sparse import csr_array
+
         seconds = csr_array(
             (np.asarray(columns["seconds"], float), (user, place)), shape=(len(names), len(bins))
         )

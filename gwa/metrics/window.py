@@ -53,6 +53,12 @@ LISTED_SHARE: Final = 0.5
 AGE_WEIGHT: Final = 2 / 3
 """The weight of ages against that of counts in the evidence."""
 
+BOUNDS: Final = """
+select min(submit_time), max(submit_time), max(submit_time + coalesce(wait_time, 0) + coalesce(run_time, 0))
+from all_jobs
+"""
+"""The first submission, the last, and the last end of jobs in the system at any time."""
+
 RUNNING: Final = ("start_time", "end_time")
 WAITING: Final = ("submit_time", "submit_time + wait_time")
 """From when to when a job runs or waits, which it may do in vain."""
@@ -115,10 +121,7 @@ def recorded(store: Store) -> Period | None:
 
 def _bounds(store: Store) -> Period | None:
     """Return the first submission and the last submission or end of jobs in the system at any time."""
-    first, submitted, ended = store.row(
-        "select min(submit_time), max(submit_time), max(submit_time + coalesce(wait_time, 0)"
-        " + coalesce(run_time, 0)) from all_jobs"
-    )
+    first, submitted, ended = store.once("bounds", lambda: store.row(BOUNDS))
     return (first, max(submitted, ended)) if first is not None else None
 
 
@@ -126,8 +129,8 @@ def unfinished(store: Store) -> int:
     """Return how many jobs had started, and not ended, when the log did; none where it has no statuses."""
     if not store.whole.has("status"):
         return 0
-    count = store.keep("unfinished", f"select count(*) as jobs from all_jobs where {UNFINISHED}")
-    return int(store.row(f"select jobs from {count}")[0])
+    count = f"select count(*) as jobs from all_jobs where {UNFINISHED}"
+    return int(store.once("unfinished", lambda: store.row(count)[0]))
 
 
 def end_of_log(store: Store) -> float:

@@ -167,7 +167,7 @@ def test_parquet_is_read_as_text(tmp_path):
     assert read(path, missing=("", "nan"))[0] == [("1", "x", "1.5"), ("2", None, None)]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.lists(st.none() | st.integers(-(2**62), 2**62), min_size=1), st.sampled_from(["s", "ms", "us", "ns"])
 )
