@@ -154,7 +154,8 @@ def _numbers_in_place(
     """
     fields = NUMBER_FIELDS if width == OLD_FIELDS else (*NUMBER_FIELDS, *RESERVATION_FIELDS)
     before = [field - 1 + (inner_colons if field > CATEGORY else 0) for field in fields]
-    matches: NDArray[np.bool_] = BEGINS_NUMBER[text[colons[np.add.outer(before, firsts)] + 1]].all(axis=0)
+    begin_number = BEGINS_NUMBER[text[colons[np.add.outer(before, firsts)] + 1]]
+    matches: NDArray[np.bool_] = np.logical_and.reduce(begin_number)
     task_ends = firsts[matches] + SLAVE_TASK + inner_colons
     is_task_id = _is_none(text, colons, task_ends)
     others = np.flatnonzero(~is_task_id)
