@@ -247,7 +247,7 @@ def test_of_several_traces_one_that_is_not_plain_takes_none_of_the_others_jobs(a
     assert ("invalid value", 1) in {(name, count) for name, _, count in fast["repairs"]}
 
 
-def test_values_of_columns_that_nobody_asks_for_are_looked_at_too(tmp_path):
+def test_values_of_columns_that_are_not_asked_for_are_looked_at_too(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("one,1\ntwo,II\n")
     text = plain_text(Source(path), TableSpec({"name": "varchar", "number": "double"}, ","))

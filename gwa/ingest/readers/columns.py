@@ -150,7 +150,7 @@ class PlainText:
         del file_no
         path, missing = literal(escape(str(self.path))), ", ".join(map(literal, self.table_spec.missing))
         lines = _csv(self.table_spec, path, f"[{missing}]", f"skip={self.comments}")
-        # Of columns that nobody asks for the engine does not look at the values.
+        # The engine does not look at the values of columns that are not asked for.
         typed = ", ".join(name for name, kind in self.table_spec.columns.items() if kind != "varchar")
         looked_at = f" where hash({typed}) is not null" if typed else ""
         return f"select * from (from {lines} limit {self.lines}){looked_at}"
