@@ -103,13 +103,6 @@ def write_swf(path: Path, rows: int) -> None:
             file.writelines(map(SWF_ROW.__mod__, _tuples(block)))
 
 
-def write_squeezed(path: Path, rows: int) -> None:
-    """Write the rows of `write_swf` without a header, one blank between cells."""
-    with path.open("w") as file:
-        for block in jobs(rows):
-            file.writelines(" ".join((SWF_ROW % row).split()) + "\n" for row in _tuples(block))
-
-
 def write_gwf(path: Path, rows: int) -> None:
     """Write *rows* jobs in the Grid Workload Format: 29 columns, parted by tabs."""
     with path.open("w") as file:
@@ -146,7 +139,6 @@ def _tuples(block: Jobs) -> Iterator[tuple[int, ...]]:
 
 MAKERS: Final[dict[str, Callable[[Path, int], None]]] = {
     "swf": write_swf,
-    "squeezed": write_squeezed,
     "gwf": write_gwf,
     "seconds.npy": write_seconds,
     "reals.npy": write_reals,

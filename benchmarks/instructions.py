@@ -45,6 +45,7 @@ QUICK: Final = {
         f"convert {kind}": f"convert {{{kind}}} -o {kind}.duckdb"
         for kind in ("gwf", "sge", "pbs", "lsf", "condor", "usagerecord", "slurm_json")
     },
+    "convert gwf in place": "convert {plain_gwf} -o plain_gwf.duckdb",
     "facts on utilization": "facts {swf} --only utilization",
 }
 """The words of each path that the tests count whenever they run."""
@@ -62,8 +63,9 @@ KINDS: Final = {
     **{kind: (kind, ROWS) for kind in ("swf", "google", "slurm")},
     **{kind: (kind, ROWS // 4) for kind in ("gwf", "sge", "pbs")},
     **{kind: (kind, ROWS // 20) for kind in ("lsf", "condor", "usagerecord", "slurm_json")},
+    "plain_gwf": ("gwf", 32_000),
 }
-"""The logs that paths read: their kind and their jobs."""
+"""The logs that paths read: their kind and their jobs. The last is large enough to be read in place."""
 
 COUNT: Final = re.compile(r"==(\d+)== I\s+refs:\s+([\d,]+)")
 

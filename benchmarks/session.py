@@ -16,7 +16,6 @@ MILLION: Final = 1_000_000
 
 FILES: Final[dict[str, tuple[str, float]]] = {
     "few": ("swf", 0.0012),
-    "squeezed": ("squeezed", 1),
     "site": ("site", 0.02),
     "small_swf": ("swf", 0.005),
     "small_slurm": ("slurm", 0.05),
@@ -87,7 +86,10 @@ class Session:
                 beside = self._command(work.beside.command, python)
             except Unavailable as reason:
                 trouble = f"no {work.beside.title}: {reason}"
-        return in_turn(ours, beside, self.folder, self.runs), trouble
+        measured = in_turn(ours, beside, self.folder, self.runs)
+        if work.check:
+            run(self._command(work.check), self.folder)
+        return measured, trouble
 
     def _rows(self, times: float) -> int:
         return max(round(self.rows * times), 1)

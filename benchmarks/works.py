@@ -79,6 +79,7 @@ class Work:
     ``programs/``; ``{swf}`` and the like stand for the files that it *needs*, see `benchmarks.data`.
     What *prepare* has is run before, and not measured. *big* works take minutes. *page* is what ours writes.
     What a user waits for at the first run is measured *cold* too, without byte code and compiled functions.
+    A *check* is run after them, and not measured, to tell whether both have made the same.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Work:
     big: bool = False
     page: str = ""
     cold: bool = False
+    check: str = ""
 
 
 def _fits(values: str, title: str) -> tuple[Work, ...]:
@@ -114,20 +116,23 @@ def _fits(values: str, title: str) -> tuple[Work, ...]:
     )
 
 
+BY_HAND: Final = {"swf": 1, "gwf": 1, "sge": 2, "slurm": 1.3, "pbs": 2, "google": 2}
+"""
+Logs of which the same table of jobs is made by hand, with the SQL in ``limits/``, and how many times the CPU
+time of that may be taken.
+"""
+
 FLOORS: Final = {
-    "swf": Beside("DuckDB's read_csv of the squeezed text", "duckdb_read {squeezed} {out}/read.duckdb"),
-    **{
-        name: Beside("DuckDB's read_csv", f"duckdb_read {{{name}}} {{out}}/read.duckdb")
-        for name in ("gwf", "sge", "slurm", "pbs", "google")
-    },
+    **{name: Beside("DuckDB's SQL by hand", f"by_hand {{{name}}} {{out}}/hand.duckdb") for name in BY_HAND},
     "lsf": Beside("csv", "csv_read {lsf}"),
     "condor": Beside("re", "re_read {condor}"),
     "usagerecord": Beside("lxml", "lxml_read {usagerecord}"),
     "slurm_json": Beside("orjson", "orjson_read {slurm_json}"),
 }
-"""What reads the same bytes, of each format, with types but without checks, folds or jobs."""
+"""What makes the same table of a log by hand, else what reads its bytes without checks, folds or jobs."""
 
-TABLES_OF_TEXT: Final = ("swf", "gwf", "sge", "slurm", "pbs", "google")
+OTHER_LIMITS: Final = {"slurm_json": 1.5}
+"""How many times the CPU time of what only reads a log may be taken, where it is not twice."""
 
 OTHER_LOGS: Final = ("gatekeeper", "google2019", "gram_audit", "seg")
 """Logs of which only the memory is measured."""
@@ -141,10 +146,9 @@ CONVERT: Final = "gwa convert --quiet {{{0}}} -o {{out}}/{0}.duckdb"
 def _floors() -> Iterator[Work]:
     """Yield, of each format, what converting it takes of what reading it takes."""
     for name, floor in FLOORS.items():
-        needs = (name, "squeezed") if name == "swf" else (name,)
-        limit = 1.5 if name in TABLES_OF_TEXT else 2
-        title = f"convert {name} to a store"
-        yield Work(name, title, CONVERT.format(name), (Target(Kind.CPU, limit),), floor, needs)
+        title, limit = f"convert {name} to a store", {**BY_HAND, **OTHER_LIMITS}.get(name, 2)
+        check = f"{floor.command} {{out}}/{name}.duckdb" if name in BY_HAND else ""
+        yield Work(name, title, CONVERT.format(name), (Target(Kind.CPU, limit),), floor, (name,), check=check)
 
 
 def _flat() -> Iterator[Work]:

@@ -41,6 +41,9 @@ SETTLED: Final = (
 )
 """The repair that counts the jobs of a store that was made without keeping rows, and is appended to."""
 
+NOTED: Final = "noted_faults"
+"""The column of ``recorded`` that says, a bit for each kind, what was wrong with a job; null for nothing."""
+
 KEPT_OF_NAME: Final = 80
 """Characters that are kept of a name that is cut."""
 
@@ -88,6 +91,39 @@ def insert_jobs(store: Store, relation: str, columns: Sequence[str]) -> None:
         _insert_extras(store, relation, columns)
 
 
+def are_fields(columns: Sequence[str]) -> bool:
+    """Whether all *columns* are fields: such jobs are cleaned while they are inserted, in one pass."""
+    return BY_NAME.keys() >= set(columns)
+
+
+def insert_noting(store: Store, select: str, columns: Sequence[str]) -> int:
+    """
+    Clean and append the jobs of a *select* of fields, and return their number; it is read but once.
+
+    What is repaired is noted beside each job, for `count_noted`.
+    """
+    fields = [BY_NAME[name] for name in columns]
+    numbers = {field.name for field in _numeric(fields)}
+    values = [f"{_cleaned(field, numbers)} as {field.name}" for field in fields]
+    bits = (
+        f"case when {condition} then {1 << bit} else 0 end"
+        for bit, (condition, _, _) in enumerate(_kinds_of_faults(fields))
+    )
+    noted = f"nullif({' + '.join(bits) or '0'}, 0) as {NOTED}"
+    store.connection.execute(f"alter table recorded add column if not exists {NOTED} bigint")
+    return int(
+        store.row(f"insert into recorded by name select {', '.join([*values, noted])} from ({select}\n)")[0]
+    )
+
+
+def count_noted(store: Store, columns: Sequence[str]) -> None:
+    """Count the repairs that `insert_noting` noted of jobs with these *columns*."""
+    noted = store.rows(f"select {NOTED}, count(*) from recorded where {NOTED} is not null group by all")
+    store.connection.execute(f"alter table recorded drop column {NOTED}")
+    for bit, (_, name, meaning) in enumerate(_kinds_of_faults([BY_NAME[name] for name in columns])):
+        store.repaired(name, meaning, sum(count for faults, count in noted if faults >> bit & 1))
+
+
 def needs_numbers(columns: Sequence[str]) -> bool:
     """Whether jobs have an identity in the source, but no number."""
     return "source_id" in columns and "job_id" not in columns
@@ -128,24 +164,32 @@ def _numeric(fields: Sequence[Field]) -> list[Field]:
 
 def _count_faults(store: Store, relation: str, fields: Sequence[Field]) -> set[str]:
     """Count the values that need repair, record the counts and return the names of their fields."""
-    counts, repairs = [], []
-    for field in _numeric(fields):
-        if field.name in DURATIONS:
-            counts.append(f"count(*) filter (where {_skew_condition(field)})")
-            repairs.append((field, "clock skew", CLOCK_SKEW.format(field.name)))
-        counts.append(f"count(*) filter (where not ({_valid_condition(field)}))")
-        repairs.append((field, "invalid value", INVALID_VALUE.format(field.name)))
-    if not counts:
+    kinds = _kinds_of_faults(fields)
+    if not kinds:
         return set()
-    values = store.row(f"select {', '.join(counts)} from {relation} as mapped")
-    faulty_fields, skews = set(), 0
-    for (field, name, meaning), count in zip(repairs, values, strict=True):
-        skews = count if name == "clock skew" else skews
-        store.repaired(name, meaning, count if name == "clock skew" else count - skews)
-        skews = 0 if name != "clock skew" else skews
-        if count:
-            faulty_fields.add(field.name)
-    return faulty_fields
+    counts = ", ".join(f"count(*) filter (where {condition})" for condition, _, _ in kinds)
+    values = store.row(f"select {counts} from {relation} as mapped")
+    for (_, name, meaning), count in zip(kinds, values, strict=True):
+        store.repaired(name, meaning, count)
+    faulty = {meaning for (_, _, meaning), count in zip(kinds, values, strict=True) if count}
+    return {
+        field.name
+        for field in _numeric(fields)
+        if faulty & {CLOCK_SKEW.format(field.name), INVALID_VALUE.format(field.name)}
+    }
+
+
+def _kinds_of_faults(fields: Sequence[Field]) -> list[tuple[str, str, str]]:
+    """Return what may be wrong with *fields*: a condition, and the name and the meaning of a repair."""
+    kinds = []
+    for field in _numeric(fields):
+        valid = _valid_condition(field)
+        if field.name in DURATIONS:
+            skewed = _skew_condition(field)
+            kinds.append((skewed, "clock skew", CLOCK_SKEW.format(field.name)))
+            valid = f"{valid} or {skewed}"
+        kinds.append((f"not ({valid})", "invalid value", INVALID_VALUE.format(field.name)))
+    return kinds
 
 
 def is_clean(store: Store) -> bool:

@@ -40,8 +40,8 @@ class Text(Protocol):
 
     path: Path
     size: int
+    comments: int
     lines: int
-    has_header: bool
 
     def select(self, file_no: int) -> str:
         """Return the SELECT of the rows of the table, as those of a file of that number."""
@@ -76,7 +76,7 @@ def plain_texts(
     """
     reader = import_module(f"gwa.ingest.readers.{spec.reader}")
     is_limited = options.engine is not None and options.engine.memory is not None
-    is_possible = hasattr(reader, "plain_text") and spec.scope == "trace" and not spec.preparation
+    is_possible = hasattr(reader, "plain_text") and not spec.preparation
     if not is_possible or is_limited or options.rows_folder or not 0 < len(heads) <= MAXIMUM_TEXTS:
         return None
     if sum(head.path.stat().st_size for head in heads if head.path.is_file()) < MINIMUM_BYTES:
@@ -93,7 +93,7 @@ def plain_texts(
                 text: Text | None = reader.plain_text(source, table_spec)
                 if not text:
                     return None
-                counts = RowCounts(rows=text.lines + text.has_header, comments=int(text.has_header))
+                counts = RowCounts(rows=text.lines + text.comments, comments=text.comments)
                 file = describe_file(head, source, spec.source_table.comment, table, counts, options.cluster)
             finally:
                 source.close()
@@ -107,9 +107,14 @@ def megabytes_in_place(rows: int) -> int:
     return ceil(rows * BYTES_OF_ROW / 1e6)
 
 
-def define_texts(store: Store, spec: ConverterSpec, texts: Sequence[TextInPlace]) -> Refused:
-    """Let the table ``source`` be the rows of *texts*, none of which is refused before it is mapped."""
-    rows = " union all by name ".join(f"({each.text.select(number)})" for number, each in enumerate(texts))
+def define_texts(store: Store, spec: ConverterSpec, texts: Sequence[TextInPlace], first: int = 0) -> Refused:
+    """
+    Let the table ``source`` be the rows of *texts*, none of which is refused before it is mapped.
+
+    The number of their *first* file is given.
+    """
+    selects = (f"({each.text.select(number)})" for number, each in enumerate(texts, first))
+    rows = " union all by name ".join(selects)
     store.connection.execute(f"create or replace temp view {STAGING}source as {rows}")
     for table in spec.tables:
         define_view(store, table)

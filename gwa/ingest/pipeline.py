@@ -17,12 +17,19 @@ from typing import Final
 import duckdb
 
 from gwa.errors import TraceError
-from gwa.ingest.blame import FaultySelectError, reason
+from gwa.ingest.blame import FaultySelectError, is_fault, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
+from gwa.ingest.cleaning import are_fields, count_noted, insert_noting
 from gwa.ingest.clocks import define_clocks, note_repeated_hours
 from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
-from gwa.ingest.in_place import define_texts, megabytes_in_place, plain_texts, require_unchanged
+from gwa.ingest.in_place import (
+    TextInPlace,
+    define_texts,
+    megabytes_in_place,
+    plain_texts,
+    require_unchanged,
+)
 from gwa.ingest.mapping import (
     JobQuery,
     Refused,
@@ -123,9 +130,13 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
     query, starts, stored = reading.query, reading.starts, len(reading.earlier)
     needed, folded = READING_MEGABYTES[spec.scope], 0
     with limited_memory(store.connection, options.engine, needed, MEMORY_OF_READING):
-        if texts := plain_texts(fresh, spec, options):
+        is_for_it = spec.scope == "trace" or are_fields(query.columns)
+        texts = plain_texts(fresh, spec, options) if is_for_it else None
+        if texts and spec.scope == "row" and not map_in_place(store, spec, query, texts, starts, options):
+            texts = None
+        if texts:
             read: Sequence[SourceFile] = [text.file for text in texts]
-            refused = define_texts(store, spec, texts)
+            refused = define_texts(store, spec, texts) if spec.scope == "trace" else Refused()
         elif checkpoint:
             checkpoint.resume(fresh, stored, options.cluster)
             read_into_checkpoint(store, checkpoint, fresh, stored, spec, options)
@@ -143,7 +154,7 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
             folded, refused = map_whole_source(
                 store, query, files, stored_rows, strict=options.strict, given=given
             )
-            require_unchanged(texts)
+        require_unchanged(texts)
         total = count_files(store, read, refused)
         total.folded += folded
         finish_store(store, files, spec.title, total, spec.steps, spec.needs)
@@ -187,6 +198,36 @@ def _map_while_reading(
             pieces = TablePieces(store.connection, table_spec, f"{STAGING}{table}")
             read.append(read_file(store, head, spec, options, bar, pieces, map_pieces))
     return read, refused
+
+
+def map_in_place(
+    store: Store,
+    spec: ConverterSpec,
+    query: JobQuery,
+    texts: Sequence[TextInPlace],
+    starts: Sequence[float],
+    options: ReadOptions,
+) -> bool:
+    """
+    Map the lines of *texts* where they stand, each once; return whether all of them are jobs.
+
+    Where one is none, nothing is mapped: their reader tells which is refused, and why.
+    """
+    for number, (text, start) in enumerate(zip(texts, starts, strict=True)):
+        set_file_variables(store, number, start)
+        define_texts(store, spec, [text], number)
+        try:
+            jobs = insert_noting(store, query.select_of(options.cluster), query.columns)
+        except duckdb.Error as error:
+            if not is_fault(error):
+                raise
+            jobs = -1
+        if jobs != text.text.lines:
+            store.connection.execute("truncate recorded")
+            break
+    TablePieces(store.connection, spec.source_table, f"{STAGING}source")
+    count_noted(store, query.columns)
+    return jobs == text.text.lines
 
 
 def _map_checkpoint(

@@ -1,5 +1,6 @@
 """Plain text is read where it stands, and everything is as where its rows are stored first."""
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,10 @@ from gwa.formats.convert import convert
 from gwa.formats.converter import _parsed
 from gwa.formats.open import open_trace
 from gwa.ingest.in_place import MAXIMUM_TEXTS, plain_texts, require_unchanged
+from gwa.ingest.readers.columns import plain_text
+from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead
+from gwa.ingest.spec import TableSpec
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
 from gwa.util.assets import asset
@@ -57,13 +61,13 @@ def in_place(*paths, **options):
     return plain_texts([FileHead.of(path) for path in paths], slurm(), ReadOptions(**options))
 
 
-def found(paths, *, is_careful, **options):
-    """Return all tables that logs become, or the error; *is_careful* stores their rows first."""
+def found(paths, *, is_careful, kind="slurm", **options):
+    """Return all tables that logs of a *kind* become, or the error; *is_careful* stores their rows first."""
     with pytest.MonkeyPatch.context() as patch:
         if is_careful:
             patch.setattr(gwa.ingest.pipeline, "plain_texts", lambda *_: None)
         try:
-            with open_trace(paths, "slurm", options=ReadOptions(**options)) as store:
+            with open_trace(paths, kind, options=ReadOptions(**options)) as store:
                 return {name: store.rows(f"from {name}") for name in TABLES}
         except GwaError as error:
             return f"{type(error).__name__}: {error}"
@@ -155,3 +159,98 @@ def test_lines_that_are_appended_meanwhile_are_not_read_and_a_log_that_is_replac
     path.unlink()
     with pytest.raises(TraceError, match=r"a.sacct: was replaced or cut while it was read"):
         require_unchanged(texts)
+
+
+# Lines that are jobs, each read once.
+
+JOB = "{number}\t100\t20\t300\t4\t-1\t-1\t4\t-1\t-1\t1\tU1\tG1\t{name}" + 15 * "\t-1"
+COMMENTS = "# GWF\n\n# Note: é\n"
+JOBS = "".join(f"{JOB}\n".format(number=number, name=f"X{number % 3}") for number in range(1, 41))
+
+
+def jobs(old="", new=""):
+    """Return the bytes of a trace in GWF, with *new* in place of *old* in its last line."""
+    lines = JOBS.splitlines(keepends=True)
+    return (COMMENTS + "".join(lines[:-1]) + lines[-1].replace(old, new)).encode()
+
+
+AT_ONCE = {
+    "as gwa writes it": jobs(),
+    "without comments": JOBS.encode(),
+    "not only ASCII": jobs("X1", "naïve ☃ #"),
+    "values that no job has": jobs("\t4\t", "\t0\t"),
+    "a fraction of a processor": jobs("\t4\t", "\t2.5\t"),
+    "no number": jobs("\t4\t", "\tnan\t"),
+    "a wait and a run time that are slightly negative": jobs("20\t300", "-1.5\t-2"),
+    "a wait that is negative": jobs("20\t300", "-99999\t-2"),
+    "an unknown status": jobs("\t1\tU1", "\t7\tU1"),
+    "the same job again": jobs("40", "1"),
+}
+LINE_BY_LINE = {
+    "a text for a number": jobs("300", "soon"),
+    "a comment between": jobs().replace(b"\n2\t", b"\n# two\n2\t"),
+    "a comment as wide as a job": jobs("40\t", "#40\t"),
+    "a blank line": jobs().replace(b"\n2\t", b"\n\n2\t"),
+    "padded cells": jobs("\t300", " \t300"),
+    "a cell too few": jobs("\t300", ""),
+    "a carriage return": jobs("X1", "X\r1"),
+    "a zero": jobs("X1", "X\x001"),
+    "Latin-1": jobs("X1", "é").decode().encode("latin-1", "replace"),
+    "a last line without an end": jobs()[:-1],
+    "nothing but comments": COMMENTS.encode(),
+    "a mark of the byte order": b"\xef\xbb\xbf" + jobs(),
+}
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Return a list that grows whenever all lines of a log have become jobs where they stand."""
+    mapped = []
+    fast = gwa.ingest.pipeline.map_in_place
+
+    def noted(*given):
+        mapped.append(fast(*given))
+        return mapped[-1]
+
+    monkeypatch.setattr(gwa.ingest.pipeline, "map_in_place", noted)
+    return mapped
+
+
+@pytest.mark.parametrize("kind", [*AT_ONCE, *LINE_BY_LINE])
+def test_lines_that_are_jobs_are_read_once_and_become_the_same(kind, at_once, tmp_path):
+    path = tmp_path / "a[1].gwf"
+    path.write_bytes({**AT_ONCE, **LINE_BY_LINE}[kind])
+    fast = found([path], is_careful=False, kind="gwf")
+    assert any(at_once) == (kind in AT_ONCE)
+    assert fast == found([path], is_careful=True, kind="gwf")
+
+
+@FEW
+@given(changes=st.lists(CHANGE, max_size=4))
+def test_a_damaged_trace_becomes_the_same(changes, tmp_path_factory):
+    path = tmp_path_factory.mktemp("damaged") / "a.gwf"
+    path.write_bytes(mutated(jobs(), changes))
+    for strict in (False, True):
+        fast, careful = (
+            found([path], is_careful=is_careful, kind="gwf", strict=strict) for is_careful in (False, True)
+        )
+        assert fast == careful
+
+
+def test_of_several_traces_one_that_is_not_plain_takes_none_of_the_others_jobs(at_once, tmp_path):
+    first, second = tmp_path / "a.gwf", tmp_path / "b.gwf"
+    first.write_bytes(jobs("\t4\t", "\t2.5\t"))
+    second.write_bytes(jobs("300", "soon"))
+    fast = found([first, second], is_careful=False, kind="gwf")
+    assert at_once == [False]
+    assert fast == found([first, second], is_careful=True, kind="gwf")
+    assert ("invalid value", 1) in {(name, count) for name, _, count in fast["repairs"]}
+
+
+def test_values_of_columns_that_are_not_asked_for_are_looked_at_too(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("one,1\ntwo,II\n")
+    text = plain_text(Source(path), TableSpec({"name": "varchar", "number": "double"}, ","))
+    assert text
+    with pytest.raises(duckdb.ConversionException):
+        duckdb.execute(f"select count(name) from ({text.select(0)})")

@@ -1,7 +1,11 @@
 """Read lines of cells as typed columns, with DuckDB's CSV reader and its table of bad lines."""
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from glob import escape
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +14,18 @@ from numpy.typing import NDArray
 from gwa.ingest.batch import BlockBatch
 from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks, select_lines
+from gwa.ingest.source.lines import (
+    REJECT_TEXT_LENGTH,
+    Layout,
+    LineBlock,
+    Reject,
+    are_plain,
+    line_blocks,
+    raw_lines,
+    select_lines,
+)
 from gwa.ingest.spec import TableSpec
+from gwa.store.engines.duckdb import literal
 
 _VALUE = re.compile(r"Could not convert string \"(.*)\" to", re.DOTALL)
 
@@ -121,6 +135,62 @@ class ColumnLines(BlockBatch):
         ]
 
 
+@dataclass(frozen=True)
+class PlainText:
+    """A file of *size* bytes whose *lines*, behind *comments*, the engine reads as cells as they stand."""
+
+    path: Path
+    size: int
+    table_spec: TableSpec
+    comments: int
+    lines: int
+
+    def select(self, file_no: int) -> str:
+        """Return the SELECT of the rows, of which the engine refuses all where one is no row of the table."""
+        del file_no
+        path, missing = literal(escape(str(self.path))), ", ".join(map(literal, self.table_spec.missing))
+        lines = _csv(self.table_spec, path, f"[{missing}]", f"skip={self.comments}")
+        # The engine does not look at the values of columns that are not asked for.
+        typed = ", ".join(name for name, kind in self.table_spec.columns.items() if kind != "varchar")
+        looked_at = f" where hash({typed}) is not null" if typed else ""
+        return f"select * from (from {lines} limit {self.lines}){looked_at}"
+
+
+def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
+    """
+    Return *source*, which is read to its end, as a text of lines that are rows as they stand, else None.
+
+    Comments stand at its beginning only. Whether the cells are of the types of their columns is not known.
+    """
+    layout = Layout(table_spec.delimiter, table_spec.comment, len(_cell_names(table_spec)))
+    cells, mark = {"any_width", "refuse", "cells", "quote"}, table_spec.comment.encode()
+    if source.is_compressed or layout.squeezes or table_spec.numbered or cells & table_spec.options.keys():
+        return None
+    comments = rows = 0
+    for position, chunk in enumerate(raw_lines(source)):
+        body = chunk
+        if not position:
+            lines = chunk.splitlines(keepends=True)
+            before = [*takewhile(lambda line: line == b"\n" or line[:1] == mark, lines)]
+            comments = len(before)
+            body = chunk[sum(map(len, before)) :]
+        if chunk.startswith(BOM_UTF8) or not _are_rows(body, layout):
+            return None
+        rows += body.count(b"\n")
+    return PlainText(source.path, source.size, table_spec, comments, rows) if rows else None
+
+
+def _are_rows(lines: bytes, layout: Layout) -> bool:
+    """Whether all *lines* are plain, and none of them is a comment or has cells that are padded."""
+    mark = layout.comment.encode()
+    # One byte is found much faster than two.
+    if mark and mark in lines and (lines.startswith(mark) or b"\n" + mark in lines):
+        return False
+    if layout.delimiter == "\t" and b" " in lines and (b" \t" in lines or b"\t " in lines):
+        return False
+    return are_plain(lines, layout)
+
+
 def _cell_names(table_spec: TableSpec) -> Sequence[str]:
     """Return the names of all cells of a line."""
     cells: Sequence[str] = table_spec.options.get("cells", tuple(table_spec.columns))
@@ -130,16 +200,22 @@ def _cell_names(table_spec: TableSpec) -> Sequence[str]:
 def _select(table_spec: TableSpec, number: str = "") -> str:
     """Return the SELECT of the lines; names and types come from a converter's definition, never from data."""
     cells = _cell_names(table_spec)
-    columns = ", ".join(f"'{name}': '{table_spec.columns.get(name, 'varchar')}'" for name in cells)
     selected_cells = ", ".join(name if name in cells else "null" for name in table_spec.columns)
-    quote = table_spec.options.get("quote", "")
     selected = f"{selected_cells}, {number}" if number else selected_cells
+    # A buffer as large as a block would occupy a single core, and more memory.
+    options = "buffer_size=4194304, store_rejects=true"
+    return f"select {selected} from {_csv(table_spec, '$path', '$missing', options)}"
+
+
+def _csv(table_spec: TableSpec, path: str, missing: str, options: str) -> str:
+    """Return the SQL that reads the lines of *path* as typed cells; *path* and *missing* are SQL, too."""
+    cells = _cell_names(table_spec)
+    columns = ", ".join(f"'{name}': '{table_spec.columns.get(name, 'varchar')}'" for name in cells)
+    quote = table_spec.options.get("quote", "")
     return (
-        f"select {selected} from read_csv($path, delim='{table_spec.delimiter}',"
-        f" header=false, auto_detect=false, comment='', quote='{quote}', escape='{quote}', new_line='\\n',"
-        # A buffer as large as a block would occupy a single core, and more memory.
-        " max_line_size=2097152, buffer_size=4194304, nullstr=$missing, store_rejects=true,"
-        f" columns={{{columns}}})"
+        f"read_csv({path}, delim='{table_spec.delimiter}', header=false, auto_detect=false, comment='',"
+        f" quote='{quote}', escape='{quote}', new_line='\\n', max_line_size=2097152, nullstr={missing},"
+        f" columns={{{columns}}}, {options})"
     )
 
 

@@ -48,6 +48,7 @@ RESERVATION_FIELDS: Final = (43, 44)
 """Positions of numbers, which colons inside earlier fields would move; reservations are new in 6.2."""
 
 NONE: Final = b"NONE"
+BEGINS_NUMBER: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789-", np.uint8))
 IS_NUMERIC_BYTE: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789+-.e", np.uint8))
 MAXIMUM_NUMBER_LENGTH: Final = 24
 MAXIMUM_TASK_DIGITS: Final = 9
@@ -151,12 +152,15 @@ def _numbers_in_place(
 
     Their category contains *inner_colons*; *firsts* are the positions in *colons* of their first colons.
     """
-    matches = np.ones(len(firsts), np.bool_)
-    for position in NUMBER_FIELDS if width == OLD_FIELDS else (*NUMBER_FIELDS, *RESERVATION_FIELDS):
-        first_byte = text[colons[firsts + position - 1 + (inner_colons if position > CATEGORY else 0)] + 1]
-        matches &= _is_digit(first_byte) | (first_byte == ord("-"))
+    fields = NUMBER_FIELDS if width == OLD_FIELDS else (*NUMBER_FIELDS, *RESERVATION_FIELDS)
+    before = [field - 1 + (inner_colons if field > CATEGORY else 0) for field in fields]
+    begin_number = BEGINS_NUMBER[text[colons[np.add.outer(before, firsts)] + 1]]
+    matches: NDArray[np.bool_] = np.logical_and.reduce(begin_number)
     task_ends = firsts[matches] + SLAVE_TASK + inner_colons
-    matches[matches] = _is_none(text, colons, task_ends) | _is_slave(text, colons, task_ends)
+    is_task_id = _is_none(text, colons, task_ends)
+    others = np.flatnonzero(~is_task_id)
+    is_task_id[others] = _is_slave(text, colons, task_ends[others])
+    matches[matches] = is_task_id
     return matches
 
 

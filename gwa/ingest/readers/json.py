@@ -228,7 +228,7 @@ class _Query:
             if kind != TEXT
         ]
         extracted = f"json_extract_string(document, [{members}])" if members else "[]::varchar[]"
-        # Values are extracted from objects only, since elsewhere that is an error.
+        # To ask first whether it is JSON, and of an object, is to parse it three times.
         return (
             "select line, key, values, members,"
             " case when fault is not null or values is null then text end as text,"
@@ -236,8 +236,8 @@ class _Query:
             f" from (select line, key, text, values, members, case {' '.join(faults)} end as fault"
             " from (select line, key, text,"
             f" case when json_valid(document) then {extracted} end as members,"
-            " case when json_valid(text) then case when json_type(text) = 'OBJECT'"
-            f" then json_extract_string({self._record}, [{paths}]) end end as values from records))"
+            " case when starts_with(text, '{') then"
+            f" try(json_extract_string({self._record}, [{paths}])) end as values from records))"
         ).replace("case  end", "null::varchar")
 
     @property

@@ -152,25 +152,25 @@ class PlainText:
     """
     A file of *size* bytes that the engine reads as it stands: each of its *lines* is a row of *columns*.
 
-    Before these there is a header, or not.
+    Before these *comments* is 1 where there is a header, else 0.
     """
 
     path: Path
     size: int
     columns: Columns
     table_spec: TableSpec
-    has_header: bool
+    comments: int
     lines: int
 
     def select(self, file_no: int) -> str:
         """Return the SELECT of the rows of the table, as those of a file of that number."""
         cells = (f"{cell} as {name}" for name, cell in _cells(self.columns, self.table_spec).items())
-        options = f"skip={int(self.has_header)}, {TEXT_OPTIONS}"
+        options = f"skip={self.comments}, {TEXT_OPTIONS}"
         csv = _csv(Path(escape(str(self.path))), self.columns, self.table_spec, options)
         # What was written behind these lines since they were counted is not read.
         return (
             f"select {', '.join(cells)}, {file_no}::integer as file_no,"
-            f" {int(self.has_header)} + row_number() over () as line from {csv} limit {self.lines}"
+            f" {self.comments} + row_number() over () as line from {csv} limit {self.lines}"
         )
 
 
@@ -195,8 +195,9 @@ def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
         if any(key in body for key in keys) or not are_plain(chunk, layout):
             return None
         lines += chunk.count(b"\n")
-    rows = lines - bool(header)
-    return PlainText(source.path, source.size, columns, table_spec, bool(header), rows) if rows else None
+    comments = int(bool(header))
+    rows = lines - comments
+    return PlainText(source.path, source.size, columns, table_spec, comments, rows) if rows else None
 
 
 def _is_cut_by_character(cells: Borders) -> bool:
