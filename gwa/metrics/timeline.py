@@ -5,7 +5,6 @@ The engine returns only intervals in which something happens, and those between 
 cost per event is the same for a trace of days and one of years.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -23,13 +22,15 @@ Ints = NDArray[np.int64]
 QUARTER: Final = 15.0 * MINUTE
 """Every time zone of today is a multiple of 15 minutes from UTC."""
 
-DECIMAL_SUM: Final = "sum(cast({expression} as decimal(38, 6)))"
-"""A sum that does not depend on the order of the rows: exact to a microsecond."""
+
+def exact(expression: str) -> str:
+    """Return the SQL of a value whose sum does not depend on the order of the rows: to a microsecond."""
+    return f"cast({expression} as decimal(38, 6))"
 
 
 def decimal_sum(expression: str) -> str:
     """Return the SQL of a sum that can be added to others without an error."""
-    return DECIMAL_SUM.format(expression=expression)
+    return f"sum({exact(expression)})"
 
 
 def exact_sum(expression: str) -> str:
@@ -221,7 +222,7 @@ def changes(
         )
         select cast(bin as bigint) as bin, {sums} from placed group by bin
         """
-    return store.keep(f"changes_{hashlib.sha256(query.encode()).hexdigest()[:16]}", query)
+    return store.keep_once("changes", query)
 
 
 def _runs(bins: Ints, changes: Floats, area: Floats, *, width: float, origin: float, end: float) -> Level:
