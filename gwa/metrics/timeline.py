@@ -199,8 +199,8 @@ def changes(
     """
     Return the table of the changes in each interval (``bin``) in which there are any, for each of *weights*.
 
-    Of the first weight, ``net0`` is the change, and ``area0`` what it adds to the area under the level until
-    the end of the interval, in weight times seconds; the others likewise.
+    Of the first weight, ``net0`` is the change, ``rise0`` that of what begins, and ``area0`` what it adds to
+    the area under the level until the end of the interval, in weight times seconds; the others likewise.
     """
     origin, end = period
     begin, finish = span
@@ -209,7 +209,8 @@ def changes(
     begun = ", ".join(f"cast({weight} as double) as d{place}" for place, weight in enumerate(weights))
     ended = ", ".join(f"-cast({weight} as double) as d{place}" for place, weight in enumerate(weights))
     sums = ", ".join(
-        f"sum(d{place}) as net{place}, {exact_sum(f'd{place} * ((bin + 1) * {width!r} - t)')} as area{place}"
+        f"sum(d{place}) as net{place}, sum(case when d{place} > 0 then d{place} else 0.0 end) as rise{place},"
+        f" {exact_sum(f'd{place} * ((bin + 1) * {width!r} - t)')} as area{place}"
         for place in range(len(weights))
     )
     query = f"""
