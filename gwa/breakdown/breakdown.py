@@ -43,9 +43,14 @@ RANKINGS: Final[Mapping[str, Ranking]] = {
 COMPLETE: Final = ("by_cpu", "by_jobs")
 """Rankings whose lists have classes with nothing of the measure, too, where there are not enough others."""
 
-KEYED: Final = "(select {key} as key, measured.* from {jobs}) as keyed"
+KEYED: Final = "(select {key}, {values} from {jobs}) as keyed"
 
 SUMS: Final = "select key, {sums} from {keyed} where {where} group by key order by key"
+
+SUMS_OF_EACH: Final = """
+select case {names} end as dimension, {keys}, {sums} from {keyed} group by grouping sets ({sets})
+"""
+"""One scan for several dimensions: what jobs add is computed once for all of them."""
 
 WEIGHT: Final = "core_seconds"
 
@@ -127,9 +132,18 @@ def _largest(store: Store, table: str, measure: str, *, is_complete: bool) -> tu
 
 def _sums(store: Store, classes: Classes, sums: Sequence[Measure], where: str) -> str:
     """Return the query of *sums* over the jobs of each class for which *where* holds."""
-    of_class = ", ".join(f"{one.sql} as {one.name}" for one in sums)
-    keyed = KEYED.format(key=classes.key, jobs=measured_jobs(store))
-    return SUMS.format(sums=of_class, keyed=keyed, where=where)
+    return SUMS.format(sums=_aggregates(sums), keyed=_keyed(store, {"key": classes.key}, sums), where=where)
+
+
+def _aggregates(sums: Sequence[Measure]) -> str:
+    return ", ".join(f"{one.aggregate} as {one.name}" for one in sums)
+
+
+def _keyed(store: Store, keys: Mapping[str, str], sums: Sequence[Measure]) -> str:
+    """Return the table of jobs with *keys*, SQL by name, and with what each adds to *sums*."""
+    key = ", ".join(f"{sql} as {name}" for name, sql in keys.items())
+    values = ", ".join(["measured.*", *(one.value for one in sums if one.value)])
+    return KEYED.format(key=key, values=values, jobs=measured_jobs(store))
 
 
 def _rows(store: Store, dimension: Dimension, keys: set[Any]) -> Mapping[Any, dict[str, Value]]:
@@ -141,12 +155,39 @@ def _rows(store: Store, dimension: Dimension, keys: set[Any]) -> Mapping[Any, di
     where = f"key in ({', '.join(literals)})"
     known = recorded(store)
     sums = [one for one in known if one.sql]
+    found: Sequence[tuple[Any, ...]]
+    if dimension.is_ranked:
+        found = store.rows(_sums(store, classes, sums, where))
+    else:
+        found = store.once("sums by class", lambda: _sums_of_each(store, sums))[dimension.name]
     names = [one.name for one in sums]
-    found = store.rows(_sums(store, classes, sums, where))
-    rows = {key: dict(zip(names, values, strict=True)) for key, *values in found}
+    rows = {key: dict(zip(names, values, strict=True)) for key, *values in found if key in keys}
     _add_quantiles(store, rows, f"(select * from {_values(store, dimension)} where {where})", known)
     whole = Whole(totals(store), store.system.cpus)
     return {key: _row(classes.name(key), row, known, whole) for key, row in rows.items()}
+
+
+def _sums_of_each(store: Store, sums: Sequence[Measure]) -> Mapping[str, Sequence[tuple[Any, ...]]]:
+    """Return the *sums* of the classes of each dimension that is not ranked, each row with the key first."""
+    keys = _keys_in_order(store)
+    query = SUMS_OF_EACH.format(
+        names=" ".join(f"when grouping({name}_key) = 0 then '{name}'" for name in keys),
+        keys=", ".join(f"{name}_key" for name in keys),
+        sums=_aggregates(sums),
+        keyed=_keyed(store, {f"{name}_key": key for name, key in keys.items()}, sums),
+        sets=", ".join(f"({name}_key)" for name in keys),
+    )
+    rows, places = store.rows(query), {name: place for place, name in enumerate(keys, 1)}
+    return {
+        name: [(row[place], *row[len(keys) + 1 :]) for row in rows if row[0] == name]
+        for name, place in places.items()
+    }
+
+
+def _keys_in_order(store: Store) -> Mapping[str, str]:
+    """Return the SQL of the classes of each dimension that has an order of its own, by its name."""
+    ordered = (one for one in dimensions() if not one.is_ranked)
+    return {one.name: classes.key for one in ordered if (classes := one.of(store))}
 
 
 def _values(store: Store, dimension: Dimension) -> str:
@@ -157,13 +198,9 @@ def _values(store: Store, dimension: Dimension) -> str:
     found once for all of them.
     """
     values = ", ".join(f"{sql} as {name}" for name, sql in VALUES.items())
-    if dimension.is_ranked:
-        keys = {dimension.name: dimension}
-    else:
-        keys = {one.name: one for one in dimensions() if not one.is_ranked}
-    of_jobs = ", ".join(
-        f"{classes.key} as {name}" for name, one in keys.items() if (classes := one.of(store))
-    )
+    classes = dimension.of(store)
+    keys = {dimension.name: classes.key} if dimension.is_ranked and classes else _keys_in_order(store)
+    of_jobs = ", ".join(f"{key} as {name}" for name, key in keys.items())
     query = f"select {of_jobs}, {values}, {WEIGHT} from {measured_jobs(store)}"
     table = f"({query})" if dimension.is_ranked else store.keep("jobs_by_class", query)
     return f"(select *, {dimension.name} as key from {table} as jobs_by_class) as keyed"

@@ -8,12 +8,12 @@ the same dimensions. Sums are exact for each selection; quantiles are those of t
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,8 @@ from gwa.errors import ArgumentError, TraceError
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.local_time import cyclic, local
 from gwa.metrics.stillness import stillness
-from gwa.metrics.timeline import decimal_sum
+from gwa.metrics.timeline import exact
+from gwa.metrics.totals import totals
 from gwa.metrics.window import recorded as recorded_time
 from gwa.metrics.window import unfinished, window
 from gwa.store.engines.duckdb import literal
@@ -37,6 +38,9 @@ from gwa.util.units import DAY, HOUR
 
 MAXIMUM_CELLS: Final = 150_000
 """How many cells both tables have together at most."""
+
+SOME_JOBS: Final = 2 * MAXIMUM_CELLS
+"""As many jobs are tried first: where they have too many cells of a grain, so have all."""
 
 FILES: Final = ("jobs.parquet", "usage.parquet", "days.parquet", "grain.json")
 """What `Cube.write` writes."""
@@ -95,7 +99,15 @@ EPOCH: Final = date(1970, 1, 1)
 
 COUNT: Final = "select count(*) as n from ({query}) as cells"
 
-BY_SIZE: Final = "select key from {table} order by coalesce(cpu_seconds, 0) desc, jobs desc, key"
+SIZE: Final = "coalesce(cpu_seconds, 0) desc, jobs desc, key"
+
+BY_SIZE: Final = f"select key from {{table}} order by {SIZE}"
+
+PLACED: Final = """
+left join (
+    select key as {name}_key, row_number() over (order by {order}) as {name}_place from {table}
+) as placed_{name} on {key} = {name}_key
+"""
 
 DAYS: Final = """
 select cast(day as bigint) as day, cast(seconds as double) as seconds,
@@ -190,17 +202,13 @@ def cube(store: Store, minimum: int | None = None) -> Cube:
             "jobs lie more than a century apart, so some times are wrong: choose those that are right with"
             " --period or --where"
         )
-    cells = _Cells(store, [one for one in recorded(store) if one.in_cube])
-    for grain in GRAINS:
-        queries = (cells.jobs(grain), cells.usage(grain))
-        number = sum(store.row(COUNT.format(query=query))[0] for query in queries)
-        if number <= MAXIMUM_CELLS:
-            break
-    jobs, usage = map(store.arrow, queries)
-    days = _days(store, grain)
+    shown = [one for one in recorded(store) if one.in_cube]
+    cells = _Cells(store, shown, has_holders=minimum is not None)
+    jobs, usage = store.arrow(cells.jobs()), store.arrow(cells.usage())
+    days = _days(store, cells.grain)
     if minimum is not None:
-        return _withhold(Cube(jobs, usage.drop_columns([HELD]), days, grain), usage[HELD], minimum)
-    return Cube(jobs, usage.drop_columns([HELD]), days, grain)
+        return _withhold(Cube(jobs, usage.drop_columns([HELD]), days, cells.grain), usage[HELD], minimum)
+    return Cube(jobs, usage, days, cells.grain)
 
 
 def _withhold(whole: Cube, held: pa.ChunkedArray, minimum: int) -> Cube:
@@ -232,50 +240,91 @@ def _shown(count: NDArray[np.int64], minimum: int) -> NDArray[np.bool_]:
 
 
 class _Cells:
-    """The cells of the finest grain, kept in the engine, of which those of others are made."""
+    """
+    The cells of the grains that may be fine enough, and the first that is.
 
-    def __init__(self, store: Store, shown: Sequence[Dimension]) -> None:
-        self._largest = {one.name: by_size(store, one) for one in shown if one.is_ranked}
+    Those of the finest are kept in the engine, with numbers in the place of names, and those of the others
+    made of them. Where fewer than a minimum of jobs are withheld, the engine keeps what each user held, too:
+    how many held something in several days is the most of any of them in a day.
+    """
+
+    def __init__(self, store: Store, shown: Sequence[Dimension], *, has_holders: bool) -> None:
+        self._store, self._has_holders = store, has_holders
+        self._keys = [_Key.of(store, one, classes) for one in shown if (classes := one.of(store))]
         self._amounts = list(recorded_amounts(store))
         self._weights = list(_weights(store))
-        keys = {one.name: _named(classes) for one in shown if (classes := one.of(store))}
-        self._names = list(keys)
-        self._jobs = store.keep("cube_jobs", _finest_jobs(store, keys))
-        self._usage = store.keep("cube_usage", _finest_usage(store, keys))
+        grains = GRAINS if has_holders else self._possible()
+        finest = _finest(grains)
+        if has_holders:
+            finest = replace(finest, largest=max((len(one.names) for one in self._keys), default=0))
+        self._jobs = store.keep_once("cube_jobs", self._of_jobs(finest, _jobs(store, self._keys)))
+        self._usage = store.keep_once("cube_usage", self._of_usage(finest, _usage(store, self._keys)))
+        self.grain = next((grain for grain in grains if self._are_few(grain)), grains[-1])
 
-    def jobs(self, grain: Grain) -> str:
-        """Return the query of the cells of jobs of a *grain*."""
+    def _possible(self) -> Sequence[Grain]:
+        """Return the grains without those of which some jobs have too many cells already."""
+        if totals(self._store).jobs <= MAXIMUM_CELLS:
+            return GRAINS
+        some = _jobs(self._store, self._keys, SOME_JOBS)
+        number = 0
+        while number < len(GRAINS) - 1 and self._count(self._of_jobs(GRAINS[number], some)) > MAXIMUM_CELLS:
+            number += 1
+        return GRAINS[number:]
+
+    def _are_few(self, grain: Grain) -> bool:
+        """Whether both tables have no more cells of a *grain* than they may have together."""
+        rest = MAXIMUM_CELLS - self._count(self._of_jobs(grain, self._jobs))
+        return rest >= 0 and self._count(self._of_usage(grain, self._usage)) <= rest
+
+    def _count(self, cells: str) -> int:
+        return int(self._store.row(COUNT.format(query=cells))[0])
+
+    def jobs(self) -> str:
+        """Return the query of the cells of jobs."""
+        sums = {"jobs": "bigint"} | dict.fromkeys((*self._amounts, *self._weights), "double")
+        columns = self._columns_of_jobs(self.grain)
+        return self._with_names(self._of_jobs(self.grain, self._jobs), columns, sums)
+
+    def usage(self) -> str:
+        """Return the query of the cells of usage."""
+        sums = dict.fromkeys(self._amounts, "double") | ({HELD: "bigint"} if self._has_holders else {})
+        columns = self._columns_of_usage(self.grain)
+        return self._with_names(self._of_usage(self.grain, self._usage), columns, sums)
+
+    def _with_names(self, cells: str, columns: Iterable[str], sums: Mapping[str, str]) -> str:
+        """Return the query of *cells* with names, where rows that follow each other differ least."""
+        named = {one.name: one.named(self.grain.largest) for one in self._keys}
+        shown = {name: name for name in columns} | named
+        shown |= {name: f"cast({name} as {kind})" for name, kind in sums.items()}
+        order = ", ".join(dict.fromkeys((*named, *columns)))
+        return f"select * from {_rows(shown, f'({cells}) as numbered')} order by {order}"
+
+    def _of_jobs(self, grain: Grain, table: str) -> str:
+        """Return the query of the cells of a *grain*, of jobs or of finer cells in a *table*."""
+        sums = {name: f"sum({name})" for name in (*self._amounts, *self._weights)}
+        return _cells(self._columns_of_jobs(grain), {"jobs": "sum(jobs)", **sums}, table)
+
+    def _of_usage(self, grain: Grain, table: str) -> str:
+        """Return the query of the cells of a *grain*, of what jobs held or of finer cells in a *table*."""
+        sums = {name: f"sum({name})" for name in self._amounts}
+        if self._has_holders:
+            # A job that runs for days is in a cell of each: of several days, no more are sure than of one.
+            sums[HELD] = f"{'sum' if grain.days == 1 else 'max'}({HELD})"
+        return _cells(self._columns_of_usage(grain), sums, table)
+
+    def _columns_of_jobs(self, grain: Grain) -> dict[str, str]:
         columns = self._shared(grain)
         if grain.octaves:
             columns["wait"] = "wait" if grain.octaves == HALVES else "cast(floor(wait / 2.0) * 2 as bigint)"
-        if grain.have_hours:
-            columns["hour"] = "hour"
-        sums = {"jobs": "cast(sum(jobs) as bigint)", **self._sums(*self._weights)}
-        return f"{_cells(columns, sums, self._jobs)} order by {self._order(columns)}"
+        return columns | ({"hour": "hour"} if grain.have_hours else {})
 
-    def usage(self, grain: Grain) -> str:
-        """Return the query of the cells of usage of a *grain*."""
-        columns = self._shared(grain) | {"known": "known", "accounted": "accounted"}
-        # A job that runs for days is in a cell of each: of several days, no more jobs are sure than of one.
-        held = {HELD: f"cast({'sum' if grain.days == 1 else 'max'}({HELD}) as bigint)"}
-        return f"{_cells(columns, self._sums() | held, self._usage)} order by {self._order(columns)}"
-
-    def _order(self, columns: Mapping[str, str]) -> str:
-        """Return the keys by which cells are sorted: where rows that follow each other differ least."""
-        return ", ".join(dict.fromkeys((*self._names, *columns)))
-
-    def _sums(self, *further: str) -> dict[str, str]:
-        return {name: f"cast(sum({name}) as double)" for name in (*self._amounts, *further)}
+    def _columns_of_usage(self, grain: Grain) -> dict[str, str]:
+        return self._shared(grain) | {"known": "known", "accounted": "accounted"}
 
     def _shared(self, grain: Grain) -> dict[str, str]:
         """Return the SQL of the columns that both tables have, by name."""
-        columns = {"day": _first_day(grain.days)} | {name: name for name in self._names}
-        for name, largest in self._largest.items():
-            shown = ", ".join(map(literal, largest[: grain.largest])) or "null"
-            columns[name] = (
-                f"case when {name} in ({shown}) then {name} when {name} is not null then '{OTHERS}' end"
-            )
-        return columns | {"outcome": "outcome"}
+        keys = {one.name: one.among(grain.largest) for one in self._keys}
+        return {"day": _first_day(grain.days), **keys, "outcome": "outcome"}
 
 
 def _cells(columns: Mapping[str, str], sums: Mapping[str, str], table: str) -> str:
@@ -285,12 +334,59 @@ def _cells(columns: Mapping[str, str], sums: Mapping[str, str], table: str) -> s
     return f"select {keys}, {added} from {table} group by {', '.join(columns.values())}"
 
 
-def _named(classes: Classes) -> str:
-    """Return the SQL of the name of a job's class."""
-    if classes.names is None:
-        return classes.key
-    cases = " ".join(f"when {key!r} then {literal(name)}" for key, name in classes.names.items())
-    return f"case {classes.key} {cases} end"
+@dataclass(frozen=True)
+class _Key:
+    """
+    A dimension by whose classes jobs are grouped: by number, which takes a fraction of the time of names.
+
+    *sql* is the number of the class of a job, *joined* what is joined to the jobs for it, and *names* those
+    of the classes by number. Ranked ones are numbered from 1, the largest; 0 is all others.
+    """
+
+    name: str
+    sql: str
+    joined: str
+    names: Mapping[Any, str]
+    is_ranked: bool
+
+    @classmethod
+    def of(cls, store: Store, dimension: Dimension, classes: Classes) -> Self:
+        """Return the key of a *dimension* with its *classes*."""
+        name = dimension.name
+        if not dimension.is_ranked:
+            return cls(name, classes.key, "", classes.names or {}, is_ranked=False)
+        names = dict(enumerate(by_size(store, dimension), 1))
+        # Of a period, those who only ran in it have no place.
+        sql = f"case when {classes.key} is not null then coalesce({name}_place, {len(names) + 1}) end"
+        joined = PLACED.format(name=name, order=SIZE, table=ranks(store, dimension), key=classes.key)
+        return cls(name, sql, joined, names, is_ranked=True)
+
+    def among(self, largest: int) -> str:
+        """Return the SQL of the number, 0 where the class is not among the *largest*."""
+        if not self.is_ranked:
+            return self.name
+        name = self.name
+        return f"case when {name} <= {largest} then {name} when {name} is not null then 0 end"
+
+    def named(self, largest: int) -> str:
+        """Return the SQL of the name of a number `among` the *largest*."""
+        shown: dict[Any, str] = {0: OTHERS} if self.is_ranked else {}
+        shown |= {key: name for key, name in self.names.items() if not self.is_ranked or key <= largest}
+        cases = " ".join(
+            f"when {literal(key) if isinstance(key, str) else key} then {literal(name)}"
+            for key, name in shown.items()
+        )
+        return f"case {self.name} {cases} end"
+
+
+def _finest(grains: Sequence[Grain]) -> Grain:
+    """Return the coarsest grain of whose cells those of *grains* can be made: the first has least days."""
+    return Grain(
+        grains[0].days,
+        max(one.largest for one in grains),
+        max(one.octaves for one in grains),
+        have_hours=any(one.have_hours for one in grains),
+    )
 
 
 def by_size(store: Store, dimension: Dimension) -> list[str]:
@@ -306,15 +402,30 @@ def _first_day(days: int) -> str:
     return f"cast(floor((day + {MONDAY}) / {float(days)!r}) * {days} - {MONDAY} as bigint)"
 
 
-def _finest_jobs(store: Store, keys: Mapping[str, str]) -> str:
+def _jobs(store: Store, keys: Sequence[_Key], maximum: int | None = None) -> str:
+    """Return the table of what cells of jobs are made of, a row for each job or *maximum* of them."""
     span = recorded_time(store.whole)
     seconds = _clock(store, "submit_time", span) if span else "submit_time"
-    amounts = _decimals(recorded_amounts(store), "case when run_time >= 0 then run_time else 0 end")
     columns = {
-        "day": _number(seconds, DAY), "hour": cyclic(_number(seconds, HOUR), 24), **keys,
-        "outcome": "outcome", "wait": WAIT,
+        "day": _number(seconds, DAY), "hour": cyclic(_number(seconds, HOUR), 24),
+        **{one.name: one.sql for one in keys}, "outcome": "outcome", "wait": WAIT, "jobs": "1",
+        **_decimals(recorded_amounts(store), "case when run_time >= 0 then run_time else 0 end"),
+        **_weights(store),
     }  # fmt: skip
-    return _cells(columns, {"jobs": "count(*)", **amounts, **_weights(store)}, measured_jobs(store))
+    jobs = measured_jobs(store)
+    if maximum is not None:
+        jobs = f"(select * from {jobs} limit {maximum}) as first_jobs"
+    return _rows(columns, f"{jobs} {_joined(keys)}")
+
+
+def _rows(columns: Mapping[str, str], table: str) -> str:
+    """Return the table of *columns*, SQL by name, of the rows of a *table*."""
+    selected = ", ".join(f"{sql} as {name}" for name, sql in columns.items())
+    return f"(select {selected} from {table}) as uncounted"
+
+
+def _joined(keys: Sequence[_Key]) -> str:
+    return "".join(one.joined for one in keys)
 
 
 def _weights(store: Store) -> dict[str, str]:
@@ -325,26 +436,29 @@ def _weights(store: Store) -> dict[str, str]:
     """
     if "cpu_seconds" not in recorded_amounts(store) or not unfinished(store):
         return {}
-    return {"core_seconds": decimal_sum("coalesce(core_seconds, 0)")}
+    return {"core_seconds": exact("coalesce(core_seconds, 0)")}
 
 
-def _finest_usage(store: Store, keys: Mapping[str, str]) -> str:
-    """Return the query of what jobs held in each bin: a day, or the part of one that is known."""
+def _usage(store: Store, keys: Sequence[_Key]) -> str:
+    """Return the table of what each job held in each bin: a day, or the part of one that is known."""
     span = recorded_time(store.whole)
     amounts = recorded_amounts(store)
-    columns = {"day": "day", **keys, "outcome": "outcome", "known": "known", "accounted": "accounted"}
+    columns = {"day": "day", **{one.name: f"{one.name}_number" for one in keys}}
+    columns |= {name: name for name in ("outcome", "known", "accounted")} | {HELD: "1"}
+    numbered = "".join(f", {one.sql} as {one.name}_number" for one in keys)
     if span is None:
-        nothing = dict.fromkeys(amounts, "sum(cast(0 as decimal(38, 6)))") | {HELD: "count(*)"}
-        return _cells(columns, nothing, NOTHING)
+        nothing = f"(select *{numbered} from {NOTHING} {_joined(keys)}) as nothing_held"
+        return _rows(columns | dict.fromkeys(amounts, "cast(0 as decimal(38, 6))"), nothing)
     first, last = (_number(_clock(store, moment, span), DAY) for moment in ("start_time", "end_time"))
-    days = f"(select *, unnest(generate_series({first}, {last})) as on_day from {held_jobs(store)} as held)"
+    held = f"{held_jobs(store)} as held {_joined(keys)}"
+    days = f"(select *{numbered}, unnest(generate_series({first}, {last})) as on_day from {held})"
     bins = ", ".join(
         f"({one.day}, {one.since!r}, {one.until!r}, {one.is_known}, {one.is_accounted})"
         for one in _bins(store, span)
     )
     table = HELD_IN_BINS.format(days=days, bins=bins)
     inside = "(least(end_time, until) - greatest(start_time, since))"
-    return _cells(columns, _decimals(amounts, inside) | {HELD: "count(*)"}, table)
+    return _rows(columns | _decimals(amounts, inside), table)
 
 
 def _days(store: Store, grain: Grain) -> pa.Table:
@@ -362,8 +476,8 @@ def _days(store: Store, grain: Grain) -> pa.Table:
 
 
 def _decimals(amounts: Mapping[str, str], seconds: str) -> dict[str, str]:
-    """Return the SQL of exact sums of *amounts* in some *seconds*, which can be added to others."""
-    return {name: decimal_sum(sql.format(seconds=seconds)) for name, sql in amounts.items()}
+    """Return the SQL of *amounts* in some *seconds*, as decimals, whose sums are exact."""
+    return {name: exact(sql.format(seconds=seconds)) for name, sql in amounts.items()}
 
 
 def _number(seconds: str, width: int) -> str:

@@ -18,7 +18,7 @@ from gwa.metrics.efficiency import RATIOS, REQUESTED, WASTED, Ratio
 from gwa.metrics.energy import estimate
 from gwa.metrics.energy import is_known as is_energy_known
 from gwa.metrics.outcomes import KNOWN, Outcome, coding, core_seconds, outcome
-from gwa.metrics.timeline import exact_sum
+from gwa.metrics.timeline import exact, exact_sum
 from gwa.metrics.totals import Totals, totals
 from gwa.metrics.waits import HELD
 from gwa.report.facts import number
@@ -39,6 +39,8 @@ VALUES: Final[Mapping[QuantileOf, str]] = {
     "run_time": f"case when {RAN} then run_time end",
 }
 """Of what there are quantiles: SQL over `measured_jobs`."""
+
+SUM_OR_0: Final = "coalesce({sum}, 0.0)"
 
 Row = Mapping[str, Any]
 
@@ -67,8 +69,9 @@ class Measure:
 
     *name* is its key in rows of facts and tables, *heading* that of its column. It is recorded where the log
     has all *fields* and *is_known* holds. It is the *sql* aggregate over `measured_jobs`, a *quantile*, or
-    what *of* makes of the measures in the row and of the whole. Tables on pages leave out what is *minor*;
-    what is a *part* only serves others.
+    what *of* makes of the measures in the row and of the whole. Where *added* says in SQL what each job adds,
+    ``{sum}`` in the aggregate is the exact sum of that. Tables on pages leave out what is *minor*; what is a
+    *part* only serves others.
     """
 
     name: str
@@ -81,6 +84,17 @@ class Measure:
     is_known: Callable[[Store], bool] | None = None
     minor: bool = True
     is_part: bool = False
+    added: str = ""
+
+    @property
+    def value(self) -> str:
+        """The SQL of what each job adds, as a column for `aggregate`; empty where it takes none."""
+        return f"{exact(self.added)} as {self.name}_added" if self.added else ""
+
+    @property
+    def aggregate(self) -> str:
+        """The aggregate over `measured_jobs` with the `value` of each job."""
+        return self.sql.format(sum=exact_sum(f"{self.name}_added")) if self.added else self.sql
 
     def is_recorded(self, store: Store) -> bool:
         """Whether the log of *store* has what this needs."""
@@ -113,12 +127,17 @@ def _cost(store: Store) -> str:
 
 def sum_of(name: str, heading: str, unit: Unit, value: str, *fields: str, minor: bool = True) -> Measure:
     """Return the exact sum of the SQL *value*, null where no job has one."""
-    return Measure(name, heading, unit, fields, exact_sum(value), minor=minor)
+    return Measure(name, heading, unit, fields, "{sum}", minor=minor, added=value)
 
 
 def part(name: str, sql: str, *fields: str) -> Measure:
     """Return an aggregate of which other measures are made."""
     return Measure(name, "", "", fields, sql, is_part=True)
+
+
+def sum_part(name: str, value: str, *fields: str, is_known: Callable[[Store], bool] | None = None) -> Measure:
+    """Return the exact sum of the SQL *value*, of which other measures are made."""
+    return Measure(name, "", "", fields, "{sum}", is_known=is_known, is_part=True, added=value)
 
 
 def ratio(name: str, heading: str, unit: Unit, used: str, given: str, *, minor: bool = True) -> Measure:
@@ -168,7 +187,7 @@ IS_GPU_MEMORY_MEASURED: Final = "(bounds is null or ',' || bounds || ',' not lik
 
 def _of_gpu_time(name: str, heading: str, where: str, field: str) -> tuple[Measure, ...]:
     """Return the share of GPU time of jobs for which *where* holds, of which a *field* is known."""
-    held = exact_sum(f"case when {HELD_A_GPU} and {where} then n_gpus * run_time end")
+    held = f"case when {HELD_A_GPU} and {where} then n_gpus * run_time end"
     fields, seconds = ("n_gpus", field), f"{name}_seconds"
     share = Measure(
         f"{name}_share",
@@ -177,7 +196,7 @@ def _of_gpu_time(name: str, heading: str, where: str, field: str) -> tuple[Measu
         fields,
         of=lambda row, _: _share(row[seconds], row["gpu_seconds"]),
     )
-    return part(seconds, held, *fields), share
+    return sum_part(seconds, held, *fields), share
 
 
 def _of_a_gpu(
@@ -187,8 +206,8 @@ def _of_a_gpu(
     fields, of_jobs, of_gpus = ("n_gpus", field), f"{name}_amount", f"{name}_gpus"
     seconds = f"case when {HELD_A_GPU} and {amount} is not null and {where} then {{}} * run_time end"
     return (
-        part(of_jobs, exact_sum(seconds.format(amount)), *fields),
-        part(of_gpus, exact_sum(seconds.format("n_gpus")), *fields),
+        sum_part(of_jobs, seconds.format(amount), *fields),
+        sum_part(of_gpus, seconds.format("n_gpus"), *fields),
         Measure(name, heading, unit, fields, of=lambda row, _: _quotient(row[of_jobs], row[of_gpus])),
     )
 
@@ -200,8 +219,9 @@ def _of_outcome(name: Outcome, heading: str) -> Measure:
         return coding(store).codes == "several" and coding(store).tells(name)
 
     value = f"case when outcome = '{name}' then cpu_seconds end"
-    sql = f"coalesce({exact_sum(value)}, 0.0)"
-    return Measure(f"{name}_cpu_seconds", heading, "cpu seconds", ("status",), sql, is_known=is_told)
+    return Measure(
+        f"{name}_cpu_seconds", heading, "cpu seconds", ("status",), SUM_OR_0, is_known=is_told, added=value
+    )
 
 
 def _of_ratio(of: Ratio) -> tuple[Measure, ...]:
@@ -209,8 +229,8 @@ def _of_ratio(of: Ratio) -> tuple[Measure, ...]:
     of_known = f"case when {of.where} then ({{}}) * {of.weight} end"
     used, given = f"{of.name}_used", f"{of.name}_given"
     parts = (
-        Measure(used, "", sql=exact_sum(of_known.format(of.used)), is_known=of.is_recorded, is_part=True),
-        Measure(given, "", sql=exact_sum(of_known.format(of.given)), is_known=of.is_recorded, is_part=True),
+        sum_part(used, of_known.format(of.used), is_known=of.is_recorded),
+        sum_part(given, of_known.format(of.given), is_known=of.is_recorded),
     )
     efficiency = Measure(
         f"efficiency_{of.name}",
@@ -222,8 +242,9 @@ def _of_ratio(of: Ratio) -> tuple[Measure, ...]:
     if of.name not in WASTED:
         return (*parts, efficiency)
     name, heading, unit, scale = WASTE[of.name]
-    sql = f"{exact_sum(of.wasted)} / {scale!r}"
-    return (*parts, efficiency, Measure(name, heading, unit, sql=sql, is_known=of.is_recorded))
+    sql = f"{{sum}} / {scale!r}"
+    wasted = Measure(name, heading, unit, sql=sql, is_known=of.is_recorded, added=of.wasted)
+    return (*parts, efficiency, wasted)
 
 
 WASTE: Final[Mapping[str, tuple[str, str, Unit, float]]] = {
@@ -246,13 +267,13 @@ OWN: Final = (
     ),
     Measure(
         "cpu_seconds", message("CPU time"), "cpu seconds",
-        sql=f"coalesce({exact_sum('cpu_seconds')}, 0.0)", minor=False,
+        sql=SUM_OR_0, minor=False, added="cpu_seconds",
     ),
     Measure("cpu_share", message("Share of CPU time"), "fraction", of=_cpu_share, minor=False),
     Measure("utilization", message("Utilization by it"), "fraction", of=_utilization),
     part("ran", f"count(*) filter (where {RAN})"),
     part("procs", f"cast(sum(case when {RAN} then n_procs end) as double)"),
-    part("run_seconds", exact_sum(f"case when {RAN} then run_time end")),
+    sum_part("run_seconds", f"case when {RAN} then run_time end"),
     part("first_submit", "min(submit_time)"),
     part("last_submit", "max(submit_time)"),
     part("ended", f"count(*) filter (where {KNOWN})"),
@@ -299,15 +320,13 @@ OWN: Final = (
         "case when run_time >= 0 and n_nodes > 0 then n_nodes * run_time else 0 end", "n_nodes",
     ),
     sum_of("energy_measured", message("Energy measured"), "joules", "energy", "energy"),
-    part(
-        "energy_known_cpu_seconds", exact_sum("case when energy is not null then cpu_seconds end"), "energy"
-    ),
+    sum_part("energy_known_cpu_seconds", "case when energy is not null then cpu_seconds end", "energy"),
     Measure(
         "energy_known_share", message("Share of CPU time with energy measured"), "fraction", ("energy",),
         of=lambda row, _: _share(row["energy_known_cpu_seconds"], row["cpu_seconds"]),
     ),
-    Measure("energy", message("Energy"), "joules", sql=exact_sum("joules"), is_known=is_energy_known),
-    Measure("cost", message("Cost"), sql=exact_sum("cost"), is_known=is_priced, minor=False),
+    Measure("energy", message("Energy"), "joules", sql="{sum}", is_known=is_energy_known, added="joules"),
+    Measure("cost", message("Cost"), sql="{sum}", is_known=is_priced, minor=False, added="cost"),
     Measure(
         "waited", message("Jobs with a known wait"), "count", ("wait_time",),
         "count(*) filter (where wait_time >= 0)",

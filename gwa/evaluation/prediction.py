@@ -9,7 +9,6 @@ and never looks ahead, so its bounds are those that users could have been given.
 """
 
 from bisect import bisect_left, insort
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -249,23 +248,6 @@ MINIMUM_HISTORY: Final = 59
 """The waits that it takes for a bound: of fewer, not even the maximum is one (0.95 ** 59 < 0.05)."""
 
 
-class _History:
-    """The last waits of a class, in their order and sorted, and how many consecutive ones missed bounds."""
-
-    __slots__ = ("misses", "numbers", "waits")
-
-    def __init__(self) -> None:
-        self.numbers: deque[int] = deque()
-        self.waits: list[float] = []
-        self.misses = 0
-
-    def trim(self, values: Sequence[float]) -> None:
-        """Forget all but the last waits: what was learnt before no longer holds."""
-        self.numbers = deque(list(self.numbers)[-MINIMUM_HISTORY:])
-        self.waits = sorted(values[number] for number in self.numbers)
-        self.misses = 0
-
-
 def bound_in_order(moments: Floats, known: Floats, values: Floats, classes: Ints) -> Bounds:
     """
     Bound each value by those of its class that are known by then.
@@ -287,39 +269,74 @@ def bound_in_order(moments: Floats, known: Floats, values: Floats, classes: Ints
         The bounds by `ranks`. After three consecutive misses a class keeps its last 59 values only.
 
     """
-    table, order = ranks().tolist(), np.argsort(known, kind="stable").tolist()
-    times, learnt = moments.tolist(), known.tolist()
-    waits, kinds = values.tolist(), classes.tolist()
-    histories = {kind: _History() for kind in set(kinds)}
-    bound, jobs, since = (np.full(len(times), np.nan) for _ in range(3))
-    bounds_given: list[float] = [np.nan] * len(times)
-    place, last = 0, len(order)
-    for number, moment in enumerate(times):
-        while place < last and learnt[order[place]] < moment:
-            _learn(histories[kinds[order[place]]], order[place], waits, bounds_given)
-            place += 1
-        history = histories[kinds[number]]
-        rank = table[len(history.waits)]
-        if rank:
-            bounds_given[number] = history.waits[rank - 1]
-            jobs[number], since[number] = len(history.waits), times[history.numbers[0]]
-    bound[:] = bounds_given
-    return Bounds(bound, np.nan_to_num(jobs).astype(np.int64), since, np.zeros(len(times), np.int64))
+    many = moments.size
+    found = Bounds(
+        np.full(many, np.nan), np.zeros(many, np.int64), np.full(many, np.nan), np.zeros(many, np.int64)
+    )
+    order = np.argsort(known, kind="stable")
+    learnt = _by_class(order[np.isfinite(known[order])], classes)
+    members = _by_class(np.arange(many), classes)
+    of_learnt, of_members = classes[learnt], classes[members]
+    places = np.empty(many, np.int64)
+    places[members] = np.arange(many) - np.searchsorted(of_members, of_members)
+    for kind in np.unique(classes):
+        first, last = np.searchsorted(of_members, [kind, kind + 1])
+        begin, end = np.searchsorted(of_learnt, [kind, kind + 1])
+        if end - begin >= MINIMUM_HISTORY:
+            _bound_class(found, members[first:last], learnt[begin:end], places, moments, known, values)
+    return found
 
 
-def _learn(history: _History, number: int, values: Sequence[float], bounds_given: Sequence[float]) -> None:
-    """Add a value to the history of its class, and count whether it missed its bound."""
-    value = values[number]
-    history.numbers.append(number)
-    insort(history.waits, value)
-    if len(history.waits) > MAXIMUM_HISTORY:
-        del history.waits[bisect_left(history.waits, values[history.numbers.popleft()])]
-    if value > bounds_given[number]:
-        history.misses += 1
-        if history.misses == MISSES:
-            history.trim(values)
-    else:
-        history.misses = 0
+def _by_class(order: Ints, classes: Ints) -> Ints:
+    """Return numbers of jobs class by class, in the same *order* within each."""
+    sorted_order: Ints = order[np.argsort(classes[order], kind="stable")]
+    return sorted_order
+
+
+def _bound_class(
+    found: Bounds, members: Ints, learnt: Ints, places: Ints, moments: Floats, known: Floats, values: Floats
+) -> None:
+    """Write the bounds of the *members* of a class, at *places* in it; values are *learnt* in that order."""
+    upto = np.searchsorted(known[learnt], moments[members])
+    bounds, begins = _walk(values[learnt].tolist(), places[learnt].tolist(), upto.tolist())
+    begin = np.array(begins, np.int64)
+    has_bound = begin >= 0
+    bounded, first = members[has_bound], begin[has_bound]
+    found.bound[bounded] = np.array(bounds)[has_bound]
+    found.jobs[bounded] = upto[has_bound] - first
+    found.since[bounded] = moments[learnt[first]]
+
+
+def _walk(
+    values: Sequence[float], places: Sequence[int], upto: Sequence[int]
+) -> tuple[list[float], list[int]]:
+    """
+    Return the bound of each job of a class, and which value is the first that it rests on; -1 without any.
+
+    *values* are in the order in which they become known, each that of the job at one of *places*; of each
+    job, those *upto* a number are known. Where logs change, a class forgets each few dozen jobs, and what
+    follows depends on it: blocks of NumPy are slower than this loop of lists.
+    """
+    table, nothing = ranks().tolist(), np.nan
+    bounds, begins = [nothing] * len(upto), [-1] * len(upto)
+    history: list[float] = []
+    begin = end = misses = 0
+    for number, limit in enumerate(upto):
+        while end < limit:
+            value = values[end]
+            insort(history, value)
+            missed = value > bounds[places[end]]
+            end += 1
+            if end - begin > MAXIMUM_HISTORY:
+                del history[bisect_left(history, values[begin])]
+                begin += 1
+            misses = misses + 1 if missed else 0
+            if misses == MISSES:
+                begin, misses = end - MINIMUM_HISTORY, 0
+                history = sorted(values[begin:end])
+        if rank := table[end - begin]:
+            bounds[number], begins[number] = history[rank - 1], begin
+    return bounds, begins
 
 
 # --- How well bounds held ---

@@ -4,7 +4,6 @@ Alerts: who wastes what, by the rules of `gwa.metrics.alert_rules`, with the hou
 All rules take one pass over the jobs, which the engine makes; a row for each user and project is kept.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -241,7 +240,7 @@ def _summed(store: Store, rules: tuple[Rule, ...]) -> str:
         f"select user_id, project_id, {sums} from"
         f" (select *, {faults} from ({judged_jobs(store)}) as judged) as found group by user_id, project_id"
     )
-    return store.keep(f"alerts_{hashlib.sha256(query.encode()).hexdigest()[:16]}", query)
+    return store.keep_once("alerts", query)
 
 
 def _of_parts(rules: tuple[Rule, ...], ending: str = "") -> dict[str, str]:

@@ -15,13 +15,7 @@ select least(end_time, {last!r}) - {first!r} as t, -cast(n_procs as double) as d
 from {table} as ended where {inside}
 """
 
-CHANGES: Final = """
-select changed.bin as bin, net0 as net, coalesce(rise, 0.0) as rise from {changes} as changed left join (
-    select floor((greatest(start_time, {first!r}) - {first!r}) / {width!r}) as bin,
-        sum(cast(n_procs as double)) as rise
-    from {table} as begun where {inside} group by bin
-) as risen on changed.bin = risen.bin
-"""
+CHANGES: Final = "select bin, net0 as net, rise0 as rise from {changes} as changed"
 
 
 class Extremes(NamedTuple):
@@ -39,11 +33,9 @@ def extremes(store: Store, cpus: int, period: Period, *, width: float) -> Extrem
     """
     first, last = period
     table = present(store)
-    jobs = {
-        "first": first, "last": last, "width": width, "table": table,
-        "inside": f"start_time < {last!r} and end_time > {first!r}",
-    }  # fmt: skip
+    inside = f"start_time < {last!r} and end_time > {first!r}"
+    edges = EDGES.format(first=first, last=last, table=table, inside=inside)
     changed = changes(store, ("n_procs",), RUNNING, table, width=width, period=period)
-    edges, changed = EDGES.format(**jobs), CHANGES.format(changes=changed, **jobs)
-    busy, seconds = store.row(peak_query(edges, changed, capacity=cpus, width=width))
+    query = peak_query(edges, CHANGES.format(changes=changed), capacity=cpus, width=width)
+    busy, seconds = store.row(query)
     return Extremes(int(busy or 0), float(seconds or 0.0))

@@ -5,7 +5,6 @@ Engines compute percentiles each in its own way, and value counts of fine measur
 values are counted and ranked inside the engine, and only those around a quantile leave it.
 """
 
-import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -62,8 +61,7 @@ def class_counts(store: Store, placed: str) -> str:
 
     *placed* is SQL of a table with the number of a job's class, ``place``, and a ``value``.
     """
-    query = COUNTS.format(placed=placed)
-    return store.keep(f"counts_{hashlib.sha256(query.encode()).hexdigest()[:16]}", query)
+    return store.keep_once("counts", COUNTS.format(placed=placed))
 
 
 def spreads(store: Store, placed: str) -> Mapping[int, Spread]:

@@ -5,7 +5,6 @@ The engine returns only intervals in which something happens, and those between 
 cost per event is the same for a trace of days and one of years.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -23,13 +22,15 @@ Ints = NDArray[np.int64]
 QUARTER: Final = 15.0 * MINUTE
 """Every time zone of today is a multiple of 15 minutes from UTC."""
 
-DECIMAL_SUM: Final = "sum(cast({expression} as decimal(38, 6)))"
-"""A sum that does not depend on the order of the rows: exact to a microsecond."""
+
+def exact(expression: str) -> str:
+    """Return the SQL of a value whose sum does not depend on the order of the rows: to a microsecond."""
+    return f"cast({expression} as decimal(38, 6))"
 
 
 def decimal_sum(expression: str) -> str:
     """Return the SQL of a sum that can be added to others without an error."""
-    return DECIMAL_SUM.format(expression=expression)
+    return f"sum({exact(expression)})"
 
 
 def exact_sum(expression: str) -> str:
@@ -198,8 +199,8 @@ def changes(
     """
     Return the table of the changes in each interval (``bin``) in which there are any, for each of *weights*.
 
-    Of the first weight, ``net0`` is the change, and ``area0`` what it adds to the area under the level until
-    the end of the interval, in weight times seconds; the others likewise.
+    Of the first weight, ``net0`` is the change, ``rise0`` that of what begins, and ``area0`` what it adds to
+    the area under the level until the end of the interval, in weight times seconds; the others likewise.
     """
     origin, end = period
     begin, finish = span
@@ -208,7 +209,8 @@ def changes(
     begun = ", ".join(f"cast({weight} as double) as d{place}" for place, weight in enumerate(weights))
     ended = ", ".join(f"-cast({weight} as double) as d{place}" for place, weight in enumerate(weights))
     sums = ", ".join(
-        f"sum(d{place}) as net{place}, {exact_sum(f'd{place} * ((bin + 1) * {width!r} - t)')} as area{place}"
+        f"sum(d{place}) as net{place}, sum(case when d{place} > 0 then d{place} else 0.0 end) as rise{place},"
+        f" {exact_sum(f'd{place} * ((bin + 1) * {width!r} - t)')} as area{place}"
         for place in range(len(weights))
     )
     query = f"""
@@ -221,7 +223,7 @@ def changes(
         )
         select cast(bin as bigint) as bin, {sums} from placed group by bin
         """
-    return store.keep(f"changes_{hashlib.sha256(query.encode()).hexdigest()[:16]}", query)
+    return store.keep_once("changes", query)
 
 
 def _runs(bins: Ints, changes: Floats, area: Floats, *, width: float, origin: float, end: float) -> Level:

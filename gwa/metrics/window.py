@@ -6,7 +6,6 @@ A log of jobs *submitted* between two dates misses, early, the jobs that ran alr
 is cut shows in it: at a border that is not cut, jobs are in the system, and the log knows them.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil, floor, log
@@ -251,7 +250,7 @@ def _weights(store: Store, jobs: str, value: str, weight: str) -> _Weights:
         f"select cast(floor({value}) as double) as seconds, cast(sum({weight}) as double) as weight"
         f" from {jobs} group by cast(floor({value}) as double)"
     )
-    kept = store.keep(f"weights_{hashlib.sha256(query.encode()).hexdigest()[:16]}", query)
+    kept = store.keep_once("weights", query)
     columns = store.arrays(f"select * from {kept} order by seconds")
     return _Weights(np.asarray(columns["seconds"], np.float64), np.asarray(columns["weight"], np.float64))
 

@@ -6,6 +6,7 @@ changing a result: no quantiles, skewness or kurtosis (they come from value coun
 rows are numbered or cut off.
 """
 
+import hashlib
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -127,6 +128,10 @@ class Queries:
             self.database.keep(name, select)
             self._temporary.add(name)
         return name
+
+    def keep_once(self, kind: str, select: str) -> str:
+        """Keep what *select* yields as `keep` does, as a table of that *kind*, and return its name."""
+        return self.keep(f"{kind}_{hashlib.sha256(select.encode()).hexdigest()[:16]}", select)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what *make* finds out about the jobs, which it is asked once for each *key*."""

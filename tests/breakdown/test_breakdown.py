@@ -12,6 +12,7 @@ from gwa.breakdown.breakdown import RANKINGS, breakdown
 from gwa.breakdown.charge.rates import from_table
 from gwa.breakdown.dimensions import by_name, dimensions, recorded
 from gwa.metrics import ranked_values
+from gwa.store.engines.spark_sql import to_spark_sql
 from tests.util.members import install, python
 
 BEGIN = 1_729_990_000
@@ -194,6 +195,24 @@ def test_lists_have_the_largest_classes_first(logged, ranking):
             amounts = [numeric(row[RANKINGS[ranking].measure] or 0) for row in records.rows]
             assert amounts == sorted(amounts, reverse=True)
             assert len(amounts) <= store.top
+
+
+def test_classes_with_an_order_are_added_up_in_one_scan_in_spark_too(logged, monkeypatch):
+    store, _ = logged
+    asked: list[str] = []
+    rows = store.rows
+
+    def recorded_rows(sql, parameters=None):
+        asked.append(sql)
+        return rows(sql, parameters)
+
+    monkeypatch.setattr(store, "rows", recorded_rows)
+    for name in ("sizes", "requests", "outcomes", "months", "weekdays", "hours"):
+        records = breakdown(store, by_name(name), "by_cpu")
+        assert records is not None
+        assert records.rows
+    (sums,) = (sql for sql in asked if "not_completed" in sql)
+    assert "GROUPING SETS" in to_spark_sql(sums)
 
 
 def test_a_log_without_something_has_no_breakdown_by_it(make_store):

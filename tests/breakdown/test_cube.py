@@ -210,6 +210,26 @@ def test_a_large_log_has_coarser_cells(logged, monkeypatch):
     assert all((day + 3) % made.grain.days == 0 for day in made.jobs["day"].to_pylist())
 
 
+@pytest.mark.parametrize(("maximum", "some"), [(300, 350), (700, 350)])
+def test_the_grain_is_the_first_with_few_enough_cells(logged, maximum, some, monkeypatch):
+    """Some jobs show that a grain is too fine, and cells of one grain are made of those of a finer one."""
+    store, _ = logged
+    expected, grains = [], (GRAINS[0], *GRAINS[2:5], *GRAINS[7:])
+    for grain in grains:
+        monkeypatch.setattr(cubes, "GRAINS", (grain,))
+        expected.append(cube(store))
+    few = (one for one in expected if one.jobs.num_rows + one.usage.num_rows <= maximum)
+    first = next(few, expected[-1])
+    monkeypatch.setattr(cubes, "GRAINS", grains)
+    monkeypatch.setattr(cubes, "MAXIMUM_CELLS", maximum)
+    monkeypatch.setattr(cubes, "SOME_JOBS", some)
+
+    made = cube(store)
+    assert made.grain == first.grain
+    assert made.jobs.equals(first.jobs)
+    assert made.usage.equals(first.usage)
+
+
 def test_spark_can_make_the_cube(logged, monkeypatch):
     store, _ = logged
     asked: list[str] = []

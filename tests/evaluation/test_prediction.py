@@ -3,6 +3,7 @@
 import csv
 import json
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -45,9 +46,10 @@ def test_ranks_are_those_of_the_binomial_distribution():
         assert binom.cdf(rank - 2, number, 0.95) < 0.95
 
 
-def slow_walk(moments, known, values, classes, table):
-    """Return the bounds by going over all earlier jobs again for each job."""
+def slow_walk(moments, known, values, classes, table, maximum):
+    """Return bound, jobs and since of each job by going over all earlier jobs again for each."""
     bounds: list[float] = []
+    rests_on = []
     cut: dict[int, int] = {}
     misses: dict[int, int] = {}
     seen = set()
@@ -62,25 +64,34 @@ def slow_walk(moments, known, values, classes, table):
                     history = [one for one in order if one in seen and classes[one] == kind]
                     cut[kind], misses[kind] = order.index(history[-59:][0]), 0
         kind = classes[job]
-        history = [values[one] for one in order[cut.get(kind, 0) :] if one in seen and classes[one] == kind]
+        history = [one for one in order[cut.get(kind, 0) :] if one in seen and classes[one] == kind]
+        history = history[-maximum:]
         rank = table[len(history)]
-        bounds.append(sorted(history)[rank - 1] if rank else np.nan)
-    return bounds
+        bounds.append(sorted(values[one] for one in history)[rank - 1] if rank else np.nan)
+        rests_on.append((len(history), moments[history[0]]) if rank else (0, np.nan))
+    return bounds, *zip(*rests_on, strict=True)
 
 
 @examples(30)
-@given(st.integers(0, 10_000), st.integers(70, 200))
-def test_a_walk_is_that_of_the_slow_version(seed, many):
+@given(st.integers(0, 10_000), st.integers(70, 200), st.sampled_from([60, 75, 4000]), st.integers(1, 3))
+def test_a_walk_is_that_of_the_slow_version(seed, many, maximum, kinds):
     rng = np.random.default_rng(seed)
     moments = np.sort(rng.integers(0, 4000, many)).astype(float)
     drift = np.linspace(1, rng.choice([1, 1, 30]), many)
     waits = np.round(rng.exponential(20, many) * drift)
-    classes = rng.integers(0, 2, many)
-    found = bound_in_order(moments, moments + waits, waits, classes)
-    expected = slow_walk(
-        moments.tolist(), (moments + waits).tolist(), waits.tolist(), classes.tolist(), ranks().tolist()
-    )
-    assert np.array_equal(found.bound, expected, equal_nan=True)
+    waits[rng.random(many) < 0.03] = np.inf
+    classes = rng.integers(-1, kinds - 1, many)
+    with mock.patch.object(prediction, "MAXIMUM_HISTORY", maximum):
+        found = bound_in_order(moments, moments + waits, waits, classes)
+    times, known = moments.tolist(), (moments + waits).tolist()
+    expected = slow_walk(times, known, waits.tolist(), classes.tolist(), ranks().tolist(), maximum)
+    for name, values in zip(("bound", "jobs", "since"), expected, strict=True):
+        assert np.array_equal(getattr(found, name), values, equal_nan=True), name
+
+
+def test_a_log_without_jobs_has_no_bounds():
+    nothing = np.zeros(0)
+    assert bound_in_order(nothing, nothing, nothing, np.zeros(0, np.int64)).bound.size == 0
 
 
 def jobs(rng, many=3000, **fields):
