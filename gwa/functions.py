@@ -251,10 +251,10 @@ def generate(  # noqa: PLR0913 - all but the model go by name
     from gwa.models.files import load_model
     from gwa.models.fitted import FittedModel
     from gwa.models.generate import generate_store
-    from gwa.models.request import Wanted
+    from gwa.models.request import WantedWorkload
 
     source = model if isinstance(model, FittedModel) else load_model(str(model))
-    wanted = Wanted(jobs, days, seed, cpus, utilization, arrivals)
+    wanted = WantedWorkload(jobs, days, seed, cpus, utilization, arrivals)
     name = f"{Path(source.name).stem}-{seed}"
     return Trace(generate_store(wanted.of(source.model), progress=progress), name)
 
@@ -339,14 +339,14 @@ def simulate(
     import pandas as pd
 
     from gwa.evaluation.experiments.page import summary
-    from gwa.evaluation.experiments.plan import Plan
+    from gwa.evaluation.experiments.plan import ExperimentPlan
     from gwa.evaluation.experiments.results import ExperimentResults
     from gwa.evaluation.experiments.run_cache import RunCache
     from gwa.evaluation.experiments.runner import run_all
     from gwa.evaluation.experiments.spec import read_experiment
 
     spec = read_experiment(Path(experiment))
-    plan = Plan(spec if repetitions is None else spec.with_repetitions(repetitions))
+    plan = ExperimentPlan(spec if repetitions is None else spec.with_repetitions(repetitions))
     cache = RunCache(Path(folder))
     run_all(plan, cache, workers, progress)
     results = ExperimentResults.of(plan, cache)
@@ -538,9 +538,9 @@ def plan(
     from gwa.analysis.without_forecast import without_forecast
     from gwa.evaluation.capacity import words
     from gwa.evaluation.capacity.rule import planned
-    from gwa.evaluation.capacity.windows import SizeClass
+    from gwa.evaluation.capacity.windows import ProcessorRange
 
-    classes = [SizeClass.parse(size)] if size else []
+    classes = [ProcessorRange.parse(size)] if size else []
     with _opened(trace) as opened:
         found, beside = planned(opened.store, cpus, classes, progress), without_forecast(opened.store)
     return words.plain(found, beside)

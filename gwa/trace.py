@@ -248,10 +248,10 @@ class Trace:
         )
         if against is None:
             return report
-        from gwa.analysis.comparison.period_changes import Part
+        from gwa.analysis.comparison.period_changes import PeriodPart
         from gwa.analysis.comparison.since import with_differences
 
-        parts = [Part(trace.period or trace._title(), trace.store) for trace in (self, against)]  # noqa: SLF001
+        parts = [PeriodPart(trace.period or trace._title(), trace.store) for trace in (self, against)]  # noqa: SLF001
         return with_differences(report, *parts)
 
     def cube(self) -> "Cube":

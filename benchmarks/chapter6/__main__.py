@@ -16,7 +16,7 @@ from benchmarks.chapter6.findings import WHY
 from benchmarks.chapter6.judging import FINDINGS, judged
 from gwa.cli._terminal import progress
 from gwa.evaluation.experiments.page import panels
-from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.plan import ExperimentPlan
 from gwa.evaluation.experiments.results import ExperimentResults
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.runner import run_all
@@ -51,7 +51,7 @@ def main() -> None:
     tables = {}
     for name in FIGURES:
         stated = read_experiment(EXPERIMENTS / f"{name}.toml")
-        plan = Plan(stated.with_repetitions(int(sys.argv[2])) if len(sys.argv) > 2 else stated)  # noqa: PLR2004
+        plan = ExperimentPlan(stated.with_repetitions(int(sys.argv[2])) if len(sys.argv) > 2 else stated)  # noqa: PLR2004
         shelf, begun, spent = RunCache(folder / name), time.monotonic(), _spent()
         done = run_all(plan, shelf, os.cpu_count() or 1, progress(quiet=False))
         tables[name] = ExperimentResults.of(plan, shelf)

@@ -36,7 +36,7 @@ class Chapter(Enum):
     MODELLERS = "For modellers"
 
 
-class Made(Enum):
+class MadeWhen(Enum):
     """When a section is made, if no sections are named."""
 
     ALWAYS = "for reports and facts"
@@ -66,7 +66,7 @@ class Analysis:
     help: str
     blocks: BlockGenerator
     order: int = 0
-    made: Made = Made.ALWAYS
+    made: MadeWhen = MadeWhen.ALWAYS
     when: Callable[[Store], bool] | None = None
     """Of which traces it is part of the report; it is left out of that of others without a word."""
 
@@ -78,13 +78,13 @@ class Analysis:
         """
         if not any(fact.startswith(prefix) or prefix.startswith(fact) for fact in self.facts):
             return False
-        if self.made is Made.ON_REQUEST:
+        if self.made is MadeWhen.ON_REQUEST:
             return every or prefix.startswith(self.facts)
-        return every or self.made is Made.ALWAYS or bool(prefix)
+        return every or self.made is MadeWhen.ALWAYS or bool(prefix)
 
     def is_wanted(self, store: Store) -> bool:
         """Whether a report that has all sections has this one."""
-        return self.made is not Made.ON_REQUEST and (self.when is None or self.when(store))
+        return self.made is not MadeWhen.ON_REQUEST and (self.when is None or self.when(store))
 
     def section(self, store: Store, *, is_drawn: bool = True) -> Section:
         """
@@ -143,7 +143,7 @@ def analysis(
     facts: Sequence[str],
     needs: Sequence[str] = (),
     order: int = 0,
-    made: Made = Made.ALWAYS,
+    made: MadeWhen = MadeWhen.ALWAYS,
     when: Callable[[Store], bool] | None = None,
 ) -> Callable[[BlockGenerator], Analysis]:
     """

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final, Self
 
-from gwa.analysis.base import Analysis, Made, analyses
+from gwa.analysis.base import Analysis, MadeWhen, analyses
 from gwa.errors import DefinitionError
 from gwa.report.document import Fact, Report
 from gwa.store.store import Store
@@ -135,7 +135,7 @@ class FactsOnDemand:
                 return known[one].value
         if self._is_known_elsewhere(name, ids):
             return None
-        others = known or self.of(lambda analysis: analysis.made is not Made.ON_REQUEST)
+        others = known or self.of(lambda analysis: analysis.made is not MadeWhen.ON_REQUEST)
         nearest = get_close_matches(name, others, 3, cutoff=0)
         raise DefinitionError(f"there is no fact '{name}', the nearest are: {', '.join(nearest)}")
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gwa.metrics.timeline import exact_sum
-from gwa.report.prometheus import Counter, Distribution, Watched
+from gwa.report.prometheus import Counter, Histogram, Watched
 from gwa.store.engines.duckdb import literal
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
@@ -66,7 +66,7 @@ def _histogram(
     field: str,
     jobs: str,
     borders: tuple[float, ...],
-) -> Distribution:
+) -> Histogram:
     keys = ", ".join(f"{sql} as {label}" for label, sql in labels.items())
     below = ", ".join(f"count(*) filter (where value <= {border!r})" for border in borders)
     given = f"select {keys + ', ' if keys else ''}{field} as value from {jobs} where {field} is not null"  # noqa: S608 - our own fields
@@ -79,7 +79,7 @@ def _histogram(
         said, counts, count, total = row[: len(labels)], row[len(labels) : -2], row[-2], row[-1]
         if count:
             series[_known(tuple(labels), said)] = (tuple(map(int, counts)), int(count), float(total))
-    return Distribution(name, text, borders, series)
+    return Histogram(name, text, borders, series)
 
 
 def _known(labels: tuple[str, ...], values: tuple[object, ...]) -> tuple[tuple[str, str], ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from gwa.archive.catalogue import Catalogue
-from gwa.archive.publish import ONE_THREAD, Withheld
+from gwa.archive.publish import ONE_THREAD, WithheldTrace
 from gwa.errors import GwaError, OutputError
 from gwa.formats.open import open_trace
 from gwa.report.html import html
@@ -42,7 +42,7 @@ def attempt(task: Task) -> Said:
     """Do *task* and say how it went."""
     try:
         task()
-    except Withheld as error:
+    except WithheldTrace as error:
         return "withheld", str(error)
     except OutputError as error:
         return "unwritten", " ".join(str(error).split())

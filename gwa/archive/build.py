@@ -7,12 +7,12 @@ work, is imported where there is some.
 
 from pathlib import Path
 
-from gwa.archive.site_state import BuildOptions, Outcome, SiteState
+from gwa.archive.site_state import BuildOptions, BuildOutcome, SiteState
 
-__all__ = ["BuildOptions", "Outcome", "build"]
+__all__ = ["BuildOptions", "BuildOutcome", "build"]
 
 
-def build(site: Path, out: Path, options: BuildOptions | None = None) -> Outcome:
+def build(site: Path, out: Path, options: BuildOptions | None = None) -> BuildOutcome:
     """
     Build the archive in the folder *site* into the folder *out*, whole or not at all.
 

@@ -25,7 +25,7 @@ TRACE_FILE: Final = "trace.json"
 
 
 @dataclass(frozen=True)
-class Difference:
+class EditionDifference:
     """
     How the jobs of an edition differ from those before.
 
@@ -52,7 +52,7 @@ def editions(entry: CatalogueEntry, table: Path, previous: Path | None) -> list[
     changes that the catalogue lists, then that of editions since that differ without such a change.
     """
     before, earlier = _published(previous)
-    found = _difference(earlier, table) if earlier else Difference()
+    found = _difference(earlier, table) if earlier else EditionDifference()
     major, minor = max(len(entry.changes), 1), 0
     if before:
         last_major, last_minor, _ = map(int, before[0]["version"].split("."))
@@ -113,7 +113,7 @@ def _read(table: Path) -> str:
     return f"read_parquet({literal(str(table))})"
 
 
-def _difference(earlier: Path, later: Path) -> Difference:
+def _difference(earlier: Path, later: Path) -> EditionDifference:
     """Return how the jobs of two files of Parquet differ."""
     with duckdb.connect() as engine:
         recorded = [_recorded(engine, path) for path in (earlier, later)]
@@ -129,7 +129,7 @@ def _difference(earlier: Path, later: Path) -> Difference:
             " old.job_id is not null and new.job_id is not null as shared"
             f" from {_read(earlier)} as old full join {_read(later)} as new using (job_id))"
         ).fetchall()
-    return Difference(
+    return EditionDifference(
         added,
         removed,
         repaired,

@@ -32,7 +32,7 @@ from gwa.archive.public_traces import bibliography
 from gwa.archive.publish import REPORT, files_of, is_complete, key, publish
 from gwa.archive.published import BROKEN, WITHHELD, PublishedTrace, read_published
 from gwa.archive.search_index import search_index
-from gwa.archive.site_state import CATALOG, BuildOptions, Outcome, SiteState, read_object
+from gwa.archive.site_state import CATALOG, BuildOptions, BuildOutcome, SiteState, read_object
 from gwa.errors import DefinitionError, OutputError
 from gwa.util.assets import asset
 from gwa.util.atomic import make_folder, unwritable
@@ -107,7 +107,7 @@ class _Site:
         return ""
 
 
-def make_site(site: Path, out: Path, options: BuildOptions, state: SiteState) -> Outcome:
+def make_site(site: Path, out: Path, options: BuildOptions, state: SiteState) -> BuildOutcome:
     """
     Build the archive in the folder *site*, which is in a *state*, into the folder *out*.
 
@@ -148,7 +148,7 @@ def make_site(site: Path, out: Path, options: BuildOptions, state: SiteState) ->
         unchanged = tuple(name for name, (was_kept, _, _) in results.items() if was_kept)
         built = tuple(name for name, (was_kept, failed, _) in results.items() if not was_kept and not failed)
         fair = in_a_line(check(folder))
-        outcome = Outcome(built, unchanged, problems, catalogue.url, fair, engine)
+        outcome = BuildOutcome(built, unchanged, problems, catalogue.url, fair, engine)
         state.note(folder, outcome)
     return outcome
 

@@ -36,7 +36,7 @@ Kind = Literal["here", "fetch", "synthetic"]
 
 
 @dataclass(frozen=True)
-class Purpose:
+class TracePurpose:
     """What readers want traces for; those that record the *needed* suit it, or those *measured* alike."""
 
     title: str
@@ -46,10 +46,12 @@ class Purpose:
 
 
 PURPOSES: Final = {
-    "gpus": Purpose("Study GPUs", "traces whose jobs record GPUs", "GPUs"),
-    "scheduler": Purpose("Test a scheduler", "traces whose jobs record the time they asked for", "requests"),
-    "users": Purpose("Model users", "traces whose jobs record their users", "users"),
-    "compare": Purpose(
+    "gpus": TracePurpose("Study GPUs", "traces whose jobs record GPUs", "GPUs"),
+    "scheduler": TracePurpose(
+        "Test a scheduler", "traces whose jobs record the time they asked for", "requests"
+    ),
+    "users": TracePurpose("Model users", "traces whose jobs record their users", "users"),
+    "compare": TracePurpose(
         "Compare my cluster", "traces of real systems with known processors and use", is_measured=True
     ),
 }
@@ -57,7 +59,7 @@ PURPOSES: Final = {
 
 
 @dataclass(frozen=True)
-class Line:
+class TraceLine:
     """
     A trace as it stands in a line of the front page.
 
@@ -142,7 +144,7 @@ class Line:
 
 def lines(
     traces: Sequence[PublishedTrace], public: Sequence[PublicTrace], featured: Sequence[str] = ()
-) -> list[Line]:
+) -> list[TraceLine]:
     """Return the lines of real traces, those to fetch, those that models made; *featured* ones first."""
     own = sorted(map(of_archive, traces), key=lambda line: line.id not in featured)
     others = [of_public(trace) for trace in public]
@@ -150,12 +152,12 @@ def lines(
     return sorted([*own, *others], key=lambda line: order.index(line.kind))
 
 
-def of_archive(trace: PublishedTrace) -> Line:
+def of_archive(trace: PublishedTrace) -> TraceLine:
     """Return the line of a trace of the archive."""
     entry, (busy, at_least) = trace.entry, trace.busy
     first, last = (_year(trace, name) for name in ("trace.first_submit", "trace.last_end"))
     seconds = trace.number("trace.cpu_seconds")
-    return Line(
+    return TraceLine(
         id=entry.id,
         title=entry.title,
         kind="synthetic" if entry.synthetic else "here",
@@ -178,13 +180,13 @@ def of_archive(trace: PublishedTrace) -> Line:
     )
 
 
-def of_public(trace: PublicTrace) -> Line:
+def of_public(trace: PublicTrace) -> TraceLine:
     """Return the line of a trace that others publish."""
     facts = trace.facts
     year = None if trace.year is None else str(trace.year)
     begin = _months(facts.begin if facts and facts.begin else year, at_end=False)
     end = _months(facts.end if facts and facts.end else facts.begin if facts else None, at_end=True)
-    return Line(
+    return TraceLine(
         id=trace.key,
         title=trace.title,
         kind="fetch",

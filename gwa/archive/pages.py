@@ -16,7 +16,7 @@ from gwa.archive.explore import DATED, FILE, QUERIES, QUESTIONS, tables
 from gwa.archive.feeds import as_script, columns_of, dataset
 from gwa.archive.leaderboard import Board
 from gwa.archive.markdown_pages import MarkdownPage
-from gwa.archive.overview import PURPOSES, Line, lines
+from gwa.archive.overview import PURPOSES, TraceLine, lines
 from gwa.archive.public_traces import PublicTrace, bibliography, public_traces
 from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, Rank, ranking
@@ -89,7 +89,7 @@ class Site:
         return [pair for pair in self.catalogue.pairs if "--".join(pair) in self.compared]
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[TraceLine]:
         """All traces that the archive tells of: its own, and the public ones."""
         return lines(self.traces, self.public, self.catalogue.featured)
 

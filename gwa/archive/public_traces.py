@@ -47,7 +47,7 @@ Collection = Literal[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reference:
+class Publication:
     """
     A publication to cite; *kind* is its type in BibTeX, *venue* the journal or the proceedings.
 
@@ -228,7 +228,7 @@ class PublicTrace:
 class TraceList:
     """The traces, and what they cite by its name."""
 
-    reference: Mapping[str, Reference]
+    reference: Mapping[str, Publication]
     trace: tuple[PublicTrace, ...]
 
 
@@ -262,7 +262,7 @@ def public_trace(key: str) -> PublicTrace:
     raise ArgumentError(f"there is no public trace '{key}'; {hint}gwa fetch --list names all")
 
 
-def references(trace: PublicTrace) -> Mapping[str, Reference]:
+def references(trace: PublicTrace) -> Mapping[str, Publication]:
     """Return the publications to cite for *trace*, by name."""
     return {name: _list().reference[name] for name in trace.cite}
 
@@ -299,7 +299,7 @@ def citations(trace: PublicTrace) -> list[str]:
     return [_in_words(reference) for reference in references(trace).values()]
 
 
-def _in_words(reference: Reference) -> str:
+def _in_words(reference: Publication) -> str:
     parts = [reference.author, reference.title, reference.venue, str(reference.year)]
     link = f"https://doi.org/{reference.doi}" if reference.doi else reference.url
     return ". ".join(part for part in [*parts, link] if part)
@@ -319,7 +319,7 @@ def bibliography(trace: PublicTrace) -> str:
     return _entry("misc", trace.key, own)
 
 
-def _bibtex(name: str, reference: Reference) -> str:
+def _bibtex(name: str, reference: Publication) -> str:
     venue = {"article": "journal", "inproceedings": "booktitle"}.get(reference.kind, "howpublished")
     fields = {
         "author": reference.author,

@@ -66,7 +66,7 @@ ONE_THREAD: Final = 1
 """The bytes of a store depend on which of several threads is first."""
 
 
-class Withheld(TraceError):  # noqa: N818 - the trace is
+class WithheldTrace(TraceError):  # noqa: N818 - the trace is
     """A trace that contains names; the message is for the maintainer, not for publication."""
 
 
@@ -95,7 +95,7 @@ def publish(
     """
     Fill the empty *folder* with all of a trace, of which another edition may stand in *previous*.
 
-    Raise `Withheld` for one that holds names, unless *publish_names*, and other errors of gwa for what
+    Raise `WithheldTrace` for one that holds names, unless *publish_names*, and other errors of gwa for what
     cannot be read.
     """
     engine = Engine(memory, ONE_THREAD)
@@ -139,7 +139,7 @@ def publish(
 
 
 def _refuse_names(store: Store, entry: CatalogueEntry) -> None:
-    """Leave out what gwa noted of files and commands; raise `Withheld` for what else could name somebody."""
+    """Leave out what gwa noted of files and commands; raise `WithheldTrace` for other names."""
     kept = public_format(store, vocabulary()) | {"gwa": store.provenance.get("gwa", __version__)}
     account, sources = store.account, anonymous_sources(store)
     store.connection.execute("delete from sources")
@@ -151,16 +151,16 @@ def _refuse_names(store: Store, entry: CatalogueEntry) -> None:
         return
     found = find_leaks(store, vocabulary(), entry.names, examples=MAXIMUM_NAMED)
     if found:
-        raise Withheld(f"{'; '.join(map(str, found))}: {REMEDY}")
+        raise WithheldTrace(f"{'; '.join(map(str, found))}: {REMEDY}")
 
 
 def _refuse_unique_users(store: Store, entry: CatalogueEntry) -> None:
-    """Raise `Withheld` where the catalogue states a k that the trace does not have."""
+    """Raise `WithheldTrace` where the catalogue states a k that the trace does not have."""
     if entry.k is None or entry.synthetic or not store.has("user_id"):
         return
     found = exposure(store, entry.k)
     if found.smallest < entry.k:
-        raise Withheld(
+        raise WithheldTrace(
             f"{found.unique:,} of {found.users:,} users are unique by {found}, k is {found.smallest},"
             f" expected {entry.k}: gwa anonymize it with --k {entry.k}"
         )

@@ -41,7 +41,7 @@ class BuildOptions:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BuildOutcome:
     """
     The outcome of a build: traces *built* and *unchanged*, and *problems*, a line each.
 
@@ -77,7 +77,7 @@ class SiteState:
             newest = max(newest, found.st_mtime_ns, found.st_ctime_ns)
         return cls(digest.hexdigest(), newest)
 
-    def outcome(self, out: Path) -> Outcome | None:
+    def outcome(self, out: Path) -> BuildOutcome | None:
         """Return the outcome of the build that made *out*, if it would be the same again, else None."""
         mark = read_object(out / MARK)
         try:
@@ -85,11 +85,11 @@ class SiteState:
             if not is_same or mark["files"] != sizes(out):
                 return None
             told = mark["outcome"]
-            return Outcome((), tuple(told["unchanged"]), (), told["url"], told["fair"], told["engine"])
+            return BuildOutcome((), tuple(told["unchanged"]), (), told["url"], told["fair"], told["engine"])
         except (KeyError, TypeError):
             return None
 
-    def note(self, folder: Path, outcome: Outcome) -> None:
+    def note(self, folder: Path, outcome: BuildOutcome) -> None:
         """Leave the mark of a build in the *folder* of the new site, unless it had problems."""
         if outcome.problems:
             return

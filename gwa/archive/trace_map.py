@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import ceil, floor, log10, sqrt
 from typing import Final
 
-from gwa.archive.overview import Kind, Line
+from gwa.archive.overview import Kind, TraceLine
 from gwa.words.formatting import compact
 
 WIDTHS: Final = (800, 640, 336)
@@ -65,7 +65,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Tick:
+class MapTick:
     """A place on an axis, and its label; *undated* is that of the traces without dates."""
 
     place: float
@@ -78,8 +78,8 @@ class TraceMap:
     """The drawing: dots, the largest first, and the ticks of both axes; processors are logarithmic."""
 
     dots: tuple[Dot, ...]
-    across: tuple[Tick, ...]
-    up: tuple[Tick, ...]
+    across: tuple[MapTick, ...]
+    up: tuple[MapTick, ...]
     width: int
     height: int = HEIGHT
     left: int = LEFT
@@ -88,13 +88,13 @@ class TraceMap:
     bottom: int = BOTTOM
 
 
-def trace_maps(lines: Sequence[Line]) -> list[TraceMap]:
+def trace_maps(lines: Sequence[TraceLine]) -> list[TraceMap]:
     """Return the map in each of `WIDTHS`; none for fewer than two traces whose processors are known."""
     known = [line for line in lines if line.cpus and not line.failure]
     return [_drawn(known, width) for width in WIDTHS] if len(known) > 1 else []
 
 
-def _drawn(known: Sequence[Line], width: int) -> TraceMap:
+def _drawn(known: Sequence[TraceLine], width: int) -> TraceMap:
     dated = [line for line in known if line.begin is not None]
     undated = [line for line in known if line.begin is None]
     right = width - RIGHT - (UNDATED if undated else 0)
@@ -117,18 +117,18 @@ def _drawn(known: Sequence[Line], width: int) -> TraceMap:
     ]
     apart = _apart(dots)
     names = {line.place: line.label for line in known}
-    across = [Tick(years.place(year), str(year)) for year in years.years()] if dated else []
+    across = [MapTick(years.place(year), str(year)) for year in years.years()] if dated else []
     if undated:
-        across.append(Tick(width - RIGHT - UNDATED / 2, "no date", undated=True))
+        across.append(MapTick(width - RIGHT - UNDATED / 2, "no date", undated=True))
     return TraceMap(
         tuple(_labelled(apart, names, width)),
         tuple(across),
-        tuple(Tick(up.place(one), compact(10.0**one, "count")) for one in range(up.low, up.high + 1)),
+        tuple(MapTick(up.place(one), compact(10.0**one, "count")) for one in range(up.low, up.high + 1)),
         width,
     )
 
 
-def _middle(line: Line) -> float:
+def _middle(line: TraceLine) -> float:
     begin = line.begin or 0.0
     return (begin + (line.end if line.end is not None else begin + 1)) / 2
 

@@ -50,7 +50,7 @@ WINDOW: Final = ("window.first", "window.last", "window.cut")
 
 
 @dataclass(frozen=True)
-class Part:
+class TracePart:
     """A trace, or a part of it, with what was computed of it."""
 
     trace: Trace
@@ -101,10 +101,10 @@ class Ahead(Thread):
     It asks twins of the stores, so that a question waits for nothing but what it needs itself.
     """
 
-    def __init__(self, parts: Iterable[Part], usual: Sequence[Callable[[Part], object]]) -> None:
+    def __init__(self, parts: Iterable[TracePart], usual: Sequence[Callable[[TracePart], object]]) -> None:
         """Take parts that are whole traces, and what makes the *usual* answers."""
         super().__init__(name="gwa-ahead")
-        self._twins = [Part(Trace(one.trace.store.twin(), one.trace.name), one.once) for one in parts]
+        self._twins = [TracePart(Trace(one.trace.store.twin(), one.trace.name), one.once) for one in parts]
         self._connections = [one.trace.store.connection for one in self._twins]
         self._usual = usual
         self._ending = Event()
@@ -120,7 +120,7 @@ class Ahead(Thread):
             with suppress(duckdb.Error):  # `stop` interrupts it meanwhile, and closes it
                 part.trace.close()
 
-    def _steps(self, part: Part) -> Iterator[Callable[[], object]]:
+    def _steps(self, part: TracePart) -> Iterator[Callable[[], object]]:
         """Yield what is to be made of a part: what each answer needs first, and what takes long last."""
         yield lambda: part.context
         for make in self._usual:
@@ -149,7 +149,7 @@ class Desk:
         """Take open *traces*; the *stack* is closed with them."""
         self.traces = dict(traces)
         self._stack = stack or ExitStack()
-        self._whole = {name: Part(trace) for name, trace in self.traces.items()}
+        self._whole = {name: TracePart(trace) for name, trace in self.traces.items()}
         self._filtered = lru_cache(MAXIMUM_PARTS)(self._filter)
         self._answers: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self.progress: Progress = SILENT
@@ -173,7 +173,9 @@ class Desk:
             failing.pop_all()
         return cls(traces, stack)
 
-    def part(self, trace: str | None = None, period: str | None = None, where: str | None = None) -> Part:
+    def part(
+        self, trace: str | None = None, period: str | None = None, where: str | None = None
+    ) -> TracePart:
         """
         Return the part of a trace that is asked about; the only trace needs no name.
 
@@ -182,10 +184,10 @@ class Desk:
         name = self._name(trace)
         return self._filtered(name, period or None, where or None) if period or where else self._whole[name]
 
-    def _filter(self, name: str, period: str | None, where: str | None) -> Part:
-        return Part(self.traces[name].filter(period=period, where=where))
+    def _filter(self, name: str, period: str | None, where: str | None) -> TracePart:
+        return TracePart(self.traces[name].filter(period=period, where=where))
 
-    def prepare(self, usual: Sequence[Callable[[Part], object]]) -> None:
+    def prepare(self, usual: Sequence[Callable[[TracePart], object]]) -> None:
         """Compute the facts of the first traces, and the *usual* answers, while nothing is asked."""
         ahead = Ahead(list(self._whole.values())[:MAXIMUM_AHEAD], usual)
         self._stack.callback(ahead.stop)

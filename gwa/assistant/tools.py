@@ -12,7 +12,7 @@ from typing import Any, Final
 from gwa.analysis.advice import letter, users
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings as findings_of
-from gwa.assistant.desk import Desk, Part
+from gwa.assistant.desk import Desk, TracePart
 from gwa.assistant.sql import ask
 from gwa.breakdown.dimensions import recorded as recorded_dimensions
 from gwa.errors import ArgumentError
@@ -47,7 +47,7 @@ def questions(
     return part.answer({"answers": _answers(part)})
 
 
-def _answers(part: Part) -> list[Answer]:
+def _answers(part: TracePart) -> list[Answer]:
     """Return the answers to the first questions, which are the same each time."""
     return part.once(
         "the first answers",
@@ -115,7 +115,7 @@ def breakdown(
     return part.answer({"fact_id": f"{dimension}.by_{by}", "rows": _rows(part, dimension, by)})
 
 
-def _rows(part: Part, dimension: str, by: str) -> list[Answer]:
+def _rows(part: TracePart, dimension: str, by: str) -> list[Answer]:
     """Return the rows of a breakdown, which are the same each time; None is unknown."""
     return part.once(
         ("breakdown", dimension, by),
@@ -126,7 +126,7 @@ def _rows(part: Part, dimension: str, by: str) -> list[Answer]:
     )
 
 
-def _breakdowns(part: Part) -> None:
+def _breakdowns(part: TracePart) -> None:
     """Make the breakdowns that are asked for most."""
     for dimension in recorded_dimensions(part.trace.store):
         _rows(part, dimension.name, "cpu")

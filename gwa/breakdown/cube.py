@@ -130,7 +130,7 @@ NOTHING: Final = """
 
 
 @dataclass(frozen=True)
-class Withheld:
+class WithheldCells:
     """
     What cells are not in a cube, since fewer than a *minimum* of jobs are in them.
 
@@ -167,7 +167,7 @@ class Cube:
     usage: pa.Table
     days: pa.Table
     grain: Grain
-    withheld: Withheld | None = None
+    withheld: WithheldCells | None = None
 
     def write(self, folder: Path) -> tuple[Path, ...]:
         """Write the tables as Parquet, and the grain as JSON, into *folder*; return the files."""
@@ -221,7 +221,7 @@ def _withhold(whole: Cube, held: pa.ChunkedArray, minimum: int) -> Cube:
     number = {name: int((~kept).sum()) for name, kept in shown.items()}
     # A cell that went with another was the smallest that would have been shown.
     rest = (number["jobs"] - below) * int(published.min(initial=jobs.max(initial=0)))
-    told = Withheld(
+    told = WithheldCells(
         minimum,
         **number,
         at_least=int(published.sum()) + number["jobs"],

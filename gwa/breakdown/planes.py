@@ -22,7 +22,7 @@ LARGEST: Final = 2**53
 
 
 @dataclass(frozen=True)
-class Column:
+class PlaneColumn:
     """A column called *name*: how many *planes* it has, and by what its numbers are divided (*scale*)."""
 
     name: str
@@ -31,14 +31,14 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class PlaneTable:
     """A table: the number of its *rows*, and its *columns* in the order of their planes."""
 
     rows: int
-    columns: tuple[Column, ...]
+    columns: tuple[PlaneColumn, ...]
 
 
-def packed(tables: Mapping[str, Mapping[str, ArrayLike]]) -> tuple[dict[str, Table], bytes]:
+def packed(tables: Mapping[str, Mapping[str, ArrayLike]]) -> tuple[dict[str, PlaneTable], bytes]:
     """
     Return the layout of each of *tables*, and the planes of all columns in that order as gzip.
 
@@ -46,19 +46,19 @@ def packed(tables: Mapping[str, Mapping[str, ArrayLike]]) -> tuple[dict[str, Tab
     the same bytes. Raise `ValueError` for a number that is negative or not finite, and for columns of a table
     that differ in length.
     """
-    layout: dict[str, Table] = {}
+    layout: dict[str, PlaneTable] = {}
     planes: list[bytes] = []
     for table, columns in tables.items():
         arrays = {name: np.asarray(values, np.float64) for name, values in columns.items()}
         if len({len(values) for values in arrays.values()}) > 1:
             raise ValueError(f"{table}: its columns differ in length")
         made = [_column(f"{table}.{name}", name, values) for name, values in arrays.items()]
-        layout[table] = Table(len(next(iter(arrays.values()), ())), tuple(column for column, _ in made))
+        layout[table] = PlaneTable(len(next(iter(arrays.values()), ())), tuple(column for column, _ in made))
         planes.extend(content for _, content in made)
     return layout, gzip.compress(b"".join(planes), 9, mtime=0)
 
 
-def unpacked(layout: Mapping[str, Table], content: bytes) -> dict[str, dict[str, NDArray[np.float64]]]:
+def unpacked(layout: Mapping[str, PlaneTable], content: bytes) -> dict[str, dict[str, NDArray[np.float64]]]:
     """Return the tables of which `packed` made a *layout* and its *content*."""
     planes, start = np.frombuffer(gzip.decompress(content), np.uint8), 0
     tables: dict[str, dict[str, NDArray[np.float64]]] = {}
@@ -73,7 +73,7 @@ def unpacked(layout: Mapping[str, Table], content: bytes) -> dict[str, dict[str,
     return tables
 
 
-def _column(where: str, name: str, values: NDArray[np.float64]) -> tuple[Column, bytes]:
+def _column(where: str, name: str, values: NDArray[np.float64]) -> tuple[PlaneColumn, bytes]:
     """Return a column and the bytes of its planes."""
     if len(values) and not (np.isfinite(values).all() and values.min() >= 0):
         raise ValueError(f"{where}: a number is negative or not finite")
@@ -81,7 +81,7 @@ def _column(where: str, name: str, values: NDArray[np.float64]) -> tuple[Column,
     numbers = np.round(values * scale).astype(np.uint64)
     planes = max(1, (int(numbers.max()).bit_length() + 7) // 8) if len(numbers) else 1
     lowest_first = numbers.astype("<u8").view(np.uint8).reshape(-1, 8).T[:planes]
-    return Column(name, planes, scale), lowest_first.tobytes()
+    return PlaneColumn(name, planes, scale), lowest_first.tobytes()
 
 
 def _fits(values: NDArray[np.float64], scale: int) -> bool:

@@ -18,7 +18,7 @@ from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
-    from gwa.formats.collect.slurm import Collected, Wanted
+    from gwa.formats.collect.slurm import Collected, CollectedDays
     from gwa.store.options import ReadOptions
 
 PURPOSE = Purpose.READ
@@ -167,9 +167,9 @@ def _zone(read_options: "ReadOptions") -> str:
     return str(read_options.stated_system.get("zone") or zone_of_machine() or "UTC")
 
 
-def _wanted(out: Path, zone: str, params: dict[str, Any]) -> "Wanted":
+def _wanted(out: Path, zone: str, params: dict[str, Any]) -> "CollectedDays":
     """Return the days that the options ask for."""
-    from gwa.formats.collect.slurm import Wanted
+    from gwa.formats.collect.slurm import CollectedDays
 
     yesterday = datetime.now(ZoneInfo(zone)).date() - timedelta(days=1)
     since, until = (moment.date() if (moment := params[name]) else None for name in ("since", "until"))
@@ -180,7 +180,7 @@ def _wanted(out: Path, zone: str, params: dict[str, Any]) -> "Wanted":
         )
     if since and since > last:
         raise click.BadParameter(f"{since} is after {last}, the last day", param_hint="--since")
-    return Wanted(out, since, last, ZoneInfo(zone), params["again"])
+    return CollectedDays(out, since, last, ZoneInfo(zone), params["again"])
 
 
 def _say(collected: "Collected", zone: str, *, quiet: bool) -> None:

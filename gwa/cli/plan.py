@@ -15,7 +15,7 @@ from gwa.cli._terminal import echo, echo_json, progress
 
 if TYPE_CHECKING:
     from gwa.evaluation.capacity.price import Price
-    from gwa.evaluation.capacity.rule import Plan, Recorded
+    from gwa.evaluation.capacity.rule import CapacityPlan, Recorded
     from gwa.report.document import Report
 
 PURPOSE = Purpose.PLAN
@@ -94,10 +94,10 @@ def command(
     from gwa.evaluation.capacity import words
     from gwa.evaluation.capacity.page import report
     from gwa.evaluation.capacity.rule import planned
-    from gwa.evaluation.capacity.windows import SizeClass
+    from gwa.evaluation.capacity.windows import ProcessorRange
 
     known_price = _price(prices, price)
-    classes = [SizeClass.parse(size)] if size else []
+    classes = [ProcessorRange.parse(size)] if size else []
     look = looking(params)
     with opened(trace, params) as opened_trace:
         write_texts({**params, "force": force})
@@ -127,7 +127,7 @@ def _price(prices: Path | None, price: float | None) -> "Price | None":
     return by_rates(read_rates(prices)) if prices else None
 
 
-def _print(found: "Plan", price: "Price | None", beside: "Sequence[Recorded]") -> None:
+def _print(found: "CapacityPlan", price: "Price | None", beside: "Sequence[Recorded]") -> None:
     """Print the answer first, then what it costs, what needs no forecast, and what was left out."""
     from gwa.evaluation.capacity import words
 

@@ -61,7 +61,7 @@ def command(
     """
     from gwa.evaluation.experiments.gantt import gantts
     from gwa.evaluation.experiments.page import report
-    from gwa.evaluation.experiments.plan import Plan
+    from gwa.evaluation.experiments.plan import ExperimentPlan
     from gwa.evaluation.experiments.results import ExperimentResults
     from gwa.evaluation.experiments.run_cache import RunCache
     from gwa.evaluation.experiments.runner import run_all
@@ -70,7 +70,7 @@ def command(
 
     look = looking(params)
     spec = read_experiment(experiment)
-    plan = Plan(spec if repetitions is None else spec.with_repetitions(repetitions))
+    plan = ExperimentPlan(spec if repetitions is None else spec.with_repetitions(repetitions))
     cache = RunCache(folder, schedules=schedules)
     gantt_figures = gantts(plan, gantt)
     done = run_all(plan, cache, jobs or os.cpu_count() or 1, progress(quiet=params["quiet"]))

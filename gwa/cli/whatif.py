@@ -14,7 +14,7 @@ from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, echo_json, progress, table
 
 if TYPE_CHECKING:
-    from gwa.evaluation.whatif.answer import Answer
+    from gwa.evaluation.whatif.answer import WhatIfAnswer
     from gwa.evaluation.whatif.change import Change
     from gwa.evaluation.whatif.effect import Effect
 
@@ -101,7 +101,7 @@ def _changes(params: dict[str, Any]) -> "list[Change]":
     return [parsed(text) for text in texts]
 
 
-def _print(found: "Answer", *, as_json: bool) -> None:
+def _print(found: "WhatIfAnswer", *, as_json: bool) -> None:
     """Print the answer, then what replays give; where tables are piped, sentences are not."""
     from gwa.evaluation.whatif import words
 
@@ -129,7 +129,7 @@ def _row(effect: "Effect", *, as_number: bool) -> tuple[object, ...]:
     return (effect.name, effect.jobs, before, after, *map(times, numbers[2:]))
 
 
-def _write(found: "Answer", name: str, folder: Path, *, force: bool) -> None:
+def _write(found: "WhatIfAnswer", name: str, folder: Path, *, force: bool) -> None:
     from gwa.evaluation.whatif.page import report
     from gwa.report.output import paths, write
 

@@ -71,7 +71,7 @@ RATIO: Final = Distance("log ratio", "absolute natural logarithm of the ratio", 
 
 
 @dataclass(frozen=True)
-class Measure:
+class RealismMeasure:
     """
     One line of a scorecard.
 
@@ -94,26 +94,26 @@ class Measure:
 
 def measure(
     title: str, aspect: Aspect, distance: Distance, *, orderly: bool = False
-) -> Callable[[Measurer], Measure]:
+) -> Callable[[Measurer], RealismMeasure]:
     """Make a function a measure; its name is the id, its docstring the definition."""
 
-    def register(function: Measurer) -> Measure:
+    def register(function: Measurer) -> RealismMeasure:
         name = function.__name__.replace("_", "-")
         definition = " ".join(cleandoc(function.__doc__ or "").split())
-        return Measure(name, title, aspect, distance, definition, orderly, function)
+        return RealismMeasure(name, title, aspect, distance, definition, orderly, function)
 
     return register
 
 
 @cache
-def measures() -> tuple[Measure, ...]:
+def measures() -> tuple[RealismMeasure, ...]:
     """Return all measures, sorted by aspect and, within an aspect, in the order of their modules."""
-    unsorted = plugins.instances("gwa.evaluation.measures", Measure)
+    unsorted = plugins.instances("gwa.evaluation.measures", RealismMeasure)
     aspects = list(Aspect)
     return tuple(sorted(unsorted, key=lambda measure: aspects.index(measure.aspect)))
 
 
-def measure_all(workload: JobArrays, wanted: Sequence[Measure] | None = None) -> Statistics:
+def measure_all(workload: JobArrays, wanted: Sequence[RealismMeasure] | None = None) -> Statistics:
     """Return the statistic of every measure, or of those *wanted*, by its id; None if it is unknown."""
     chosen = measures() if wanted is None else wanted
     return {measure.id: _finite_or_none(measure.statistic(workload)) for measure in chosen}

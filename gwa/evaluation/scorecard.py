@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from gwa.evaluation.job_arrays import MAXIMUM_JOBS, JobArrays, bootstrap, choose_period, split_halves
-from gwa.evaluation.measure import Aspect, Measure, Statistic, Statistics, measure_all, measures
+from gwa.evaluation.measure import Aspect, RealismMeasure, Statistic, Statistics, measure_all, measures
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
@@ -67,7 +67,7 @@ class Floor:
 class ScoreLine:
     """One measure of the *real* and the *synthetic* workload, their *distance*, and the noise *floor*."""
 
-    measure: Measure
+    measure: RealismMeasure
     real: Statistic | None
     synthetic: Statistic | None
     floor: Floor
@@ -162,7 +162,7 @@ LEGEND: Final = (
 )
 
 
-def title(measure: Measure) -> str:
+def title(measure: RealismMeasure) -> str:
     """Return the title of a measure with the name of its distance."""
     return f"{measure.title}, {measure.distance.name}"
 
@@ -195,7 +195,9 @@ class Reference:
     floors: dict[str, Floor]
 
     @classmethod
-    def of(cls, real: JobArrays, seed: int = SEED, wanted: Sequence[Measure] | None = None) -> "Reference":
+    def of(
+        cls, real: JobArrays, seed: int = SEED, wanted: Sequence[RealismMeasure] | None = None
+    ) -> "Reference":
         """
         Measure a workload and its noise floors; *seed* is that of the resampled jobs.
 

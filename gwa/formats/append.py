@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwa.errors import GwaError, OutputError, TraceError
-from gwa.formats.continuing import Place, noted, place_at_end, places_of, rest_of
+from gwa.formats.continuing import LogPlace, noted, place_at_end, places_of, rest_of
 from gwa.formats.convert import convert_in_place
 from gwa.formats.measure import joined
 from gwa.formats.registry import writer
@@ -107,11 +107,11 @@ class Log:
 
     path: Path
     part: Path | None
-    place: Place | None = None
+    place: LogPlace | None = None
 
 
 def _rest(
-    log: Log, places: Sequence[Place], name: str | None, scratch: Path, tell: Callable[[str], object]
+    log: Log, places: Sequence[LogPlace], name: str | None, scratch: Path, tell: Callable[[str], object]
 ) -> Log:
     """Return a log of which what was read before is not read again."""
     folder = scratch / sha256(str(log.path).encode()).hexdigest()
@@ -136,7 +136,7 @@ class Stored:
     command: str = ""
     stated: Mapping[str, str] = field(default_factory=dict)
     measured: "pa.Table | None" = None
-    places: Sequence[Place] = ()
+    places: Sequence[LogPlace] = ()
 
 
 def _stored(out: Path, options: ReadOptions) -> Stored:

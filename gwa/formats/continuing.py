@@ -35,7 +35,7 @@ BLOCK: Final = 1 << 20
 
 
 @dataclass(frozen=True)
-class Place:
+class LogPlace:
     """A place in a log called *name*, after a number of *bytes*: hashes of their *begin* and their *end*."""
 
     name: str
@@ -44,21 +44,21 @@ class Place:
     end: str
 
 
-def places_of(provenance: Mapping[str, str]) -> list[Place]:
+def places_of(provenance: Mapping[str, str]) -> list[LogPlace]:
     """Return the places that are known by what a store says."""
     try:
-        return [Place(**entry) for entry in json.loads(provenance.get(PLACES, "[]"))]
+        return [LogPlace(**entry) for entry in json.loads(provenance.get(PLACES, "[]"))]
     except (ValueError, TypeError):
         return []
 
 
-def noted(known: Sequence[Place], new: Iterable[Place | None]) -> dict[str, str]:
+def noted(known: Sequence[LogPlace], new: Iterable[LogPlace | None]) -> dict[str, str]:
     """Return the entry of the provenance for what was *known* and is *new*."""
     kept = list(dict.fromkeys([*known, *filter(None, new)]))[-MAXIMUM_PLACES:]
     return {PLACES: json.dumps([asdict(place) for place in kept], ensure_ascii=False)}
 
 
-def place_at_end(path: Path) -> Place | None:
+def place_at_end(path: Path) -> LogPlace | None:
     """Return the place at the end of a log; None where its last line may still be written."""
     with _opened(path) as file:
         size = _size(file)
@@ -66,8 +66,8 @@ def place_at_end(path: Path) -> Place | None:
 
 
 def rest_of(
-    path: Path, known: Sequence[Place], name: str | None, folder: Path, tell: Callable[[str], object]
-) -> tuple[Path, Place] | None:
+    path: Path, known: Sequence[LogPlace], name: str | None, folder: Path, tell: Callable[[str], object]
+) -> tuple[Path, LogPlace] | None:
     """
     Write what stands in a log behind a *known* place to a file in *folder*, and return it and the new place.
 
@@ -132,11 +132,13 @@ def _copy(file: BinaryIO, out: BinaryIO, size: int) -> None:
         size -= len(block)
 
 
-def _place(file: BinaryIO, path: Path, size: int) -> Place:
-    return Place(as_text(path.name), size, _hash(file, 0, min(size, FINGERPRINT)), _hash_before(file, size))
+def _place(file: BinaryIO, path: Path, size: int) -> LogPlace:
+    return LogPlace(
+        as_text(path.name), size, _hash(file, 0, min(size, FINGERPRINT)), _hash_before(file, size)
+    )
 
 
-def _is_there(file: BinaryIO, place: Place, size: int) -> bool:
+def _is_there(file: BinaryIO, place: LogPlace, size: int) -> bool:
     """Whether a log has the *place*, and the same before it."""
     return (
         0 < place.bytes <= size

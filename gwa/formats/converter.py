@@ -75,7 +75,7 @@ from gwa.ingest.pipeline import ingest
 from gwa.ingest.requests import read_requests
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.header_row import header_of
-from gwa.ingest.source.lines import Layout
+from gwa.ingest.source.lines import LineLayout
 from gwa.ingest.spec import (
     MISSING,
     ConverterSpec,
@@ -388,7 +388,7 @@ def _likeness(head: FileHead, spec: ConverterSpec, header: _Header) -> float:
 
 def _widths(head: FileHead, spec: ConverterSpec) -> tuple[int, list[int]]:
     shapes = (spec.source_table, *spec.explaining_tables.values())
-    return head.width(Layout(spec.source_table.delimiter, spec.source_table.comment)), [
+    return head.width(LineLayout(spec.source_table.delimiter, spec.source_table.comment)), [
         len(shape.columns) for shape in shapes
     ]
 
@@ -405,7 +405,7 @@ def _read(
 ) -> Store:
     """Return a store with the jobs; raise `DefinitionError` where the SQL in the *text* is wrong."""
     if header.extra_columns:
-        layout = Layout(spec.source_table.delimiter, spec.source_table.comment)
+        layout = LineLayout(spec.source_table.delimiter, spec.source_table.comment)
         width = min(max((head.width(layout) for head in heads), default=0), MAXIMUM_COLUMNS)
         spec = replace(spec, source_table=with_extra_columns(spec.source_table, width))
     store: Store | None = None

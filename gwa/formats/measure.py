@@ -17,7 +17,7 @@ from gwa.errors import DefinitionError, TraceError
 from gwa.formats.open import open_files
 from gwa.formats.registry import writer
 from gwa.ingest.jobstats import define_jobstats
-from gwa.ingest.measured_files import Given, by_kind, given
+from gwa.ingest.measured_files import GivenFiles, by_kind, given
 from gwa.ingest.measurements import (
     JOBSTATS,
     JOBSTATS_NODES,
@@ -229,7 +229,7 @@ def measurements(files: Sequence[Path], on: str | None, stated: str | None) -> "
 
 
 def _add(
-    database: duckdb.DuckDBPyConnection, one: Given, source: str, query: Callable[[Sequence[str]], str]
+    database: duckdb.DuckDBPyConnection, one: GivenFiles, source: str, query: Callable[[Sequence[str]], str]
 ) -> None:
     """Add to the table ``rows`` what is given by a *source*, of which *query* makes rows of jobs."""
     try:

@@ -17,7 +17,7 @@ from gymnasium import spaces
 from gwa.errors import ArgumentError, SimulationError
 from gwa.gym.policies import Info
 from gwa.gym.rewards import reward_called
-from gwa.gym.window import FEATURES, Flags, Observation, Window
+from gwa.gym.window import FEATURES, Flags, JobWindow, Observation
 from gwa.gym.workload import GENERATED, Source, Workload
 from gwa.simulation import metrics
 from gwa.simulation.jobs import NONE, Floats, Integers, Jobs
@@ -127,7 +127,7 @@ class Cluster(gymnasium.Env[Observation, Any]):
         self._settled = self._cost = 0.0
         self._started: list[tuple[int, float]] = []
         self._masked = 0
-        self._window: Window | None = None
+        self._window: JobWindow | None = None
         self._go_on()
         return self._observation(), self._info()
 
@@ -154,11 +154,11 @@ class Cluster(gymnasium.Env[Observation, Any]):
         return mask
 
     @abstractmethod
-    def _look(self) -> Window | None:
+    def _look(self) -> JobWindow | None:
         """Return what is to be chosen from at this instant, where something waits; None for no choice."""
 
     @abstractmethod
-    def _allowed(self, window: Window) -> Flags:
+    def _allowed(self, window: JobWindow) -> Flags:
         """Return which rows may be chosen."""
 
     def _go_on(self) -> None:
@@ -243,16 +243,16 @@ class Backfill(Cluster):
     predictability, workloads, and user runtime estimates in scheduling the IBM SP2 with backfilling (2001).
     """
 
-    def _look(self) -> Window | None:
+    def _look(self) -> JobWindow | None:
         cluster, procs = self._cluster, self._jobs.procs
         while cluster.is_waiting and procs[cluster.first] <= cluster.free:
             self._start(cluster.first)
         if not cluster.is_waiting or not cluster.free:
             return None
-        window = Window.of(cluster, self._jobs, self._rows)
+        window = JobWindow.of(cluster, self._jobs, self._rows)
         return window if window.may_start.any() else None
 
-    def _allowed(self, window: Window) -> Flags:
+    def _allowed(self, window: JobWindow) -> Flags:
         allowed = window.may_start.copy()
         allowed[0] = True
         return allowed
@@ -267,11 +267,11 @@ class Schedule(Cluster):
     which there is another choice. No row with a job is masked.
     """
 
-    def _look(self) -> Window | None:
+    def _look(self) -> JobWindow | None:
         if not self._cluster.free:
             return None
-        window = Window.of(self._cluster, self._jobs, self._rows)
+        window = JobWindow.of(self._cluster, self._jobs, self._rows)
         return window if window.fits.any() else None
 
-    def _allowed(self, window: Window) -> Flags:
+    def _allowed(self, window: JobWindow) -> Flags:
         return np.ones(len(window.rows), np.bool_)

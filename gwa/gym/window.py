@@ -36,7 +36,7 @@ A time of t seconds is seen as log(1 + t) / log(1 + 30 days), 1 at most. The res
 """
 
 
-class Window(NamedTuple):
+class JobWindow(NamedTuple):
     """
     The jobs among which is chosen at one instant.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gwa.errors import DefinitionError
 from gwa.ingest.bulk_insert import MISSING_CELL, TOO_LONG, encode_row, insert_rows
 from gwa.ingest.pieces import Pieces
-from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks
+from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, LineBlock, LineLayout, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
 from gwa.util import plugins
 
@@ -81,7 +81,7 @@ class BlockBatch:
 
 
 @dataclass
-class Records:
+class EncodedRecords:
     """Records assembled in Python, each an encoded row; an empty text is distinct from a missing one."""
 
     table_spec: TableSpec
@@ -123,28 +123,28 @@ class Records:
 class RecordAssembler(Protocol):
     """Puts records together from lines, one record at a time."""
 
-    def take(self, number: int, line: str, batch: Records) -> None:
+    def take(self, number: int, line: str, batch: EncodedRecords) -> None:
         """Continue the current record with a line, or begin another one; add complete ones to *batch*."""
 
-    def flush(self, batch: Records) -> None:
+    def flush(self, batch: EncodedRecords) -> None:
         """Add the current record, if there is one, to *batch*."""
 
 
-def assemble(source: "Source", table_spec: TableSpec, assembler: RecordAssembler) -> Iterator[Records]:
+def assemble(source: "Source", table_spec: TableSpec, assembler: RecordAssembler) -> Iterator[EncodedRecords]:
     """Yield the records that *assembler* makes of the lines of *source*."""
-    for block in line_blocks(source, Layout("", table_spec.comment), RECORD_BLOCK_SIZE):
+    for block in line_blocks(source, LineLayout("", table_spec.comment), RECORD_BLOCK_SIZE):
         batch = _batch_of(block, table_spec)
         for number, line in block.numbered_lines():
             assembler.take(number, line, batch)
         yield batch
-    batch = Records(table_spec)
+    batch = EncodedRecords(table_spec)
     assembler.flush(batch)
     yield batch
 
 
 def assemble_others(
     block: LineBlock, is_read: NDArray[np.bool_], table_spec: TableSpec, assembler: RecordAssembler
-) -> Records:
+) -> EncodedRecords:
     """Return what *assembler* makes of the lines of *block* but those read as whole records already."""
     batch, following = _batch_of(block, table_spec), 0
     lines, ends = block.line_numbers(np.arange(len(is_read))), block.ends
@@ -159,7 +159,7 @@ def assemble_others(
     return batch
 
 
-def _batch_of(block: LineBlock, table_spec: TableSpec) -> Records:
+def _batch_of(block: LineBlock, table_spec: TableSpec) -> EncodedRecords:
     """Return the batch of *block*, with what is not in its data counted."""
     skipped = block.total - block.data_lines
-    return Records(table_spec, total=skipped, comments=block.comments, rejects=block.rejects)
+    return EncodedRecords(table_spec, total=skipped, comments=block.comments, rejects=block.rejects)

@@ -15,7 +15,7 @@ from typing import Final
 import duckdb
 
 from gwa.errors import DefinitionError, TraceError
-from gwa.ingest.measurements import JOBSTATS_NODES, Kind, kind_of
+from gwa.ingest.measurements import JOBSTATS_NODES, MeasuredKind, kind_of
 from gwa.store.engines.duckdb import literal
 
 GIBIBYTE: Final = 1 << 30
@@ -69,7 +69,7 @@ select null as job_node_id, null as gpu_index, null as gpu_utilization, null as 
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenFiles:
     """What is given in *path* and perhaps other files: a relation called *name*, with *columns*."""
 
     path: Path
@@ -82,7 +82,7 @@ class Given:
         return f"from {self.name}"
 
 
-def given(database: duckdb.DuckDBPyConnection, path: Path, name: str) -> Given:
+def given(database: duckdb.DuckDBPyConnection, path: Path, name: str) -> GivenFiles:
     """Return what a file holds as the relation *name*; raise `TraceError` if it cannot be read."""
     try:
         if _is_json(path):
@@ -96,19 +96,19 @@ def given(database: duckdb.DuckDBPyConnection, path: Path, name: str) -> Given:
         raise DefinitionError(f"{path}: {error}") from error
     except (duckdb.Error, OSError) as error:
         raise TraceError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
-    return Given(path, name, tuple(column for column, *_ in columns))
+    return GivenFiles(path, name, tuple(column for column, *_ in columns))
 
 
 def by_kind(
-    database: duckdb.DuckDBPyConnection, files: Sequence[Given], on: str | None
-) -> list[tuple[Kind, Given]]:
+    database: duckdb.DuckDBPyConnection, files: Sequence[GivenFiles], on: str | None
+) -> list[tuple[MeasuredKind, GivenFiles]]:
     """
     Return what *files* hold as one relation for each kind; *on* names the column of the ids of jobs.
 
     Raise `DefinitionError` for a file of no kind that is known, and for a dump without those it belongs to.
     """
-    pieces: dict[str, list[Given]] = {}
-    kinds: dict[Kind, list[Given]] = {}
+    pieces: dict[str, list[GivenFiles]] = {}
+    kinds: dict[MeasuredKind, list[GivenFiles]] = {}
     for one in files:
         piece = next((name for name, columns in PIECES.items() if columns <= set(one.columns)), None)
         if piece:
@@ -124,14 +124,14 @@ def by_kind(
     ]
 
 
-def _kind(one: Given, on: str | None) -> Kind:
+def _kind(one: GivenFiles, on: str | None) -> MeasuredKind:
     try:
         return kind_of(one.columns, on)
     except DefinitionError as error:
         raise DefinitionError(f"{one.path}: {error}") from error
 
 
-def _joined(database: duckdb.DuckDBPyConnection, pieces: Mapping[str, list[Given]]) -> Given | None:
+def _joined(database: duckdb.DuckDBPyConnection, pieces: Mapping[str, list[GivenFiles]]) -> GivenFiles | None:
     """Return the rows of nodes and GPUs that dumps of several tables have; None where there are none."""
     if set(pieces) <= {"job_summary"}:
         return None
@@ -145,19 +145,19 @@ def _joined(database: duckdb.DuckDBPyConnection, pieces: Mapping[str, list[Given
     query = OF_PIECES.format(**{"job_gpu_metrics": NO_GPUS, **of_piece})
     database.execute(f"create or replace temp view nodes as {query}")
     columns = database.execute("describe nodes").fetchall()
-    return Given(pieces["job_nodes"][0].path, "nodes", tuple(name for name, *_ in columns))
+    return GivenFiles(pieces["job_nodes"][0].path, "nodes", tuple(name for name, *_ in columns))
 
 
-def _united(database: duckdb.DuckDBPyConnection, name: str, some: Sequence[Given]) -> Given:
+def _united(database: duckdb.DuckDBPyConnection, name: str, some: Sequence[GivenFiles]) -> GivenFiles:
     """Return the relation *name* of the rows of *some*, each of which counts once."""
     if len(some) == 1:
         return some[0]
     database.execute(f"create or replace temp view {name} as {_union(some)}")
     columns = tuple(dict.fromkeys(column for one in some for column in one.columns))
-    return Given(some[0].path, name, columns)
+    return GivenFiles(some[0].path, name, columns)
 
 
-def _union(some: Sequence[Given]) -> str:
+def _union(some: Sequence[GivenFiles]) -> str:
     return " union by name ".join(one.select for one in some)
 
 

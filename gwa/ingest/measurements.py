@@ -54,7 +54,7 @@ SUMS: Final = ("energy", "average_cpu_time")
 
 
 @dataclass(frozen=True)
-class Kind:
+class MeasuredKind:
     """
     What is measured by *name*, which *title* explains.
 
@@ -76,7 +76,7 @@ class Kind:
         return self.columns <= set(columns) and (not self.key or (on or self.key) in columns)
 
 
-DCGM: Final = Kind(
+DCGM: Final = MeasuredKind(
     "dcgm",
     "samples of NVIDIA's dcgm-exporter: Prometheus' answer as JSON, or a row for each metric, GPU and time",
     frozenset({"timestamp", "metric", "gpu", "value"}),
@@ -141,7 +141,7 @@ group by id
     key="hpc_job",
 )
 
-CEEMS: Final = Kind(
+CEEMS: Final = MeasuredKind(
     "ceems",
     "units of CEEMS, a row for each job",
     frozenset({"cluster_id", "avg_cpu_usage", "avg_gpu_usage"}),
@@ -179,7 +179,7 @@ group by id, site
     key="uuid",
 )
 
-CODECARBON: Final = Kind(
+CODECARBON: Final = MeasuredKind(
     "codecarbon",
     "emissions.csv of CodeCarbon, a row for each process and node",
     frozenset({"run_id", "duration", "energy_consumed"}),
@@ -229,7 +229,7 @@ where s.nodes > 0
 """
 """What is made of what jobstats says of the nodes of a job, as `gwa.ingest.jobstats` has it."""
 
-JOBSTATS: Final = Kind(
+JOBSTATS: Final = MeasuredKind(
     "jobstats",
     "job_summary of jobstats' database, a row for each job",
     frozenset({"cluster", "admin_comment"}),
@@ -248,7 +248,7 @@ with summary as (
     key="jobid",
 )
 
-JOBSTATS_NODES: Final = Kind(
+JOBSTATS_NODES: Final = MeasuredKind(
     "jobstats",
     "job_nodes and job_gpu_metrics of jobstats' database, a row for each node and GPU; as dumps of the three"
     " tables, too",
@@ -322,7 +322,7 @@ OPTIONAL: Final = {
 """Columns that a kind reads where there are such."""
 
 
-def kind_of(columns: Collection[str], on: str | None) -> Kind:
+def kind_of(columns: Collection[str], on: str | None) -> MeasuredKind:
     """
     Return the kind of a table with *columns*, in which *on* has the ids of jobs where that is said.
 
@@ -340,7 +340,7 @@ def kind_of(columns: Collection[str], on: str | None) -> Kind:
     )
 
 
-def query_of(kind: Kind, columns: Collection[str], on: str | None) -> str:
+def query_of(kind: MeasuredKind, columns: Collection[str], on: str | None) -> str:
     """Return the query that makes rows of jobs of the table ``given`` of a *kind*, with *columns*."""
     names = OPTIONAL | ({"host": "node_name"} if kind is CODECARBON else {})
     found = {key: _text(name) if name in columns else "null" for key, name in names.items()}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.ingest.batch import Records
+from gwa.ingest.batch import EncodedRecords
 from gwa.ingest.bulk_insert import CELL_SEPARATOR, MISSING_CELL
 from gwa.ingest.text_columns import TextColumns
 
@@ -174,7 +174,7 @@ def _hashes(text: Text, begins: Numbers, lengths: Numbers) -> Hashes:
 
 
 def add_spans(
-    rows: TextColumns, text: bytes | bytearray, spans: Spans, lines: Lines, records: Records
+    rows: TextColumns, text: bytes | bytearray, spans: Spans, lines: Lines, records: EncodedRecords
 ) -> None:
     """Append to *rows* those of *spans* in *text* that begin in *lines*, and *records* from between them."""
     width = len(rows.table_spec.columns)

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 import duckdb
 
-from gwa.ingest.batch import Records, find_reader
+from gwa.ingest.batch import EncodedRecords, find_reader
 from gwa.ingest.blame import FaultySelectError, is_fault, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile, head_digest, write_account
 from gwa.ingest.counting import RowCounts, count_batch
@@ -20,7 +20,7 @@ from gwa.ingest.keys import write_index
 from gwa.ingest.pieces import ParquetPieces, Pieces, TablePieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead, entries
-from gwa.ingest.source.lines import Layout, Reject
+from gwa.ingest.source.lines import LineLayout, Reject
 from gwa.ingest.spec import ConverterSpec, Preparation, TableSpec
 from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import literal
@@ -256,7 +256,7 @@ def table_for(head: FileHead, spec: ConverterSpec) -> tuple[str, TableSpec]:
             rows = head.rows(table_spec.comment)
             belongs = 2 * sum(bool(re.match(first, row)) for row in rows) > len(rows)
         else:
-            layout = Layout(table_spec.delimiter, table_spec.comment)
+            layout = LineLayout(table_spec.delimiter, table_spec.comment)
             belongs = head.width(layout) == len(table_spec.columns)
         if belongs:
             return name, table_spec
@@ -268,7 +268,7 @@ def _count_truncation(store: Store, source: Source, counts: RowCounts, *, strict
     if source.broken:
         rejects = [Reject(counts.rows + 1, source.broken, "")]
         count_batch(
-            store, source.path, Records(TableSpec({}), total=1, rejects=rejects), counts, strict=strict
+            store, source.path, EncodedRecords(TableSpec({}), total=1, rejects=rejects), counts, strict=strict
         )
 
 

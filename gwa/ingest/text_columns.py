@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.ingest.batch import RecordAssembler, Records
+from gwa.ingest.batch import EncodedRecords, RecordAssembler
 from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import Layout, LineBlock, Reject, line_blocks
+from gwa.ingest.source.lines import LineBlock, LineLayout, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class TextColumns:
         names = [*self.table_spec.columns, ROW_LINE]
         self.batches.append(pa.RecordBatch.from_arrays([*columns, _whole_numbers(lines)], names))
 
-    def count(self, records: Records, others: int) -> None:
+    def count(self, records: EncodedRecords, others: int) -> None:
         """Count *records*, which are among the rows, and as many *others* that were not records before."""
         self.total += records.total + others
         self.comments += records.comments
@@ -92,14 +92,14 @@ def batches_of_blocks(
     table_spec: TableSpec,
     assembler: RecordAssembler,
     add: Callable[[TextColumns, LineBlock], None],
-) -> Iterator[TextColumns | Records]:
+) -> Iterator[TextColumns | EncodedRecords]:
     """Yield the rows that *add* makes of each block of *source*, and what *assembler* is left with."""
-    blocks = line_blocks(source, Layout("", table_spec.comment), BLOCK_SIZE)
+    blocks = line_blocks(source, LineLayout("", table_spec.comment), BLOCK_SIZE)
     while group := list(islice(blocks, BLOCKS_PER_BATCH)):
         rows = TextColumns(table_spec)
         for block in group:
             add(rows, block)
         yield rows
-    rest = Records(table_spec)
+    rest = EncodedRecords(table_spec)
     assembler.flush(rest)
     yield rest

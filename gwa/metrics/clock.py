@@ -30,7 +30,7 @@ def clock(store: Store) -> ZoneInfo | None:
 
 
 @dataclass(frozen=True)
-class Intervals:
+class ClockIntervals:
     """
     How many things happened in each interval by the clock, and where the first one begins and the last ends.
 
@@ -53,7 +53,7 @@ class Intervals:
         return dense
 
 
-def by_clock(quarters: Counts, width: float, zone: ZoneInfo | None) -> Intervals:
+def by_clock(quarters: Counts, width: float, zone: ZoneInfo | None) -> ClockIntervals:
     """
     Return counts by *quarters* of an hour as counts by intervals of *width* seconds on the clock of *zone*.
 
@@ -61,18 +61,18 @@ def by_clock(quarters: Counts, width: float, zone: ZoneInfo | None) -> Intervals
     Without a zone, or over more than a century, intervals are multiples of the width since the time 0.
     """
     if not len(quarters.bins):
-        return Intervals(quarters, 0.0, 0.0)
+        return ClockIntervals(quarters, 0.0, 0.0)
     first, last = float(quarters.times[0]), float(quarters.times[-1])
     edges = clock_edges(first, last, width, zone)
     if edges is None:
         coarse = quarters.coarser(int(width // QUARTER))
         begin, end = float(coarse.times[0]), float(coarse.times[-1]) + width
-        return Intervals(Counts(width, coarse.bins - coarse.bins[0], coarse.counts), begin, end)
+        return ClockIntervals(Counts(width, coarse.bins - coarse.bins[0], coarse.counts), begin, end)
     place = np.searchsorted(edges, quarters.times, side="right") - 1
     bins, index = np.unique(place, return_inverse=True)
     total = np.zeros(len(bins), np.int64)
     np.add.at(total, index, quarters.counts)
-    return Intervals(Counts(width, bins.astype(np.int64), total), float(edges[0]), float(edges[-1]))
+    return ClockIntervals(Counts(width, bins.astype(np.int64), total), float(edges[0]), float(edges[-1]))
 
 
 def clock_edges(first: float, last: float, width: float, zone: ZoneInfo | None) -> Floats | None:

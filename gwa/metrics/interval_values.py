@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from gwa.metrics.intervals import BIN, Spans
+from gwa.metrics.intervals import BIN, TimeSpans
 from gwa.metrics.timeline import Floats, exact_sum, level
 from gwa.metrics.window import RUNNING, present
 from gwa.store.store import Store
@@ -18,7 +18,7 @@ SMALLEST: Final = 1e-9
 """What stands for nothing where a logarithm is taken."""
 
 
-class Measure(NamedTuple):
+class IntervalMeasure(NamedTuple):
     """
     Something that is measured in each week or day of a log.
 
@@ -59,20 +59,20 @@ class Measure(NamedTuple):
         return abs(self.difference(before, after)) / (0.4 if self.is_share else math.log(4))
 
 
-MEASURES: Final[Mapping[str, Measure]] = {
-    "busy": Measure(message("Mean of busy processors"), "count", least=0.1),
-    "users": Measure(message("Users who submit jobs"), "count", least=0.1),
-    "jobs": Measure(message("Jobs submitted"), "count"),
-    "wait": Measure(message("Mean wait time"), "seconds", offset=float(MINUTE)),
-    "median_wait": Measure(message("Median wait time"), "seconds", offset=float(MINUTE)),
-    "failed": Measure(
+MEASURES: Final[Mapping[str, IntervalMeasure]] = {
+    "busy": IntervalMeasure(message("Mean of busy processors"), "count", least=0.1),
+    "users": IntervalMeasure(message("Users who submit jobs"), "count", least=0.1),
+    "jobs": IntervalMeasure(message("Jobs submitted"), "count"),
+    "wait": IntervalMeasure(message("Mean wait time"), "seconds", offset=float(MINUTE)),
+    "median_wait": IntervalMeasure(message("Median wait time"), "seconds", offset=float(MINUTE)),
+    "failed": IntervalMeasure(
         message("Share of core-hours in jobs that failed or reached their limit"),
         "fraction",
         least=0.03,
         is_share=True,
     ),
-    "runtime": Measure(message("Median run time"), "seconds"),
-    "processors": Measure(message("Mean processors per job"), "count"),
+    "runtime": IntervalMeasure(message("Median run time"), "seconds"),
+    "processors": IntervalMeasure(message("Mean processors per job"), "count"),
 }
 """What is measured, by the names that the fact ``changes`` gives: what concerns the system first."""
 
@@ -134,7 +134,7 @@ from (
 CODES_FAILURES: Final = "select count(*) as jobs from jobs where status = 0"
 
 
-def interval_values(store: Store, intervals: Spans, *, of_any_time: bool = False) -> dict[str, Floats]:
+def interval_values(store: Store, intervals: TimeSpans, *, of_any_time: bool = False) -> dict[str, Floats]:
     """
     Return the values of each measure that the trace records, one for each interval; nan where unknown.
 
@@ -161,7 +161,7 @@ def interval_values(store: Store, intervals: Spans, *, of_any_time: bool = False
     return {name: values[name] for name in MEASURES if name in values}
 
 
-def _of_jobs_that_ran(store: Store, intervals: Spans, ran: str) -> dict[str, Floats]:
+def _of_jobs_that_ran(store: Store, intervals: TimeSpans, ran: str) -> dict[str, Floats]:
     edges = intervals.edges
     if not intervals.count or not store.row(f"select count(*) from {ran}")[0]:
         return {}
@@ -184,7 +184,7 @@ def _of_jobs_that_ran(store: Store, intervals: Spans, ran: str) -> dict[str, Flo
     return values
 
 
-def _medians(store: Store, table: str, value: str, intervals: Spans) -> Floats:
+def _medians(store: Store, table: str, value: str, intervals: TimeSpans) -> Floats:
     """Return the median of a *value* of the jobs of *table* submitted in each interval."""
     query = MIDDLE.format(place=intervals.place("submit_time"), value=value, table=table)
     middle = by_interval(store, query, intervals.count)

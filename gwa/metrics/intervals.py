@@ -18,7 +18,7 @@ BIN: Final = 600.0
 """Processors are averaged over ten minutes before their maximum is taken."""
 
 
-class Spans(Protocol):
+class TimeSpans(Protocol):
     """Stretches of time, one after the other, in which something is measured."""
 
     @property

@@ -30,7 +30,7 @@ select place, block, bin, count(*) as n from (
 
 
 @dataclass(frozen=True)
-class Comparison:
+class IntervalComparison:
     """In how many *intervals* a class was compared with all others, and in how many it waited *longer*."""
 
     intervals: int
@@ -42,7 +42,7 @@ class Comparison:
         return float(bdtrc(self.longer - 1, self.intervals, 0.5))
 
 
-def compare(store: Store, placed: str) -> dict[int, Comparison]:
+def compare(store: Store, placed: str) -> dict[int, IntervalComparison]:
     """
     Compare the waits of each class of jobs with those of all others, interval by interval.
 
@@ -72,14 +72,14 @@ def compare(store: Store, placed: str) -> dict[int, Comparison]:
     }
 
 
-def _comparison(jobs: Ints, others: Ints) -> Comparison:
+def _comparison(jobs: Ints, others: Ints) -> IntervalComparison:
     """Compare value counts, a row for each interval and a column for each wait."""
     enough = np.minimum(jobs.sum(axis=1), others.sum(axis=1)) >= MINIMUM_IN_INTERVAL
     jobs, others = jobs[enough].astype(np.float64), others[enough].astype(np.float64)
     shorter = np.cumsum(others, axis=1) - others
     longer = others.sum(axis=1, keepdims=True) - np.cumsum(others, axis=1)
     balance = (jobs * (shorter - longer)).sum(axis=1)
-    return Comparison(int(np.count_nonzero(balance)), int(np.count_nonzero(balance > 0)))
+    return IntervalComparison(int(np.count_nonzero(balance)), int(np.count_nonzero(balance > 0)))
 
 
 def adjusted(p_values: Iterable[float]) -> list[float]:

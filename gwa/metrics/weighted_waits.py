@@ -69,7 +69,7 @@ RANGE: Final = (0.05, 0.95)
 
 
 @dataclass(frozen=True)
-class Holder:
+class WeightHolder:
     """What a quantile by core-hour hangs on: one *job* or one *user* with a *share*, or the *few* largest."""
 
     kind: Literal["job", "user", "few"]
@@ -95,7 +95,7 @@ class WeightedWaits:
     effective_jobs: float | None
     largest_job: float | None
     largest_user: tuple[str, float] | None
-    holder: Holder | None
+    holder: WeightHolder | None
     ranges: tuple[tuple[float, float], tuple[float, float]] | None
 
 
@@ -131,13 +131,13 @@ def weighted_waits(store: Store) -> WeightedWaits:
     return WeightedWaits(*quantiles, known / total, effective, largest / known, user, holder, ranges)
 
 
-def _holder(effective_jobs: float, job: float, user: tuple[str, float] | None) -> Holder | None:
+def _holder(effective_jobs: float, job: float, user: tuple[str, float] | None) -> WeightHolder | None:
     """Return what the quantiles hang on, None where it is many jobs of several users."""
     if user and user[1] > MAXIMUM_USER_SHARE:
-        return Holder("user", *user)
+        return WeightHolder("user", *user)
     if job > MAXIMUM_JOB_SHARE:
-        return Holder("job", "", job)
-    return Holder("few", "", 1 / effective_jobs) if effective_jobs < MINIMUM_EFFECTIVE_JOBS else None
+        return WeightHolder("job", "", job)
+    return WeightHolder("few", "", 1 / effective_jobs) if effective_jobs < MINIMUM_EFFECTIVE_JOBS else None
 
 
 @dataclass(frozen=True)

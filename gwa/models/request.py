@@ -11,7 +11,7 @@ from gwa.models.streams import Extent
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedWorkload:
     """
     What is wanted of a model: a number of *jobs* or *days*, with a *seed*.
 

@@ -32,7 +32,7 @@ END: Final = "submit_time + coalesce(wait_time, 0) + run_time"
 
 
 @dataclass(frozen=True)
-class Panel:
+class GrafanaPanel:
     """
     A panel called *title*, drawn as *kind*, of *width* columns, in a *unit* of Grafana's.
 
@@ -55,24 +55,24 @@ def _each(name: str, by: str) -> str:
     return f"sum by ({by}) ({name}{OF})"
 
 
-def _bars(title: str, query: str, by: str, unit: str = "s") -> Panel:
+def _bars(title: str, query: str, by: str, unit: str = "s") -> GrafanaPanel:
     """Return a panel with a bar for each queue or project."""
-    return Panel(title, "bargauge", query, unit, legend=f"{{{{{by}}}}}")
+    return GrafanaPanel(title, "bargauge", query, unit, legend=f"{{{{{by}}}}}")
 
 
 WAIT: Final = "gwa_job_wait_seconds"
 PROCESSORS: Final = "gwa_job_processors"
 
 PROMETHEUS: Final = (
-    Panel("Utilization", "stat", f"gwa_utilization_mean{OF}", "percentunit", 6),
-    Panel("Jobs", "stat", f"gwa_trace_jobs{OF}", "short", 6),
-    Panel("Median wait", "stat", f"gwa_jobs_wait_median{OF}", "s", 6),
-    Panel("95th percentile of waits", "stat", f"gwa_jobs_wait_p95{OF}", "s", 6),
-    Panel(
+    GrafanaPanel("Utilization", "stat", f"gwa_utilization_mean{OF}", "percentunit", 6),
+    GrafanaPanel("Jobs", "stat", f"gwa_trace_jobs{OF}", "short", 6),
+    GrafanaPanel("Median wait", "stat", f"gwa_jobs_wait_median{OF}", "s", 6),
+    GrafanaPanel("95th percentile of waits", "stat", f"gwa_jobs_wait_p95{OF}", "s", 6),
+    GrafanaPanel(
         "Jobs that ended in a day", "timeseries",
         f"sum by (status) (increase(gwa_ended_jobs_total{OF}[1d]))", "short", 12, "{{status}}",
     ),
-    Panel(
+    GrafanaPanel(
         "Processors that were held, by day of their job's end", "timeseries",
         f"sum(rate(gwa_cpu_seconds_total{OF}[1d]))", "short", 12, "processors",
     ),
@@ -100,37 +100,37 @@ FROM_ENDED: Final = f"from jobs where n_procs >= 1 and {END} between {SEEN}"
 FROM_SUBMITTED: Final = f"from jobs where submit_time between {SEEN}"
 
 DUCKDB: Final = (
-    Panel("Jobs", "stat", f"select count(*) as jobs {FROM_SUBMITTED}", "short", 6),
-    Panel("Core-hours", "stat", f"select {HELD} {FROM_ENDED}", "short", 6),
-    Panel("Median wait", "stat", f"select median(wait_time) as wait {FROM_SUBMITTED}", "s", 6),
-    Panel("95th percentile of waits", "stat", f"select {P95} as wait {FROM_SUBMITTED}", "s", 6),
-    Panel(
+    GrafanaPanel("Jobs", "stat", f"select count(*) as jobs {FROM_SUBMITTED}", "short", 6),
+    GrafanaPanel("Core-hours", "stat", f"select {HELD} {FROM_ENDED}", "short", 6),
+    GrafanaPanel("Median wait", "stat", f"select median(wait_time) as wait {FROM_SUBMITTED}", "s", 6),
+    GrafanaPanel("95th percentile of waits", "stat", f"select {P95} as wait {FROM_SUBMITTED}", "s", 6),
+    GrafanaPanel(
         "Jobs submitted in a day", "timeseries",
         f"select {_day('submit_time')}, count(*) as jobs {FROM_SUBMITTED} group by all order by all",
         "short", 12,
     ),
-    Panel(
+    GrafanaPanel(
         "Core-hours of jobs that ended in a day", "timeseries",
         f"select {_day(END)}, {HELD} {FROM_ENDED} group by all order by all", "short", 12,
     ),
-    Panel(
+    GrafanaPanel(
         "Waits by queue", "table",
         f"select queue_id as queue, count(*) as jobs, median(wait_time) as median_wait, {P95} as p95_wait"
         f" {FROM_SUBMITTED} group by all order by jobs desc",
     ),
-    Panel(
+    GrafanaPanel(
         "Core-hours by project", "table",
         f"select project_id as project, count(*) as jobs, {HELD}, sum(run_time * n_gpus) / 3600 as gpu_hours"
         f" {FROM_ENDED} group by all order by core_hours desc nulls last limit 20",
     ),
-    Panel(
+    GrafanaPanel(
         "How jobs ended", "table",
         "select case status when 1 then 'completed' when 0 then 'failed' when 5 then 'cancelled' end"
         f" as ended, state, count(*) as jobs {FROM_SUBMITTED} group by all order by jobs desc",
     ),
 )  # fmt: skip
 
-PANELS: Final[Mapping[Source, Sequence[Panel]]] = {"prometheus": PROMETHEUS, "duckdb": DUCKDB}
+PANELS: Final[Mapping[Source, Sequence[GrafanaPanel]]] = {"prometheus": PROMETHEUS, "duckdb": DUCKDB}
 
 
 def dashboard(source: Source, title: str = "Jobs of the cluster") -> str:
@@ -186,7 +186,7 @@ def _grid(x: int, y: int, width: int, height: int) -> dict[str, int]:
     return {"x": x, "y": y, "w": width, "h": height}
 
 
-def _panel(source: Source, panel: Panel, number: int) -> dict[str, Any]:
+def _panel(source: Source, panel: GrafanaPanel, number: int) -> dict[str, Any]:
     datasource = _datasource(source)
     asked: dict[str, Any] = {"refId": "A", "datasource": datasource}
     if source == "prometheus":

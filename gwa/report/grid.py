@@ -96,7 +96,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Grid:
+class TableView:
     """A table, ready to be placed."""
 
     heads: tuple[Head, ...]
@@ -108,7 +108,7 @@ class Grid:
         return any(head.is_minor for head in self.heads)
 
 
-def grid(block: Table | FactTable, write: Writer, numeral: Callable[[str], str] = str) -> Grid:
+def grid(block: Table | FactTable, write: Writer, numeral: Callable[[str], str] = str) -> TableView:
     """
     Return the table *block* as it is read.
 
@@ -123,7 +123,7 @@ def grid(block: Table | FactTable, write: Writer, numeral: Callable[[str], str] 
     bars = next((place for place in _by_magnitude(columns) if not heads[place].is_minor), None)
     if bars is not None and not any(cell.shade is not None for cell in written[bars]):
         written[bars] = _with_bars(written[bars])
-    return Grid(heads, tuple(zip(*written, strict=True)))
+    return TableView(heads, tuple(zip(*written, strict=True)))
 
 
 def numeric(table: Table) -> list[bool]:

@@ -20,7 +20,7 @@ MAX_BARS: Final = 12
 
 
 @dataclass(frozen=True)
-class Chapter:
+class PageChapter:
     """Sections under a title; *is_folded* if they are opened on demand."""
 
     id: str
@@ -30,22 +30,22 @@ class Chapter:
 
 
 @dataclass(frozen=True)
-class Layout:
+class SectionLayout:
     """The rows of a section that are in view, and those that are opened on demand."""
 
-    main: list["Row"]
-    more: list["Row"]
+    main: list["BlockRow"]
+    more: list["BlockRow"]
 
 
 @dataclass(frozen=True)
-class Row:
+class BlockRow:
     """A pair of figures beside each other, three of them, or any block alone."""
 
     shape: Literal["wide", "pair", "triple"]
     blocks: tuple[Block, ...]
 
 
-def chapters(report: Report) -> list[Chapter]:
+def chapters(report: Report) -> list[PageChapter]:
     """
     Return the sections that say something by chapter, in order, without those at the head of the page.
 
@@ -59,7 +59,7 @@ def chapters(report: Report) -> list[Chapter]:
             found.setdefault(section.chapter or section.title, []).append(section)
     others = [section for section in report.sections if not _is_aside(report, section)]
     return [
-        Chapter(
+        PageChapter(
             f"chapter-{slug(name)}",
             name,
             tuple(sections),
@@ -90,11 +90,11 @@ def _stands_aside(report: Report, sections: Sequence[Section]) -> bool:
 
 def rows_by_section(
     report: Report,
-    parts: Sequence[Chapter],
+    parts: Sequence[PageChapter],
     drawings: Mapping[str, str],
     said: Mapping[str, Sequence[str]],
     in_view: Collection[str] = (),
-) -> dict[str, Layout]:
+) -> dict[str, SectionLayout]:
     """
     Return the rows of each section; one that stands aside in a chapter that is open is folded itself.
 
@@ -105,7 +105,7 @@ def rows_by_section(
     rows = {}
     for section in report.sections:
         if section.is_on_top:
-            rows[section.id] = Layout(layout(section.blocks, drawings, 3), [])
+            rows[section.id] = SectionLayout(layout(section.blocks, drawings, 3), [])
             continue
         is_folded = section.id in beside and _is_aside(report, section)
         above = (*said.get(section.id, ()), *in_view)
@@ -124,12 +124,12 @@ def _is_aside(report: Report, section: Section) -> bool:
     return section.view == "modeller" or bool(report.explorer and section.id in report.explorer.aside)
 
 
-def _folded(blocks: Sequence[Block], drawings: Mapping[str, str]) -> Layout:
+def _folded(blocks: Sequence[Block], drawings: Mapping[str, str]) -> SectionLayout:
     """Return *blocks* with warnings, files and what one acts on in view; notes only beside a file."""
     has_file = any(isinstance(block, Attachment) for block in blocks)
     aside = [one for one in blocks if isinstance(one, Note) and one.level == "info" and not has_file]
     shown = _layout([one for one in blocks if one not in aside], None, drawings)
-    return Layout(shown.main, [*layout(aside, drawings), *shown.more])
+    return SectionLayout(shown.main, [*layout(aside, drawings), *shown.more])
 
 
 def slug(title: str) -> str:
@@ -142,7 +142,7 @@ def slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
-def main_and_more(blocks: Sequence[Block], drawings: Mapping[str, str]) -> Layout:
+def main_and_more(blocks: Sequence[Block], drawings: Mapping[str, str]) -> SectionLayout:
     """
     Return *blocks* in view, and all others.
 
@@ -151,10 +151,10 @@ def main_and_more(blocks: Sequence[Block], drawings: Mapping[str, str]) -> Layou
     return _layout(blocks, main_block(blocks), drawings)
 
 
-def _layout(blocks: Sequence[Block], main: Block | None, drawings: Mapping[str, str]) -> Layout:
+def _layout(blocks: Sequence[Block], main: Block | None, drawings: Mapping[str, str]) -> SectionLayout:
     """Return the rows of *blocks*, among them the *main* one, that are in view, and the others."""
     visible = [(block, block is main or _is_in_view(block)) for block in blocks if not _is_hidden(block)]
-    return Layout(
+    return SectionLayout(
         layout([block for block, is_shown in visible if is_shown], drawings),
         layout([block for block, is_shown in visible if not is_shown], drawings),
     )
@@ -177,19 +177,19 @@ def _is_hidden(block: Block) -> bool:
     return isinstance(block, Facts) and not block.listed
 
 
-def layout(blocks: Sequence[Block], drawings: Mapping[str, str], most: int = 2) -> list[Row]:
+def layout(blocks: Sequence[Block], drawings: Mapping[str, str], most: int = 2) -> list[BlockRow]:
     """Return *blocks* in rows: narrow figures that follow each other stand in pairs, or three of *most* 3."""
-    rows: list[Row] = []
+    rows: list[BlockRow] = []
     for narrow, group in groupby(blocks, key=lambda block: _narrow(block, drawings)):
         run = list(group)
         if not narrow:
-            rows.extend(Row("wide", (block,)) for block in run)
+            rows.extend(BlockRow("wide", (block,)) for block in run)
             continue
         if len(run) == most == 3:  # noqa: PLR2004 - pairs would leave one alone
-            rows.append(Row("triple", tuple(run)))
+            rows.append(BlockRow("triple", tuple(run)))
             continue
         pairs = [tuple(run[start : start + 2]) for start in range(0, len(run), 2)]
-        rows.extend(Row("pair" if len(pair) > 1 else "wide", pair) for pair in pairs)
+        rows.extend(BlockRow("pair" if len(pair) > 1 else "wide", pair) for pair in pairs)
     return rows
 
 

@@ -32,7 +32,7 @@ INFINITE: Final = "+Inf"
 
 
 @dataclass(frozen=True)
-class Distribution:
+class Histogram:
     """
     A histogram called *name*, whose *series* are by their labels: how many values are up to each border.
 
@@ -54,7 +54,7 @@ class Counter:
     series: Mapping[tuple[tuple[str, str], ...], float]
 
 
-Watched = Sequence[Distribution | Counter]
+Watched = Sequence[Histogram | Counter]
 
 
 @dataclass
@@ -91,11 +91,11 @@ def exposition(facts: Iterable[Fact], trace: str, watched: Watched = ()) -> str:
     lines = [line for name, metric in metrics.items() for line in _lines(name, metric)]
     for one in watched:
         if one.series:
-            lines += _histogram(one, trace) if isinstance(one, Distribution) else _counter(one, trace)
+            lines += _histogram(one, trace) if isinstance(one, Histogram) else _counter(one, trace)
     return "".join(f"{line}\n" for line in lines)
 
 
-def _histogram(of: Distribution, trace: str) -> Iterator[str]:
+def _histogram(of: Histogram, trace: str) -> Iterator[str]:
     """Yield the lines of a histogram; a bucket has all values up to its border."""
     name = _name(of.name)
     yield from _head(name, of.help, "histogram")

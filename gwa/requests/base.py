@@ -7,7 +7,7 @@ from gwa.analysis.base import Analysis
 from gwa.util import plugins
 
 
-class Chapter(Enum):
+class RequestChapter(Enum):
     """The chapters of the report on requests, in order."""
 
     TRACE = "Trace and data quality"
@@ -21,7 +21,7 @@ class Chapter(Enum):
 def request_analyses() -> tuple[Analysis, ...]:
     """Return all analyses of requests in the order of the report: by chapter, then *order*, then name."""
     found = plugins.instances("gwa.requests.sections", Analysis)
-    chapters: list[Enum] = list(Chapter)
+    chapters: list[Enum] = list(RequestChapter)
     return tuple(sorted(found, key=lambda one: (chapters.index(one.chapter), one.order, one.id)))
 
 

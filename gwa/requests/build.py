@@ -5,7 +5,7 @@ from collections.abc import Collection
 from gwa.analysis.build import reproduction
 from gwa.report.document import Fact, Report
 from gwa.requests.base import request_analyses
-from gwa.requests.measured import Extent
+from gwa.requests.measured import SubmissionSpan
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
 from gwa.words.formatting import date_range
@@ -34,7 +34,7 @@ def build_requests(
             sections.append(one.section(store) if strict else one.attempt(store))
             bar.advance()
     zone = None if store.system.relative else store.system.timezone.key
-    extent = Extent.of(store)
+    extent = SubmissionSpan.of(store)
     return Report(
         Verbatim(store.system.name or name),
         Verbatim(name if store.system.name else ""),

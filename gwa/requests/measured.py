@@ -49,14 +49,14 @@ from ranked
 
 
 @dataclass(frozen=True)
-class Extent:
+class SubmissionSpan:
     """When the *first* and the *last* request were submitted, in seconds."""
 
     first: float
     last: float
 
     @classmethod
-    def of(cls, store: Store) -> "Extent":
+    def of(cls, store: Store) -> "SubmissionSpan":
         """Return that of all requests."""
         return cls(*store.row("select min(submit_time), max(submit_time) from requests"))
 
@@ -70,7 +70,7 @@ class Extent:
         return math.floor(self.seconds / length)
 
 
-def requests_per(store: Store, extent: Extent, length: int) -> Sample:
+def requests_per(store: Store, extent: SubmissionSpan, length: int) -> Sample:
     """Return the numbers of requests in intervals of a *length* in seconds, empty ones included."""
     complete = extent.intervals(length)
     query = PER_INTERVAL.format(first=extent.first, length=length, complete=complete)

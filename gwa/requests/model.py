@@ -14,7 +14,7 @@ from gwa.errors import ModelError
 from gwa.models.draws import block_sizes
 from gwa.models.knots import Knots
 from gwa.models.parameters import Parameters, Quantity, positive, share
-from gwa.requests.measured import Extent, rank_correlation
+from gwa.requests.measured import SubmissionSpan, rank_correlation
 from gwa.statistics.sample import Floats
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
@@ -117,7 +117,7 @@ class Clock(Parameters):
         return f"{begun} + ({hours} - {hour}) * {widths}[{hour} + 1]"
 
     @classmethod
-    def fit(cls, store: Store, extent: Extent) -> Self:
+    def fit(cls, store: Store, extent: SubmissionSpan) -> Self:
         """Fit the cycle to the requests in each of its hours, over the time that the trace has of it."""
         hours = next(count for least, count in CYCLES.items() if extent.seconds >= least)
         if hours == 1:
@@ -134,7 +134,7 @@ class Clock(Parameters):
 
 
 @dataclass(frozen=True)
-class Kind(Parameters):
+class RequestKind(Parameters):
     """
     Requests of one model and service: curves of their quantities, and how these go together.
 
@@ -229,7 +229,7 @@ class RequestModel(Parameters):
         Quantity("variances of what is forgotten in 1, 10, 100, 1,000 and 10,000 gaps", "", 0.0, 1.0),
     ]
     clock: Clock
-    kinds: tuple[Kind, ...]
+    kinds: tuple[RequestKind, ...]
 
     name: ClassVar[str] = "requests"
     title: ClassVar[str] = "requests in virtual time, tokens by a copula"
@@ -247,7 +247,7 @@ class RequestModel(Parameters):
     @classmethod
     def fit(cls, store: Store) -> Self:
         """Fit the model; raise `ModelError` for too few requests, or for requests that all arrive at once."""
-        requests, extent = store.account.jobs, Extent.of(store)
+        requests, extent = store.account.jobs, SubmissionSpan.of(store)
         if requests < MINIMUM_REQUESTS or not extent.seconds:
             raise ModelError(
                 f"requests: {requests} requests in {extent.seconds:g} s, expected at least"
@@ -323,17 +323,17 @@ def _memory(store: Store, table: str) -> tuple[float, ...]:
     return tuple((variances / max(float(variances.sum()), 1.0) * (1 - 1e-9)).tolist())
 
 
-def _kinds(store: Store, requests: int) -> Iterator[Kind]:
+def _kinds(store: Store, requests: int) -> Iterator[RequestKind]:
     """Yield the kinds of requests, the most frequent first, and last the others together."""
     found = store.rows(KINDS.format(most=MAXIMUM_KINDS))
     conditions = []
     for model, service, count in found:
         where = f"{_is('model', model)} and {_is('service', service)}"
         conditions.append(f"({where})")
-        yield Kind.fit(store, where, count / requests, model or "", service or "")
+        yield RequestKind.fit(store, where, count / requests, model or "", service or "")
     others = requests - sum(count for *_, count in found)
     if others:
-        yield Kind.fit(store, f"not ({' or '.join(conditions)})", others / requests, "", "")
+        yield RequestKind.fit(store, f"not ({' or '.join(conditions)})", others / requests, "", "")
 
 
 def _is(column: str, name: str | None) -> str:

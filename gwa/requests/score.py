@@ -7,7 +7,7 @@ from typing import Final
 from gwa.evaluation.measure import DIFFERENCE, KS, RATIO, Distance, Statistic
 from gwa.requests.measured import (
     SUCCESSIVE,
-    Extent,
+    SubmissionSpan,
     dispersion,
     gaps,
     rank_correlation,
@@ -29,7 +29,7 @@ class RequestMeasure:
 
 
 @dataclass(frozen=True)
-class Line:
+class RequestScoreLine:
     """A measure of two traces: of samples the medians are shown."""
 
     measure: str
@@ -46,13 +46,13 @@ def _sample(name: str) -> Callable[[Store], Sample | None]:
 
 def _per_hour(store: Store) -> float | None:
     """Return the requests an hour, from the first to the last."""
-    extent = Extent.of(store)
+    extent = SubmissionSpan.of(store)
     return store.account.jobs / extent.seconds * HOUR if extent.seconds else None
 
 
 def _dispersion(length: int) -> Callable[[Store], float | None]:
     def measured(store: Store) -> float | None:
-        extent = Extent.of(store)
+        extent = SubmissionSpan.of(store)
         return dispersion(requests_per(store, extent, length)) if extent.intervals(length) > 1 else None
 
     return measured
@@ -83,12 +83,16 @@ def statistics_of(store: Store) -> list[Statistic | None]:
     return [None if isinstance(one, Sample) and not one.n else one for one in found]
 
 
-def score_requests(real: Sequence[Statistic | None], synthetic: Sequence[Statistic | None]) -> list[Line]:
+def score_requests(
+    real: Sequence[Statistic | None], synthetic: Sequence[Statistic | None]
+) -> list[RequestScoreLine]:
     """Return a line for each measure of two traces, of which `statistics_of` is given."""
     lines = []
     for measure, one, other in zip(MEASURES, real, synthetic, strict=True):
         distance = None if one is None or other is None else measure.distance(one, other)
-        lines.append(Line(measure.id, _shown(one), _shown(other), measure.distance.name, distance))
+        lines.append(
+            RequestScoreLine(measure.id, _shown(one), _shown(other), measure.distance.name, distance)
+        )
     return lines
 
 

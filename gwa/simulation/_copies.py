@@ -8,7 +8,7 @@ from gwa.simulation._chart import learn, plan, show_running
 from gwa.simulation._heaps import pop, push
 from gwa.simulation._state import Rules, State
 from gwa.simulation.jobs import NONE
-from gwa.simulation.scheduling import Place
+from gwa.simulation.scheduling import Placement
 from gwa.util.compiled import jit
 
 Events = list[tuple[float, int]]
@@ -52,7 +52,7 @@ def end(state: State, rules: Rules, place: int, now: float) -> None:
     task.cluster, task.processor = processor.cluster, place
     if rules.learns and now > processor.since:
         cluster.believed = task.run / (now - processor.since)
-    if rules.place == Place.EARLIEST:
+    if rules.place == Placement.EARLIEST:
         learn(state, place)
     copy, task.newest = task.newest, NONE
     while copy != NONE:
@@ -92,7 +92,7 @@ def send(state: State, rules: Rules, number: int, place: int, now: float, events
     task, cluster = state.tasks[number], state.clusters[place]
     if cluster.free > 0:
         start(state, rules, number, place, now, events)
-        if rules.place == Place.EARLIEST:
+        if rules.place == Placement.EARLIEST:
             state.processors[task.processor].ready = now + task.believed / cluster.believed
             cluster.row = NONE
         return

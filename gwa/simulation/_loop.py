@@ -15,7 +15,7 @@ from gwa.simulation._copies import Events, end, send, start, start_sent
 from gwa.simulation._heaps import pop, push
 from gwa.simulation._state import Rules, State
 from gwa.simulation.jobs import NONE
-from gwa.simulation.scheduling import Place, earliest, fastest, in_turn
+from gwa.simulation.scheduling import Placement, earliest, fastest, in_turn
 from gwa.simulation.selection import Which, Whose, choose
 from gwa.util.compiled import jit
 
@@ -33,7 +33,7 @@ def run_events(state: State, rules: Rules, period: float, horizon: float) -> Non
         if now > horizon or now == np.inf:
             break
         _end_due(state, rules, now, events)
-        if rules.place == Place.EARLIEST:
+        if rules.place == Placement.EARLIEST:
             start_sent(state, rules, now, events)
         next_look = _monitor(state, period, next_look, now)
         first_new = arrived
@@ -113,7 +113,7 @@ def _serve_all(state: State, rules: Rules, now: float, events: Events) -> None:
 def _serve(state: State, rules: Rules, chosen: int, now: float, events: Events) -> None:
     """Give eligible tasks away while there are some, and somewhere for them."""
     manager = state.managers[chosen]
-    while rules.place == Place.EARLIEST or _sees_idle(state, chosen):
+    while rules.place == Placement.EARLIEST or _sees_idle(state, chosen):
         if manager.eligible == NONE:
             _select(state, rules, chosen, now)
         if manager.eligible == NONE:
@@ -165,9 +165,9 @@ def _place(state: State, rules: Rules, chosen: int, number: int, now: float) -> 
     """Return the cluster for a task."""
     manager = state.managers[chosen]
     clusters: Any = state.clusters[manager.low : manager.high]
-    if rules.place == Place.FASTEST:
+    if rules.place == Placement.FASTEST:
         return int(manager.low + fastest(clusters.seen, clusters.believed))
-    if rules.place == Place.IN_TURN:
+    if rules.place == Placement.IN_TURN:
         manager.last_cluster = in_turn(clusters.seen, manager.last_cluster)
         return int(manager.low + manager.last_cluster)
     for place in range(manager.low, manager.high):

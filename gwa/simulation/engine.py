@@ -17,7 +17,7 @@ from gwa.simulation._state import TASK, Rules, State, borrowed, new_state
 from gwa.simulation.architectures import architecture as architecture_called
 from gwa.simulation.grid import Grid
 from gwa.simulation.jobs import Floats, Integers
-from gwa.simulation.scheduling import Information, Place, Scheduler, scheduler
+from gwa.simulation.scheduling import Information, Placement, Scheduler, scheduler
 from gwa.simulation.selection import selection as selection_called
 from gwa.simulation.tasks import Tasks
 from gwa.util.compiled import is_worth_compiling, jit
@@ -82,7 +82,7 @@ def simulate(  # noqa: PLR0913 - what an experiment varies
         structure.flocks,
         int(choice.whose),
         int(choice.which),
-        int(Place.IN_TURN if structure.pulls else policy.place),
+        int(Placement.IN_TURN if structure.pulls else policy.place),
         policy.replicas,
         policy.resources is Information.HISTORICAL,
     )

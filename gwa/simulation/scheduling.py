@@ -40,7 +40,7 @@ class Information(Enum):
 K, H, U = Information
 
 
-class Place(IntEnum):
+class Placement(IntEnum):
     """Where the next task goes."""
 
     FASTEST = 0
@@ -71,25 +71,29 @@ class Scheduler:
     resources: Information
     tasks: Information
     order: Callable[[Floats], Floats]
-    place: Place
+    place: Placement
     replicas: int = 0
 
 
 _SCHEDULERS: Final = {
     "ECT": Scheduler(
-        "each task where it completes earliest, queues included", K, K, as_submitted, Place.EARLIEST
+        "each task where it completes earliest, queues included", K, K, as_submitted, Placement.EARLIEST
     ),
-    "FPLT": Scheduler("the largest task to the fastest idle processor", K, K, largest_first, Place.FASTEST),
-    "RR": Scheduler("tasks as they come, and a replica of each", U, U, as_submitted, Place.IN_TURN, 1),
-    "WQR-x": Scheduler("tasks as they come, and x replicas of each", U, U, as_submitted, Place.IN_TURN),
+    "FPLT": Scheduler(
+        "the largest task to the fastest idle processor", K, K, largest_first, Placement.FASTEST
+    ),
+    "RR": Scheduler("tasks as they come, and a replica of each", U, U, as_submitted, Placement.IN_TURN, 1),
+    "WQR-x": Scheduler("tasks as they come, and x replicas of each", U, U, as_submitted, Placement.IN_TURN),
     "DFPLT": Scheduler(
-        "the largest task to the processor that was fastest", H, K, largest_first, Place.FASTEST
+        "the largest task to the processor that was fastest", H, K, largest_first, Placement.FASTEST
     ),
-    "ECT-P": Scheduler("ECT, by predicted run times", K, H, as_submitted, Place.EARLIEST),
+    "ECT-P": Scheduler("ECT, by predicted run times", K, H, as_submitted, Placement.EARLIEST),
     "STFR": Scheduler(
-        "the shortest task first, and a replica of each", U, K, shortest_first, Place.IN_TURN, 1
+        "the shortest task first, and a replica of each", U, K, shortest_first, Placement.IN_TURN, 1
     ),
-    "FPF": Scheduler("tasks as they come, to the fastest idle processor", K, U, as_submitted, Place.FASTEST),
+    "FPF": Scheduler(
+        "tasks as they come, to the fastest idle processor", K, U, as_submitted, Placement.FASTEST
+    ),
 }
 
 SCHEDULERS: Final = {

@@ -78,7 +78,7 @@ class SpectrumFit:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class FittedSpectra:
     """
     Four spectra fitted to one series, a share of whose ordinates is *independent* (`_independent`).
 
@@ -109,8 +109,8 @@ class Dependence:
     """The verdict on a series, and the comparisons of its *counts* and of their *roots* that it rests on."""
 
     verdict: Verdict
-    counts: Comparison
-    roots: Comparison
+    counts: FittedSpectra
+    roots: FittedSpectra
 
 
 def dependence(counts: ArrayLike, hours: ArrayLike | None = None) -> Dependence:
@@ -136,7 +136,7 @@ def dependence(counts: ArrayLike, hours: ArrayLike | None = None) -> Dependence:
     return Dependence(whole.verdict if _agree(whole, roots, x.size) else "undecided", whole, roots)
 
 
-def _agree(whole: Comparison, roots: Comparison, hours: int) -> bool:
+def _agree(whole: FittedSpectra, roots: FittedSpectra, hours: int) -> bool:
     """
     Whether two comparisons have the same verdict and, where that is one memory time, about the same one.
 
@@ -148,7 +148,7 @@ def _agree(whole: Comparison, roots: Comparison, hours: int) -> bool:
     return bool(times.max() <= _SAME_MEMORY * times.min())
 
 
-def compare(series: ArrayLike, hours: ArrayLike | None = None) -> Comparison:
+def compare(series: ArrayLike, hours: ArrayLike | None = None) -> FittedSpectra:
     """
     Return the four spectra fitted to an hourly *series* and the verdict of their likelihoods.
 
@@ -175,7 +175,7 @@ def compare(series: ArrayLike, hours: ArrayLike | None = None) -> Comparison:
     spectrum = banded(without_weekly_profile(x, profile, hour))
     fits = _fits(spectrum)
     first, second = (_memory_time(fits["two_memories"], place) for place in (2, 4))
-    comparison = Comparison(
+    comparison = FittedSpectra(
         "undecided",
         _memory_time(fits["one_memory"], 2),
         (min(first, second), max(first, second)),
@@ -184,10 +184,10 @@ def compare(series: ArrayLike, hours: ArrayLike | None = None) -> Comparison:
         fits,
         _independent(profile),
     )
-    return Comparison(**{**vars(comparison), "verdict": _verdict(comparison)})
+    return FittedSpectra(**{**vars(comparison), "verdict": _verdict(comparison)})
 
 
-def _verdict(found: Comparison) -> Verdict:
+def _verdict(found: FittedSpectra) -> Verdict:
     """
     Return what the likelihoods say: what is there rests on evidence, what is not there on no advantage.
 

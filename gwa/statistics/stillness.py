@@ -32,7 +32,7 @@ _RELEASE: Final = 0.08
 """The share of waiting users of whom a job starts by chance within half an hour of any moment."""
 
 
-class Run(NamedTuple):
+class EmptyRun(NamedTuple):
     """Empty hours from *first* to *after*, which is not empty, and the *probability* of any such run."""
 
     first: int
@@ -42,7 +42,7 @@ class Run(NamedTuple):
 
 def unlikely_runs(
     is_empty: Flags, hour_of_week: Ints, *, level: float = 0.001, minimum: int = 2
-) -> list[Run]:
+) -> list[EmptyRun]:
     """
     Return the runs of empty hours that are too long for chance, in the order of time.
 
@@ -66,7 +66,7 @@ def unlikely_runs(
         others = chain.without(hour_of_week[first:after])
         probability = others.probability(hour_of_week[first:after]) * len(is_empty)
         if probability <= level:
-            unlikely.append(Run(first, after, probability))
+            unlikely.append(EmptyRun(first, after, probability))
             chain = others
     return sorted(unlikely)
 

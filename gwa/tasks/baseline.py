@@ -1,8 +1,8 @@
 """
 Baselines: forecasts of the jobs of a test by what was known before, to compare others with.
 
-A baseline is a function under `baseline`, which forecasts the test of a `Problem`. It sees the columns of all
-jobs, and the labels of those for training and validation; those of the test are nan.
+A baseline is a function under `baseline`, which forecasts the test of a `BaselineProblem`. It sees the columns
+of all jobs, and the labels of those for training and validation; those of the test are nan.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ SEED: Final = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class BaselineProblem:
     """
     A *task* for a baseline: its *columns* by name, the *split* and the *labels* of its rows.
 
@@ -52,7 +52,7 @@ class Problem:
         return found
 
 
-Forecaster = Callable[[Problem], Floats | None]
+Forecaster = Callable[[BaselineProblem], Floats | None]
 """Returns three quantiles or one probability of each row of the test; None if it has nothing to go by."""
 
 
@@ -94,7 +94,7 @@ def baselines() -> tuple[Baseline, ...]:
     return tuple(plugins.instances("gwa.tasks.baselines", Baseline, "gwa.baselines"))
 
 
-def around(problem: Problem, middle: Floats) -> Floats:
+def around(problem: BaselineProblem, middle: Floats) -> Floats:
     """
     Return quantiles of the test around the *middle* forecast of each row, by its errors in validation.
 

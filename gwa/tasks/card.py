@@ -49,7 +49,7 @@ NOTES: Final = (
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class TaskDescription:
     """What is known of a *task* that was made of the trace called *title*."""
 
     task: Task
@@ -62,7 +62,7 @@ class Facts:
     scores: Mapping[str, Mapping[str, Any]]
 
 
-def card(store: Store, facts: Facts, folder: Path) -> dict[str, Any]:
+def card(store: Store, facts: TaskDescription, folder: Path) -> dict[str, Any]:
     """Return the card of the task whose files are in *folder*."""
     task = facts.task
     files = sorted(folder.rglob("*.parquet"))
@@ -81,7 +81,7 @@ def card(store: Store, facts: Facts, folder: Path) -> dict[str, Any]:
     }
 
 
-def readme(facts: Facts) -> str:
+def readme(facts: TaskDescription) -> str:
     """Return what the card says, for people."""
     task = facts.task
     counts = ", ".join(f"{split} {facts.chosen.count(split):,}" for split in SPLITS)
@@ -116,7 +116,7 @@ def readme(facts: Facts) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _own(store: Store, facts: Facts) -> dict[str, Any]:
+def _own(store: Store, facts: TaskDescription) -> dict[str, Any]:
     """Return what Croissant has no words for."""
     task, chosen = facts.task, facts.chosen
     return {
@@ -188,7 +188,7 @@ def _splits() -> dict[str, Any]:
     return {**_record_set(SPLIT_SET, fields, "name", dataType="cr:Split"), "data": data}
 
 
-def _rows(facts: Facts) -> dict[str, Any]:
+def _rows(facts: TaskDescription) -> dict[str, Any]:
     fields = [_field("features", name, meaning, FEATURES) for name, meaning in {**KEYS, **MEANING}.items()]
     said = f"{facts.chosen.rows.size} jobs, what was known of each at its submission"
     return {**_record_set("features", fields), "description": said}

@@ -13,8 +13,8 @@ from gwa.errors import ArgumentError, TraceError
 from gwa.evaluation.prediction import WaitingJobs, predictors
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store
-from gwa.tasks.baseline import Problem, baselines
-from gwa.tasks.card import Facts, card, readme
+from gwa.tasks.baseline import BaselineProblem, baselines
+from gwa.tasks.card import TaskDescription, card, readme
 from gwa.tasks.features import features
 from gwa.tasks.folder import (
     BASELINES,
@@ -50,7 +50,7 @@ FOLD: Final = re.compile(r"fold-[1-9][0-9]*")
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeTask:
     """
     A task that was made: the *name* of its folder, *jobs* of each split, and baselines that are *missing*.
 
@@ -63,10 +63,10 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MadeTasks:
     """The tasks that were *made*, and sentences on why others were not."""
 
-    made: tuple[Made, ...]
+    made: tuple[MadeTask, ...]
     left_out: tuple[str, ...]
 
 
@@ -78,7 +78,7 @@ def make(
     progress: Progress = SILENT,
     *,
     parts: int = 1,
-) -> Outcome:
+) -> MadeTasks:
     """
     Make the tasks of the trace called *title* in *store*, those called *only* if any, as a new *folder*.
 
@@ -108,9 +108,9 @@ def make(
         made = []
         for name, (task, rows) in possible.items():
             counts, missing = _make(task, store, title, jobs, rows, columns, part / name, unchanged)
-            made.append(Made(name, counts, missing))
+            made.append(MadeTask(name, counts, missing))
             step.advance()
-    return Outcome(tuple(made), left_out)
+    return MadeTasks(tuple(made), left_out)
 
 
 def is_made(folder: Path) -> bool:
@@ -169,7 +169,7 @@ def _make(  # noqa: PLR0913, PLR0917 - all that a task is made of
         inside = chosen.split == split
         write_table({KEY: key[inside], "label": labels[inside]}, folder / name)
     missing = _write_baselines(_problem(task, store, jobs, chosen, of_rows), folder)
-    facts = Facts(task, title, chosen, of_rows, unchanged, planted, missing, _scores(folder))
+    facts = TaskDescription(task, title, chosen, of_rows, unchanged, planted, missing, _scores(folder))
     text = json.dumps(card(store, facts, folder), indent=1, ensure_ascii=False)
     (folder / CARD).write_text(text + "\n", encoding="utf-8")
     (folder / README).write_text(readme(facts), encoding="utf-8")
@@ -197,12 +197,12 @@ def _narrowed(name: str, values: Floats) -> "pa.Array":
 
 def _problem(
     task: Task, store: Store, jobs: SubmittedJobs, chosen: Chosen, columns: dict[str, Floats]
-) -> Problem:
+) -> BaselineProblem:
     """Return what the baselines are asked; the labels of the test are not in it."""
     learnt = (chosen.split == "train") | (chosen.split == "valid")
     labels = np.where(learnt, jobs.outcomes[task.name][chosen.rows], np.nan)
     bound = _bounds(store, jobs)[chosen.rows] if task.at_start else np.full(labels.size, np.nan)
-    return Problem(task, columns, chosen.split, labels, bound)
+    return BaselineProblem(task, columns, chosen.split, labels, bound)
 
 
 def _bounds(store: Store, jobs: SubmittedJobs) -> Floats:
@@ -215,7 +215,7 @@ def _bounds(store: Store, jobs: SubmittedJobs) -> Floats:
     return np.where(same, found[place], np.nan)
 
 
-def _write_baselines(problem: Problem, folder: Path) -> tuple[str, ...]:
+def _write_baselines(problem: BaselineProblem, folder: Path) -> tuple[str, ...]:
     """Write the forecast of each baseline into *folder*; return sentences on those that are missing."""
     missing = []
     rows = problem.rows("test")

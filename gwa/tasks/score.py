@@ -37,7 +37,7 @@ def score(folder: TaskFolder, forecast: Floats) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Place:
+class RankedEntry:
     """
     The *rank* of an entry called *name*: the *ratio* of its loss to that of the train median, its interval.
 
@@ -55,7 +55,7 @@ class Place:
     holds: int | None
 
 
-def leaderboard(folders: Sequence[Path]) -> list[Place]:
+def leaderboard(folders: Sequence[Path]) -> list[RankedEntry]:
     """
     Rank the forecasts in *folders* of one task, of a trace each, the best first.
 
@@ -80,13 +80,13 @@ def leaderboard(folders: Sequence[Path]) -> list[Place]:
     rank, ratio = _ranks(ratios, draws).tolist(), np.exp(ratios).tolist()
     low, high = np.quantile(np.exp(draws), INTERVAL, axis=0).tolist()
     ranked = [
-        Place(rank[i], name, ratio[i], low[i], high[i], *_record(pairs, name))
+        RankedEntry(rank[i], name, ratio[i], low[i], high[i], *_record(pairs, name))
         for i, name in enumerate(everywhere)
     ]
     others = sorted(set().union(*entries) - set(everywhere))
     return [
         *sorted(ranked, key=lambda place: (place.rank or 0, place.ratio or 0.0, place.name)),
-        *(Place(None, name, None, None, None, *_record(pairs, name)) for name in others),
+        *(RankedEntry(None, name, None, None, None, *_record(pairs, name)) for name in others),
     ]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import gwa
 from gwa.analysis.explorer import explorer as explorer_or_none
-from gwa.breakdown.planes import Column, Table, unpacked
+from gwa.breakdown.planes import PlaneColumn, PlaneTable, unpacked
 from gwa.report.as_json import as_json
 from gwa.report.html import html
 from gwa.report.language import read_language, translated
@@ -30,7 +30,7 @@ def between(page, first, last):
 def tables_of(made):
     """Return the unpacked tables of an explorer."""
     layout = {
-        name: Table(table["rows"], tuple(Column(**column) for column in table["columns"]))
+        name: PlaneTable(table["rows"], tuple(PlaneColumn(**column) for column in table["columns"]))
         for name, table in made.tables.items()
     }
     return unpacked(layout, made.cells)

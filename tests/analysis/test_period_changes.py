@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gwa
-from gwa.analysis.comparison.period_changes import Part, change_statement, period_changes
+from gwa.analysis.comparison.period_changes import PeriodPart, change_statement, period_changes
 from gwa.metrics.interval_values import MEASURES
 from gwa.store.subset import Subset, select
 from tests.conftest import examples
@@ -37,7 +37,7 @@ def months(make_store, counts, waits=None, user=None):
 
 
 def part(store, period):
-    return Part(period, select(store, Subset(period)))
+    return PeriodPart(period, select(store, Subset(period)))
 
 
 COUNTS = [200, 210, 190, 205, 215, 200, 190, 220, 200, 210, 205, 195, 190, 200, 400, 300, 210]

@@ -31,7 +31,7 @@ from gwa.archive.explore import DATED, QUESTIONS
 from gwa.archive.fair import check
 from gwa.archive.link_check import broken_links
 from gwa.archive.server import server
-from gwa.archive.site_state import MARK, SETTLED, Outcome, SiteState
+from gwa.archive.site_state import MARK, SETTLED, BuildOutcome, SiteState
 from gwa.cli.site import command
 from gwa.errors import ArgumentError, DefinitionError, OutputError
 from gwa.formats.registry import all_formats
@@ -596,7 +596,7 @@ def test_a_file_that_changed_within_the_moment_of_a_build_is_looked_at(plain):
 
     assert state.outcome(out) is None, "its time is that of the build"
     mark = settled(out)
-    assert state.outcome(out) == Outcome((), ("made",), (), URL, mark["outcome"]["fair"])
+    assert state.outcome(out) == BuildOutcome((), ("made",), (), URL, mark["outcome"]["fair"])
 
 
 def test_what_is_missing_is_told_without_heavy_libraries(plain):

@@ -3,7 +3,7 @@
 import pytest
 
 from gwa.archive.catalogue import read_catalogue
-from gwa.archive.publish import Withheld, publish
+from gwa.archive.publish import WithheldTrace, publish
 from gwa.formats.convert import convert, convert_anonymized
 from gwa.formats.open import open_trace
 from tests.conftest import HOME
@@ -63,7 +63,7 @@ def test_names_are_refused_unless_the_catalogue_lists_them(tmp_path, site, plant
         queues = [name for (name,) in store.rows(f"from ({names}) where name is not null")]
 
     with pytest.raises(
-        Withheld, match=r"queue_id holds names: .*: gwa anonymize it, list these under names in"
+        WithheldTrace, match=r"queue_id holds names: .*: gwa anonymize it, list these under names in"
     ):
         published(tmp_path, "log.gwf")
     assert published(tmp_path, "log.gwf", f"names = {queues}") <= set(queues)
@@ -72,7 +72,7 @@ def test_names_are_refused_unless_the_catalogue_lists_them(tmp_path, site, plant
 def test_a_log_with_its_names_is_refused_and_published_only_by_demand(tmp_path, site, planted):
     convert(planted, site / "log.gwf", name="slurm")
 
-    with pytest.raises(Withheld, match="user_id holds names"):
+    with pytest.raises(WithheldTrace, match="user_id holds names"):
         published(tmp_path, "log.gwf")
     assert published(tmp_path, "log.gwf", publish_names=True)
 

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
-from gwa.archive.overview import Line, lines
+from gwa.archive.overview import TraceLine, lines
 from gwa.archive.public_traces import public_traces
 from gwa.archive.trace_map import HEIGHT, LARGEST, LEFT, RING, SHADES, SMALLEST, WIDTHS, _length, trace_maps
 
 
 def line(name, **known):
     """Return the line of a trace."""
-    return Line(
+    return TraceLine(
         **{"id": name, "title": name.upper(), "kind": "here", "page": "", "licence": "", "cite": "", **known}
     )
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import gwa
 from gwa.breakdown.breakdown import breakdown
 from gwa.breakdown.charge.rates import EXAMPLE, from_table
-from gwa.breakdown.charge.statements import Given, corrections, statements
+from gwa.breakdown.charge.statements import EarlierStatements, corrections, statements
 from gwa.breakdown.dimensions import by_name
 from gwa.errors import ArgumentError, DefinitionError, TraceError
 from gwa.store.engines.spark_sql import to_spark_sql
@@ -214,7 +214,7 @@ def test_the_largest_share_needs_the_sizes_of_nodes(make_store):
 
 def given_of(made, name="before"):
     """Return statements as if they had been read from a folder."""
-    return Given(name, made.rates, made.parts, made.lines)
+    return EarlierStatements(name, made.rates, made.parts, made.lines)
 
 
 def test_late_jobs_and_changes_become_lines_of_the_next_statement(make_store):
@@ -262,7 +262,7 @@ def test_statements_that_do_not_fit_together_are_refused(make_store):
         statements(empty, rates, "2025-11", [october])
     with pytest.raises(ArgumentError, match=r"a part of which was charged as 2025-10-01\.\.2025-10-05"):
         statements(store, rates, "2025-10", [part])
-    correcting = Given("two", rates, [], list(corrections([], october.lines)))
+    correcting = EarlierStatements("two", rates, [], list(corrections([], october.lines)))
     with pytest.raises(DefinitionError, match="two: corrects 2025-10, expected the statements on it"):
         statements(store, rates, "2025-11", [correcting])
 

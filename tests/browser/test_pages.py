@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from gwa.analysis.by_month import by_month
 from gwa.analysis.comparison.compare import compare
 from gwa.evaluation.experiments.page import report as simulation
-from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.plan import ExperimentPlan
 from gwa.evaluation.experiments.results import ExperimentResults
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.runner import run_all
@@ -53,7 +53,7 @@ def compared(*paths):
 
 
 def simulated(folder):
-    plan = Plan(read_experiment(HOME / "experiments" / "example.toml"))
+    plan = ExperimentPlan(read_experiment(HOME / "experiments" / "example.toml"))
     run_all(plan, RunCache(folder), 1)
     return simulation(ExperimentResults.of(plan, RunCache(folder)))
 

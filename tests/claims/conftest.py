@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gwa.analysis.base import Analysis, Made, analyses
+from gwa.analysis.base import Analysis, MadeWhen, analyses
 from gwa.analysis.finding import FindingRule, rules
 from gwa.report.document import Facts, FactTable
 from gwa.store.account import Account
@@ -62,7 +62,7 @@ def _facts(store: Store, analysis: Analysis) -> dict[str, Any]:
 def _sections() -> dict[str, str]:
     """Return the section that has each fact, as a calm world shows."""
     with _store(random_calm(np.random.default_rng(0))) as store:
-        made = {one.id: _facts(store, one) for one in analyses() if one.made is Made.ALWAYS}
+        made = {one.id: _facts(store, one) for one in analyses() if one.made is MadeWhen.ALWAYS}
     return {name: section for section, facts in made.items() for name in facts} | SOMETIMES
 
 

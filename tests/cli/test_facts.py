@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from prometheus_client.parser import text_string_to_metric_families
 
 import gwa
-from gwa.analysis.base import Made, analyses
+from gwa.analysis.base import MadeWhen, analyses
 from gwa.cli import gwa as program
 from tests.cli.test_cli import SAMPLE
 from tests.program import run
@@ -128,5 +128,7 @@ def test_every_section_with_facts_is_computed_for_every_fact(one):
     }  # fmt: skip
 
     assert one.has_facts("", every=True) == bool(one.facts)
-    assert one.has_facts("") == (bool(one.facts) and usual) == (bool(one.facts) and one.made is Made.ALWAYS)
+    assert (
+        one.has_facts("") == (bool(one.facts) and usual) == (bool(one.facts) and one.made is MadeWhen.ALWAYS)
+    )
     assert all(one.has_facts(name) for name in one.facts)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gwa.evaluation.capacity.windows import QUANTILE, WINDOW, SizeClass, places
+from gwa.evaluation.capacity.windows import QUANTILE, WINDOW, ProcessorRange, places
 from gwa.evaluation.whatif.validation import OFFSET
 from gwa.evaluation.whatif.world import World
 from gwa.util.units import DAY, HOUR
@@ -108,7 +108,7 @@ class Made:
         world = replace(plain, wait=waits(plain))
         return cls(world, asked, waits(replace(plain, capacity=asked)))
 
-    def truth(self, among: SizeClass) -> float:
+    def truth(self, among: ProcessorRange) -> float:
         """Return the true ratio of the 95 % quantiles of waits, the geometric mean over months."""
         rows = [own for own, _ in places(self.world, among)]
         now, then = (

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.chapter6.__main__ import EXPERIMENTS, FIGURES, page
 from benchmarks.chapter6.judging import FINDINGS, judged
-from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.plan import ExperimentPlan
 from gwa.evaluation.experiments.results import ExperimentResults
 from gwa.evaluation.experiments.run import CLASSES, MEASURES
 from gwa.evaluation.experiments.spec import read_experiment
@@ -54,7 +54,7 @@ def tables():
     """Return results that nobody simulated."""
     found = {}
     for name in FIGURES:
-        plan = Plan(read_experiment(EXPERIMENTS / f"{name}.toml").with_repetitions(1))
+        plan = ExperimentPlan(read_experiment(EXPERIMENTS / f"{name}.toml").with_repetitions(1))
         rows = [
             {
                 "run": run.name, **vars(run.variant), **vars(run.policies), "class": size,

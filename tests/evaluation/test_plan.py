@@ -24,12 +24,12 @@ from gwa.evaluation.capacity import words
 from gwa.evaluation.capacity.estimators import ESTIMATORS, joint, no_change, shifted_replay
 from gwa.evaluation.capacity.page import report
 from gwa.evaluation.capacity.price import Price, by_rates
-from gwa.evaluation.capacity.record import Record, band, blocks, held_out, record
+from gwa.evaluation.capacity.record import EstimatorRecord, band, blocks, held_out, record
 from gwa.evaluation.capacity.rule import (
     HALF_WIDTH,
     MINIMUM_WINDOWS,
+    CapacityPlan,
     Forecast,
-    Plan,
     Refusal,
     plan,
     planned,
@@ -39,7 +39,7 @@ from gwa.evaluation.capacity.windows import (
     EVERY,
     MINIMUM_JOBS,
     WINDOW,
-    SizeClass,
+    ProcessorRange,
     Windows,
     backlog,
     large,
@@ -154,7 +154,7 @@ def numbers(value):
         yield from map(float, pd.Series([value]).str.findall(r"\d+(?:\.\d+)?")[0])
 
 
-def refused(found: Plan) -> list[Refusal]:
+def refused(found: CapacityPlan) -> list[Refusal]:
     """Return what is refused of a plan, which is all."""
     outcomes = [one for one in found.outcomes if isinstance(one, Refusal)]
     assert len(outcomes) == len(found.outcomes)
@@ -220,7 +220,7 @@ def test_the_months_seen_are_those_within_the_loads_of_the_log():
 
 def test_a_class_without_jobs_is_refused():
     world = made().world
-    found = plan(world, made().asked, capacity_is_stated=True, classes=[SizeClass(world.capacity)])
+    found = plan(world, made().asked, capacity_is_stated=True, classes=[ProcessorRange(world.capacity)])
     assert [(why.id, why.text) for one in refused(found) for why in one.reasons] == [
         ("waits", "no job that can be replayed is such a job, expected some")
     ]
@@ -293,11 +293,11 @@ def test_waits_that_are_not_recorded_are_unknown_and_not_zero(make_store):
 
 @given(st.integers(1, 9999), st.integers(0, 9999))
 def test_classes_of_sizes_are_read_as_they_are_written(least, more):
-    assert SizeClass.parse(f"{least}") == SizeClass(least)
-    assert SizeClass.parse(f"{least}..{least + more}") == SizeClass(least, least + more)
+    assert ProcessorRange.parse(f"{least}") == ProcessorRange(least)
+    assert ProcessorRange.parse(f"{least}..{least + more}") == ProcessorRange(least, least + more)
     for text in ("0", f"{least + more + 1}..{least}", f"-{least}", f"{least}..", "", "large", "1e3"):
         with pytest.raises(ArgumentError, match="is no class of sizes"):
-            SizeClass.parse(text)
+            ProcessorRange.parse(text)
 
 
 # --- Estimators and their record ---
@@ -381,11 +381,11 @@ def test_a_record_passes_where_windows_can_be_told_and_only_there():
 @pytest.mark.parametrize(
     ("found", "passes"),
     [
-        (Record(30, 24, 5.0, 0.75), True),
-        (Record(30, 23, 5.0, 0.75), False),
-        (Record(30, 24, 5.01, 0.75), False),
-        (Record(30, 24, 5.0, 0.751), False),
-        (Record(30, 30, 1.0, None), False),
+        (EstimatorRecord(30, 24, 5.0, 0.75), True),
+        (EstimatorRecord(30, 23, 5.0, 0.75), False),
+        (EstimatorRecord(30, 24, 5.01, 0.75), False),
+        (EstimatorRecord(30, 24, 5.0, 0.751), False),
+        (EstimatorRecord(30, 30, 1.0, None), False),
     ],
 )
 def test_what_a_record_must_have(found, passes):
@@ -429,8 +429,8 @@ def test_what_needs_no_forecast_is_told_or_said_to_be_unknown(make_store):
 
 
 def test_a_short_wait_is_told_with_the_minute_that_its_ratio_has():
-    base = Forecast(EVERY, 11, 0.5, 30.0, "joint", Record(30, 27, 2.0, 0.5), 0.9)
-    plan_ = Plan(10, 11, (base,), (), 5, 0, 0)
+    base = Forecast(EVERY, 11, 0.5, 30.0, "joint", EstimatorRecord(30, 27, 2.0, 0.5), 0.9)
+    plan_ = CapacityPlan(10, 11, (base,), (), 5, 0, 0)
     long = replace(base, before=1e6)
 
     said, of_long = words.effect(plan_, base), words.effect(plan_, long)
@@ -443,17 +443,17 @@ def test_a_short_wait_is_told_with_the_minute_that_its_ratio_has():
 
 @given(st.floats(0, 3e6), st.floats(0.01, 3))
 def test_a_ratio_that_is_told_of_the_wait_is_that_of_the_wait(before, ratio):
-    found = Forecast(EVERY, 11, ratio, before, "joint", Record(30, 27, 2.0, 0.5), 0.9)
+    found = Forecast(EVERY, 11, ratio, before, "joint", EstimatorRecord(30, 27, 2.0, 0.5), 0.9)
     if found.is_of_wait:
         of_waits = [wait / before for wait in found.after]
         assert of_waits == pytest.approx([found.low, found.ratio, found.high], rel=0.011)
 
 
 def test_one_is_no_more_than_one():
-    none = Refusal(SizeClass(1, 1), 1, ())
-    plan_ = Plan(1, 2, (none,), (), 1, 1, 1)
+    none = Refusal(ProcessorRange(1, 1), 1, ())
+    plan_ = CapacityPlan(1, 2, (none,), (), 1, 1, 1)
 
-    assert words.jobs_of(SizeClass(1, 1)) == "jobs of 1 processor"
+    assert words.jobs_of(ProcessorRange(1, 1)) == "jobs of 1 processor"
     assert words.cost(plan_, Price(Decimal(9))) == "1 more processor would cost 9.00 a year."
     assert "would be with 1 processor instead of 1" in words.sentences(plan_)[0]
     assert list(words.remarks(plan_)) == [
@@ -567,7 +567,7 @@ SEEN = {"LANL-CM5-1994-4.1-cln": 24, "HPC2N-2002-2.1-cln": 44}
 @pytest.mark.parametrize("path", all_logs(), ids=lambda path: path.name.partition(".")[0])
 def test_every_real_log_is_refused_with_its_number(path):
     with package.open(path) as trace:
-        found: Plan = planned(trace.store, "+20%")
+        found: CapacityPlan = planned(trace.store, "+20%")
     months = SEEN.get(path.name.removesuffix(".swf.gz"))
 
     for one in found.outcomes:

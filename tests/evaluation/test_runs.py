@@ -24,7 +24,7 @@ from gwa.cli import main
 from gwa.errors import ArgumentError, OutputError, SimulationError
 from gwa.evaluation.experiments.gantt import gantts
 from gwa.evaluation.experiments.page import report
-from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.plan import ExperimentPlan
 from gwa.evaluation.experiments.results import Estimate, ExperimentResults
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.runner import pieces, run_all
@@ -77,7 +77,7 @@ def gwa(monkeypatch, capsys):
 
 def test_a_row_is_what_a_schedule_says(setup, tmp_path):
     """The reference is a loop over the tasks of the schedule that was kept."""
-    plan = Plan(setup)
+    plan = ExperimentPlan(setup)
     cache = RunCache(tmp_path / "out", schedules=True)
     assert run_all(plan, cache, 1) == len(plan.runs) == 16
     speeds = {0: 1.0, 1: 2.0}
@@ -104,7 +104,7 @@ def test_a_row_is_what_a_schedule_says(setup, tmp_path):
 
 
 def test_a_horizon_leaves_tasks_unfinished(setup, tmp_path):
-    plan = Plan(replace(setup, experiment=replace(setup.experiment, horizon=1.0, repetitions=1)))
+    plan = ExperimentPlan(replace(setup, experiment=replace(setup.experiment, horizon=1.0, repetitions=1)))
     run_all(plan, RunCache(tmp_path / "out"), 1)
     rows = [
         row for row in ExperimentResults.of(plan, RunCache(tmp_path / "out")).rows if row["class"] == "bags"
@@ -115,12 +115,12 @@ def test_a_horizon_leaves_tasks_unfinished(setup, tmp_path):
 
 
 def test_a_run_is_known_by_all_that_it_depends_on_and_by_nothing_else(setup):
-    keys = [run.key for run in Plan(setup).runs]
+    keys = [run.key for run in ExperimentPlan(setup).runs]
     said = setup.experiment
     (workload,) = said.workloads
 
     def changed(**what):
-        return [run.key for run in Plan(replace(setup, experiment=replace(said, **what))).runs]
+        return [run.key for run in ExperimentPlan(replace(setup, experiment=replace(said, **what))).runs]
 
     assert len(set(keys)) == len(keys)
     assert changed(title="Other", about="Other", workloads=(replace(workload, name="other"),)) == keys
@@ -130,7 +130,7 @@ def test_a_run_is_known_by_all_that_it_depends_on_and_by_nothing_else(setup):
 
 
 def test_one_process_or_several_write_the_same_bytes(setup, tmp_path):
-    plan = Plan(setup)
+    plan = ExperimentPlan(setup)
     folders = [tmp_path / "one", tmp_path / "two"]
     for jobs, folder in enumerate(folders, 1):
         assert run_all(plan, RunCache(folder, schedules=True), jobs) == 16
@@ -173,7 +173,7 @@ def test_who_stops_it_loses_nothing_that_was_done(setup, tmp_path, how):
     while any_process_of(process.pid):
         time.sleep(0.01)
     done = {path: path.stat().st_mtime_ns for path in stopped.glob("runs/*.json")}
-    plan = Plan(read_experiment(setup.path))
+    plan = ExperimentPlan(read_experiment(setup.path))
     for folder in (stopped, whole):
         run_all(plan, RunCache(folder), 1)
         ExperimentResults.of(plan, RunCache(folder)).write(folder)
@@ -201,7 +201,7 @@ def any_process_of(group):
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"key": "other", "rows": []}', "\xff"])
 def test_a_result_that_is_not_whole_is_done_again(setup, tmp_path, content):
-    plan = Plan(replace(setup, experiment=replace(setup.experiment, repetitions=1, loads=(0.4,))))
+    plan = ExperimentPlan(replace(setup, experiment=replace(setup.experiment, repetitions=1, loads=(0.4,))))
     cache = RunCache(tmp_path / "out")
     run_all(plan, cache, 1)
     file = tmp_path / "out" / "runs" / f"{plan.runs[1].name}.json"
@@ -243,7 +243,7 @@ def test_a_process_says_what_cannot_be_done(setup, tmp_path):
     text = setup.path.read_text().replace("tasks = 400", "days = 0.0001")
     setup.path.write_text(text)
     with pytest.raises(SimulationError, match="workload w: "):
-        run_all(Plan(read_experiment(setup.path)), RunCache(tmp_path / "out"), 2)
+        run_all(ExperimentPlan(read_experiment(setup.path)), RunCache(tmp_path / "out"), 2)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_a_bad_file_is_said_in_a_line(tmp_path, gwa, text, says):
 
 
 def test_pieces_are_all_runs_once_and_of_one_workload(setup):
-    runs = Plan(setup).runs
+    runs = ExperimentPlan(setup).runs
     for jobs in (1, 2, 3, 8, 50):
         parts = list(pieces(runs, jobs))
         assert [run for part in parts for run in part] == runs
@@ -287,7 +287,7 @@ def test_one_repetition_tells_no_interval():
 
 
 def test_the_page_shows_what_varies(setup, tmp_path):
-    plan = Plan(setup)
+    plan = ExperimentPlan(setup)
     run_all(plan, RunCache(tmp_path / "out"), 1)
     results = ExperimentResults.of(plan, RunCache(tmp_path / "out"))
     page = report(results, gantts(plan, plan.runs[0].name[:12]))
@@ -333,9 +333,9 @@ def test_a_gantt_of_an_unknown_run_is_said(setup):
     with pytest.raises(
         ArgumentError, match="0 runs have a name that begins with 'zz', expected one, such as"
     ):
-        gantts(Plan(setup), "zz")
+        gantts(ExperimentPlan(setup), "zz")
     with pytest.raises(ArgumentError, match="16 runs"):
-        gantts(Plan(setup), "")
+        gantts(ExperimentPlan(setup), "")
 
 
 @pytest.mark.parametrize("name", ["example", "parallel-jobs"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.errors import DefinitionError
-from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.plan import ExperimentPlan
 from gwa.evaluation.experiments.spec import read_experiment
 from tests.conftest import HOME
 
@@ -137,7 +137,7 @@ def test_a_system_in_a_file_of_its_own_is_blamed_by_its_own_name(tmp_path):
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_the_experiments_of_the_project_are_good(path):
-    plan = Plan(read_experiment(path))
+    plan = ExperimentPlan(read_experiment(path))
 
     assert len({run.name for run in plan.runs}) == len(plan.runs)
 
@@ -163,7 +163,10 @@ def test_chapter_6_has_over_1200_runs():
     )
 
     assert (
-        sum(len(Plan(read_experiment(HOME / "experiments" / f"{name}.toml")).runs) for name in names) >= 1200
+        sum(
+            len(ExperimentPlan(read_experiment(HOME / "experiments" / f"{name}.toml")).runs) for name in names
+        )
+        >= 1200
     )
 
 
@@ -215,7 +218,7 @@ def test_the_example_in_the_documentation_is_good(tmp_path):
     path = tmp_path / "readme.toml"
     path.write_text(example)
 
-    assert len(Plan(read_experiment(path)).runs) == 90
+    assert len(ExperimentPlan(read_experiment(path)).runs) == 90
 
 
 CHANGES = """\

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.errors import ModelError, SimulationError
-from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.plan import ExperimentPlan
 from gwa.evaluation.experiments.spec import read_experiment
 from gwa.evaluation.experiments.workloads import GeneratedWorkload, generate_workload
 from tests.conftest import HOME
@@ -24,7 +24,7 @@ def made(tmp_path, body, head=HEAD):
     """Return every variant of the workloads that *body* states, and the plan."""
     path = tmp_path / "test.toml"
     path.write_text(head + body)
-    plan = Plan(read_experiment(path))
+    plan = ExperimentPlan(read_experiment(path))
     return {variant: generate_workload(plan.setup, variant) for variant in plan.variants}, plan
 
 

@@ -20,8 +20,8 @@ from gwa.formats.append import append
 from gwa.formats.builtin import table
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace, recognise
-from gwa.formats.tables.mapping import Source, Statement, read_statement, statement
-from gwa.formats.tables.sample import Sample
+from gwa.formats.tables.mapping import MappingStatement, RoleSource, read_statement, statement
+from gwa.formats.tables.sample import TableSample
 from gwa.formats.tables.units import KINDS, value
 from gwa.formats.tables.values import Values
 from gwa.formats.tables.vocabulary import meanings, roles
@@ -255,20 +255,20 @@ UNITS = {
 
 @pytest.mark.parametrize(("kind", "unit", "cell"), UNITS)
 def test_every_unit_means_what_it_says(kind, unit, cell):
-    sample = Sample(["column"], [[cell]])
+    sample = TableSample(["column"], [[cell]])
     with Values(sample) as values:
-        (found,) = values.of(Source(("column",), unit=unit), kind)
+        (found,) = values.of(RoleSource(("column",), unit=unit), kind)
     wanted = UNITS[kind, unit, cell]
     assert (found == pytest.approx(wanted, abs=1e-4)) if wanted is not None else found != found  # noqa: PLR0124
 
 
 def test_every_unit_is_sql_that_reads_anything():
     cells = ["", "x", "-5", "1:2:3:4", "P", "9" * 400, "1e999", "nan", "2024-13-45", "=", "\U0001f600", "é"]
-    sample = Sample(["column"], [[cell] for cell in cells])
+    sample = TableSample(["column"], [[cell] for cell in cells])
     with Values(sample) as values:
         for kind, (_, units) in KINDS.items():
             for unit in units if kind not in {"text", "state"} else ():
-                assert len(values.of(Source(("column",), unit=unit), kind)) == len(cells)
+                assert len(values.of(RoleSource(("column",), unit=unit), kind)) == len(cells)
     assert "try_cast" in value("c0", "count", "")
 
 
@@ -288,8 +288,8 @@ def statements(draw):
         columns = draw(st.lists(COLUMN, min_size=1, max_size=2 if kind == "count" else 1))
         unit = draw(st.sampled_from(KINDS[kind][1]))
         factor = draw(st.sampled_from(["", "36", "0.5"])) if kind == "count" and len(columns) == 1 else ""
-        sources[role] = Source(tuple(columns), factor, unit) if draw(st.booleans()) else Source()
-    return Statement(sources, draw(st.sampled_from(["", "Europe/Berlin"])), draw(st.booleans()))
+        sources[role] = RoleSource(tuple(columns), factor, unit) if draw(st.booleans()) else RoleSource()
+    return MappingStatement(sources, draw(st.sampled_from(["", "Europe/Berlin"])), draw(st.booleans()))
 
 
 @given(statements())

@@ -18,7 +18,7 @@ from gwa.errors import UnknownFormat
 from gwa.ingest.source import lines
 from gwa.ingest.source.compressed import BLOCK_SIZE, Source, plain_name
 from gwa.ingest.source.head import HEAD_SIZE, FileHead, entries
-from gwa.ingest.source.lines import MAXIMUM_LINE_LENGTH, Layout, line_blocks, squeeze
+from gwa.ingest.source.lines import MAXIMUM_LINE_LENGTH, LineLayout, line_blocks, squeeze
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
@@ -43,7 +43,7 @@ def read(tmp_path, data, layout=None, size=BLOCK_SIZE):
     path = tmp_path / "data"
     path.write_bytes(data)
     source = Source(path)
-    found = list(line_blocks(source, layout or Layout(), size))
+    found = list(line_blocks(source, layout or LineLayout(), size))
     source.close()
     return b"".join(bytes(part.data) for part in found), found
 
@@ -177,7 +177,7 @@ def test_nul_bytes_and_the_end_sign_of_dos_are_blanks(tmp_path):
 
 def test_a_line_without_end_is_refused_and_not_held_in_memory(tmp_path):
     data = b"1 2\n" + b"9" * (3 * MAXIMUM_LINE_LENGTH) + b"\n3 4\n"
-    kept, (part,) = read(tmp_path, data, Layout(width=2))
+    kept, (part,) = read(tmp_path, data, LineLayout(width=2))
     assert kept == b"1 2\n3 4\n"
     assert [(reject.line, reject.reason) for reject in part.rejects] == [
         (2, f"longer than {MAXIMUM_LINE_LENGTH} bytes")
@@ -203,7 +203,9 @@ def test_every_line_is_kept_refused_blank_or_a_comment(rows, chunk, size, end, t
     text = "\n".join(rows) + ("\n" if end else "")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "CHUNK_SIZE", chunk)
-        kept, found = read(tmp_path_factory.mktemp("lines"), text.encode(), Layout(" ", ";", width=3), size)
+        kept, found = read(
+            tmp_path_factory.mktemp("lines"), text.encode(), LineLayout(" ", ";", width=3), size
+        )
     numbered = dict(enumerate(text.removesuffix("\n").split("\n") if text else [], 1))
     places = [int(number) for part in found for number in part.line_numbers(np.arange(part.data_lines))]
     refused = [reject.line for part in found for reject in part.rejects]
@@ -238,7 +240,7 @@ def test_only_blanks_of_ascii_part_cells(tmp_path):
     path.write_text("1 a\u00a0b\u2028c 2\n", encoding="utf-8")
     head = FileHead.of(path)
     assert head.rows() == ["1 a\u00a0b\u2028c 2"]
-    assert head.width(Layout()) == 3
+    assert head.width(LineLayout()) == 3
 
 
 @pytest.mark.parametrize(
@@ -272,7 +274,7 @@ def test_blanks_without_end_are_looked_at_once(data, kept, tmp_path):
     """What went over them again and again would not come back."""
     many = 1 << 18
     (tmp_path / "log").write_bytes(b"a" + data * many + b"\r\nb\r\n")
-    (part,) = line_blocks(Source(tmp_path / "log"), Layout("\t"))
+    (part,) = line_blocks(Source(tmp_path / "log"), LineLayout("\t"))
     assert part.data.startswith(kept)
     assert part.data.endswith(b"\nb\n")
     assert b" " not in part.data

@@ -12,7 +12,7 @@ import gwa
 from gwa.analysis.watched import LARGEST, REST, watched
 from gwa.formats.append import append
 from gwa.report.document import Fact
-from gwa.report.prometheus import Counter, Distribution, exposition
+from gwa.report.prometheus import Counter, Histogram, exposition
 
 
 def parsed(facts, trace="tiny"):
@@ -210,7 +210,7 @@ def test_histograms_of_any_labels_are_read_back(series, trace):
         )
         for of, values in series
     }  # fmt: skip
-    text = exposition([], trace, [Distribution("x_seconds", "X", borders, given_series)])
+    text = exposition([], trace, [Histogram("x_seconds", "X", borders, given_series)])
     found = [of_histogram(family) for family in text_string_to_metric_families(text)]
     assert len(found) == bool(given_series)
     for labels_of, (counts, count, total) in given_series.items():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import gwa
 from benchmarks.spark import differences
-from gwa.analysis.base import Made, analyses
+from gwa.analysis.base import MadeWhen, analyses
 from gwa.analysis.build import build
 from gwa.analysis.comparison.compare import compare
 from gwa.errors import EngineError, TraceError
@@ -159,7 +159,7 @@ def test_refuses_what_is_no_engine(name):
 def test_every_analysis_is_the_same(case, make_store, tmp_path):
     path = tmp_path / "trace.parquet"
     writer(path).save(make_store(**CASES[case]), path)
-    every = [one.id for one in analyses() if one.made is Made.ALWAYS or one.id == "fits"]
+    every = [one.id for one in analyses() if one.made is MadeWhen.ALWAYS or one.id == "fits"]
 
     with opened(path, "duckdb") as one, opened(path) as other:
         reports = [json.loads(as_json(build(store, "", only=every, strict=True))) for store in (one, other)]

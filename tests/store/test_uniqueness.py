@@ -261,7 +261,7 @@ k = {}
 
 def test_the_gate_of_a_site_withholds_unique_users_and_lets_pass_what_was_made_coarser(tmp_path: Path):
     from gwa.archive.catalogue import read_catalogue
-    from gwa.archive.publish import Withheld, publish
+    from gwa.archive.publish import WithheldTrace, publish
 
     site, public = tmp_path / "site", tmp_path / "public"
     site.mkdir()
@@ -274,7 +274,7 @@ def test_the_gate_of_a_site_withholds_unique_users_and_lets_pass_what_was_made_c
         publish(catalogue, catalogue.entry("one"), public, publish_names=False, memory=None)
 
     assert run("anonymize", log, "-o", site / "log.gwf", "--key", tmp_path / "k").exit_code == 0
-    with pytest.raises(Withheld, match=r"users are unique by .*, k is 1, expected 2: .* --k 2"):
+    with pytest.raises(WithheldTrace, match=r"users are unique by .*, k is 1, expected 2: .* --k 2"):
         published(2)
     words = ("--key", tmp_path / "k", "--k", 2, "--leave-out", 100, "--force")
     assert run("anonymize", log, "-o", site / "log.gwf", *words).exit_code == 0

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gwa.errors import ArgumentError, OutputError, TraceError
 from gwa.tasks import baseline, make
-from gwa.tasks.baseline import Baseline, Problem, baselines, conformal
+from gwa.tasks.baseline import Baseline, BaselineProblem, baselines, conformal
 from gwa.tasks.folder import TaskFolder
 from gwa.tasks.measures import HeldOut, area, average_precision, by_class, difference, measures
 from gwa.tasks.score import leaderboard, score
@@ -289,7 +289,7 @@ def test_what_is_not_installed_is_said_in_a_sentence(tmp_path, monkeypatch):
 
 
 def test_a_baseline_of_another_package_sees_no_label_of_the_test(tmp_path, monkeypatch):
-    seen: list[Problem] = []
+    seen: list[BaselineProblem] = []
 
     def forecast(problem):
         seen.append(problem)

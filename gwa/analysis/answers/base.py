@@ -69,7 +69,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Statement:
+class AnswerStatement:
     """
     What is known (*state*), as a *number* and a sentence (*text*).
 
@@ -92,7 +92,7 @@ class Question:
     id: str
     text: str
     sections: tuple[str, ...]
-    answer: Callable[[Known], Statement]
+    answer: Callable[[Known], AnswerStatement]
 
     def __call__(self, known: Known, shown: Collection[str]) -> Answer:
         """Return the answer from what is *known*; it links its section if that is *shown*."""
@@ -110,12 +110,14 @@ def missing(known: Known, fields: Iterable[str]) -> Message | None:
     return joined(message(" and "), names) if names else None
 
 
-def _failed(section: str) -> Statement:
+def _failed(section: str) -> AnswerStatement:
     text = message("Unknown: the section {section} could not be made.", section=Verbatim(section))
-    return Statement("unknown", "", text, section)
+    return AnswerStatement("unknown", "", text, section)
 
 
-def question(name: str, text: str, *sections: str) -> Callable[[Callable[[Known], Statement]], Question]:
+def question(
+    name: str, text: str, *sections: str
+) -> Callable[[Callable[[Known], AnswerStatement]], Question]:
     """Make a function the answer to the question called *name*, from the facts of *sections*."""
     return lambda answer: Question(name, text, sections, answer)
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gwa.analysis.answers.base import Known, Statement, course, missing, question
+from gwa.analysis.answers.base import AnswerStatement, Known, course, missing, question
 from gwa.analysis.answers.stretches import unaccounted_sentences
 from gwa.report.document import Figure, State
 from gwa.words.formatting import fraction, number
@@ -20,7 +20,7 @@ MAXIMUM_OVER: Final = 0.02
 
 
 @question("busy", message("How busy was it?"), "overview", "utilization", "stretches", "gpus")
-def busy(known: Known) -> Statement:
+def busy(known: Known) -> AnswerStatement:
     """
     Return which share of the processors was busy; where their number is not recorded, how many were.
 
@@ -38,7 +38,7 @@ def busy(known: Known) -> Statement:
         *_others(known, is_known=bool(number_text)),
     ]
     state: State = "unknown" if not number_text else "known" if is_known else "bound"
-    return Statement(state, number_text, joined(" ", sentences), "utilization", _picture(known))
+    return AnswerStatement(state, number_text, joined(" ", sentences), "utilization", _picture(known))
 
 
 def _processors(known: Known, *, has_gaps: bool) -> tuple[str, Message, bool]:

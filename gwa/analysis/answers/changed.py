@@ -1,22 +1,22 @@
 """What changed."""
 
 from gwa.analysis import change_sentences
-from gwa.analysis.answers.base import Known, Statement, course, question
+from gwa.analysis.answers.base import AnswerStatement, Known, course, question
 from gwa.words.message import message, plural
 
 
 @question("changed", message("What changed?"), "changes", "arrivals")
-def changed(known: Known) -> Statement:
+def changed(known: Known) -> AnswerStatement:
     """Return what changed over the life of the log."""
     changes, weeks = known.get("changes"), known.get("changes.weeks")
     picture = course(known, "arrivals", message("Jobs submitted over time"))
     if weeks is None:
         unknown = message("Submission times are not recorded, so that changes over time cannot be known.")
-        return Statement("unknown", "", unknown, "changes", picture)
+        return AnswerStatement("unknown", "", unknown, "changes", picture)
     if changes is None:
         silent, measures = known.get("changes.weeks_unknown") or 0, known.get("changes.measures") or []
         why = change_sentences.not_judged_sentence(weeks, silent, measures)
-        return Statement("not tested", "", why, "changes", picture)
+        return AnswerStatement("not tested", "", why, "changes", picture)
     if not changes:
         doubtful = known.get("changes.doubtful")
         text = change_sentences.no_change_sentence(
@@ -26,8 +26,8 @@ def changed(known: Known) -> Statement:
             doubtful,
         )
         number = message("not sure") if doubtful else message("usual variation")
-        return Statement("not found", number, text, "changes", picture)
-    return Statement(
+        return AnswerStatement("not found", number, text, "changes", picture)
+    return AnswerStatement(
         "found",
         plural("{n} change", "{n} changes", len(changes)),
         change_sentences.changes_sentence(changes, weeks),

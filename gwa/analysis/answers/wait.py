@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
+from gwa.analysis.answers.base import NOTICEABLE, AnswerStatement, Known, question
 from gwa.analysis.served import worst_jobs, worst_wait
 from gwa.report.document import Figure
 from gwa.report.figures.spark import spark
@@ -12,13 +12,15 @@ from gwa.words.message import Message, Verbatim, joined, message, within_sentenc
 
 
 @question("wait", message("How long did jobs wait?"), "waits", "slowdown")
-def wait(known: Known) -> Statement:
+def wait(known: Known) -> AnswerStatement:
     """Return how long jobs waited: by core-hour, by job, and who waited longest."""
     median, high = known.get("jobs.wait.median"), known.get("jobs.wait.p95")
     if median is None or high is None:
-        return Statement("unknown", "", _unknown(known), "waits")
+        return AnswerStatement("unknown", "", _unknown(known), "waits")
     if known.get("jobs.wait.max") == 0:
-        return Statement("known", seconds(0), message("Every known wait is 0 s: no job waited."), "waits")
+        return AnswerStatement(
+            "known", seconds(0), message("Every known wait is 0 s: no job waited."), "waits"
+        )
     if known.get("wait.weighted.median") is None:
         worth, caption = seconds(median), message("median job")
         text = message(
@@ -37,7 +39,7 @@ def wait(known: Known) -> Statement:
             jobs=within_sentence(worst_jobs(worst)),
             wait=worst_wait(worst),
         )
-    return Statement("known", worth, text, "waits", _by_size(known.get("wait.by_size") or []), caption)
+    return AnswerStatement("known", worth, text, "waits", _by_size(known.get("wait.by_size") or []), caption)
 
 
 def _unknown(known: Known) -> Message:

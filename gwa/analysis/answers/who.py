@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
+from gwa.analysis.answers.base import NOTICEABLE, AnswerStatement, Known, question
 from gwa.report.document import Figure
 from gwa.report.figures.spark import spark
 from gwa.words.formatting import fraction, number
@@ -31,16 +31,16 @@ EVEN: Final = 0.4
 
 
 @question("who", message("Who used it?"), "overview", "users", "groups", "inequality")
-def who(known: Known) -> Statement:
+def who(known: Known) -> AnswerStatement:
     """Return how many users, else groups, account for half of the core-hours, or else of the jobs."""
     for holders in HOLDERS:
         total = known.get(f"trace.{holders.family}")
         if total:
             number_text, caption, text = _holding(known, holders, total)
-            return Statement("known", number_text, text, "users", _picture(known, holders), caption)
+            return AnswerStatement("known", number_text, text, "users", _picture(known, holders), caption)
     if known.has("user_id") or known.has("group_id"):  # recorded, but the section says nothing of them
-        return Statement("unknown", "", message("Who used it is unknown: no job counts."), "users")
-    return Statement("unknown", "", message("Users and groups are not recorded."), "users")
+        return AnswerStatement("unknown", "", message("Who used it is unknown: no job counts."), "users")
+    return AnswerStatement("unknown", "", message("Users and groups are not recorded."), "users")
 
 
 def _holding(known: Known, holders: Holders, total: int) -> tuple[Message, Message, Message]:

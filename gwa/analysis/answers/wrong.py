@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gwa.analysis.answers.base import NOTICEABLE, Known, Statement, question
+from gwa.analysis.answers.base import NOTICEABLE, AnswerStatement, Known, question
 from gwa.analysis.answers.stretches import outages
 from gwa.analysis.endings import ENDINGS, ENDINGS_OF_ONE, NOT_COMPLETED, Shares, shares, went_into
 from gwa.report.document import Figure
@@ -17,17 +17,17 @@ MAXIMUM_USER_SHARE: Final = 0.5
 
 
 @question("wrong", message("What went wrong?"), "outcomes", "stretches")
-def wrong(known: Known) -> Statement:
+def wrong(known: Known) -> AnswerStatement:
     """Return how jobs ended, by core-hour and by job, and outages."""
     outage = outages(known)
     jobs, hours = (shares(known.get("outcomes.shares"), amount) for amount in ("jobs", "core_hours"))
     if not jobs:
         text = message("{unknown}{outages}", unknown=_unknown(known), outages=outage)
-        return Statement("unknown", "", text, "outcomes")
+        return AnswerStatement("unknown", "", text, "outcomes")
     text = joined("", (*_endings(known, jobs, hours), outage))
     picture = _picture(hours or jobs, is_by_hour=bool(hours))
     worth = fraction((hours or jobs)[NOT_COMPLETED])
-    return Statement("known", worth, text, "outcomes", picture, _caption(jobs, hours))
+    return AnswerStatement("known", worth, text, "outcomes", picture, _caption(jobs, hours))
 
 
 def _unknown(known: Known) -> Message:

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Final
 
 from gwa.analysis.comparison.trace_summary import TraceSummary, compared_measures
-from gwa.evaluation.measure import Measure, Statistic
+from gwa.evaluation.measure import RealismMeasure, Statistic
 from gwa.report.document import Block, Column, Finding, Note, Table
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
@@ -50,7 +50,7 @@ class Difference:
     *floor* is the mean distance of two halves of each of the two; None where they are too short.
     """
 
-    measure: Measure
+    measure: RealismMeasure
     first: TraceSummary
     second: TraceSummary
     distance: float
@@ -91,7 +91,7 @@ def rank_differences(summaries: Sequence[TraceSummary]) -> list[Difference]:
     return sorted(largest, key=_remarkableness, reverse=True)
 
 
-def _difference(measure: Measure, first: TraceSummary, second: TraceSummary) -> Difference | None:
+def _difference(measure: RealismMeasure, first: TraceSummary, second: TraceSummary) -> Difference | None:
     distance = measure.between(first.statistics[measure.id], second.statistics[measure.id])
     if distance is None:
         return None

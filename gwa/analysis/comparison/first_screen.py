@@ -22,7 +22,7 @@ LARGE_RATIO: Final = 2.0
 """A larger ratio is not given in percent."""
 
 
-class Row(NamedTuple):
+class AnswerRow(NamedTuple):
     """
     A *question*, *what* answers it, by its *fact*, and the *level* that is tested, empty for none.
 
@@ -38,35 +38,35 @@ class Row(NamedTuple):
 
 
 ROWS: Final = (
-    Row(
+    AnswerRow(
         message("How busy?"), message("utilization"), "utilization.mean", "busy",
         (message("less busy"), message("it is less busy")), (message("busier"), message("it is busier")),
     ),
-    Row(
+    AnswerRow(
         message("Who?"), message("users for half of the core-hours"), "users.half_cpu", "",
         (message("fewer"), message("it has fewer users")), (message("more"), message("it has more users")),
     ),
-    Row(
+    AnswerRow(
         message("Waits?"), message("median wait"), "jobs.wait.median", "wait_median",
         (message("shorter"), message("its jobs wait shorter")),
         (message("longer"), message("its jobs wait longer")),
     ),
-    Row(
+    AnswerRow(
         message("Long waits?"), message("95 % of waits are within"), "jobs.wait.p95", "wait_p95",
         (message("shorter"), message("its longest waits are shorter")),
         (message("longer"), message("its longest waits are longer")),
     ),
-    Row(
+    AnswerRow(
         message("Failures?"), message("failed jobs"), "jobs.failed.share", "failed",
         (message("fewer"), message("fewer of its jobs fail")),
         (message("more"), message("more of its jobs fail")),
     ),
-    Row(
+    AnswerRow(
         message("What size?"), message("median processors"), "jobs.procs.median", "processors",
         (message("smaller"), message("its jobs are smaller")),
         (message("larger"), message("its jobs are larger")),
     ),
-    Row(
+    AnswerRow(
         message("How long?"), message("median run time"), "jobs.runtime.median", "runtime_median",
         (message("shorter"), message("its jobs are shorter")),
         (message("longer"), message("its jobs are longer")),
@@ -136,7 +136,10 @@ def _pair_table(summaries: Sequence[TraceSummary], levels: Levels) -> FactTable:
 
 
 def _judged(
-    row: Row, values: Sequence[float | None], level: LevelDifference | None, summaries: Sequence[TraceSummary]
+    row: AnswerRow,
+    values: Sequence[float | None],
+    level: LevelDifference | None,
+    summaries: Sequence[TraceSummary],
 ) -> tuple[Fact, Fact, Fact]:
     """Return the difference, the verdict, and the difference that is tested with its reach."""
     difference, text = _difference(row, values, summaries)
@@ -157,7 +160,7 @@ def _judged(
 
 
 def _difference(
-    row: Row, values: Sequence[float | None], summaries: Sequence[TraceSummary]
+    row: AnswerRow, values: Sequence[float | None], summaries: Sequence[TraceSummary]
 ) -> tuple[float | int | None, str]:
     """Return the difference of shares, else the ratio of values, second to first; and its text."""
     first, second = values
@@ -179,7 +182,10 @@ def _difference(
 
 
 def _verdict(
-    row: Row, values: Sequence[float | None], level: LevelDifference | None, summaries: Sequence[TraceSummary]
+    row: AnswerRow,
+    values: Sequence[float | None],
+    level: LevelDifference | None,
+    summaries: Sequence[TraceSummary],
 ) -> tuple[str, Message]:
     """Return whether the values differ by more than chance; where that is unknown, why."""
     missing = [summary.name for summary, value in zip(summaries, values, strict=True) if value is None]
@@ -252,7 +258,7 @@ def _capital(what: Message) -> Message:
     return Message(what[:1].upper() + what[1:], what.template, what.arguments)
 
 
-def _range(row: Row, summaries: Sequence[TraceSummary]) -> Message | None:
+def _range(row: AnswerRow, summaries: Sequence[TraceSummary]) -> Message | None:
     """Return from which to which value a quantity goes, and whose they are; None for the lesser questions."""
     known = [(value, summary) for summary in summaries if (value := _value(row, summary)) is not None]
     if row.fact not in {"utilization.mean", "jobs.wait.p95", "jobs.failed.share"} or len(known) < PAIR:
@@ -265,18 +271,18 @@ def _range(row: Row, summaries: Sequence[TraceSummary]) -> Message | None:
     )  # fmt: skip
 
 
-def _value(row: Row, summary: TraceSummary) -> float | None:
+def _value(row: AnswerRow, summary: TraceSummary) -> float | None:
     """Return the value of a trace; None where it is not known."""
     fact = summary.facts.get(row.fact)
     return float(fact.value) if fact is not None and is_number(fact.value) else None
 
 
-def _text(row: Row, summary: TraceSummary) -> str:
+def _text(row: AnswerRow, summary: TraceSummary) -> str:
     fact = summary.facts.get(row.fact)
     return show(fact.value, fact.unit) if fact else message("not recorded")
 
 
-def _shown(row: Row, summary: TraceSummary, n: int) -> Fact:
+def _shown(row: AnswerRow, summary: TraceSummary, n: int) -> Fact:
     fact = summary.facts.get(row.fact)
     value, unit = (fact.value, fact.unit) if fact else (None, "")
     text = show(value, unit) if is_number(value) else message("not recorded")

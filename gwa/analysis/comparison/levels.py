@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gwa.analysis.comparison.quantities import (
     QUANTITIES,
-    Quantity,
-    Ratio,
+    ComparedQuantity,
+    ComparedRatio,
     busy_ratios,
     counted_ratios,
     quantile_ratios,
@@ -114,7 +114,7 @@ class LevelDifference:
     is_of_size: bool = False
 
     @property
-    def quantity(self) -> Quantity:
+    def quantity(self) -> ComparedQuantity:
         """What is compared."""
         return QUANTITIES[self.name]
 
@@ -193,7 +193,7 @@ def _intervals(stores: Sequence[Store]) -> list[Intervals]:
     return [Intervals.days(store) for store in stores]
 
 
-def _ratios(stores: Sequence[Store], intervals: Sequence[Intervals]) -> dict[str, tuple[Ratio, ...]]:
+def _ratios(stores: Sequence[Store], intervals: Sequence[Intervals]) -> dict[str, tuple[ComparedRatio, ...]]:
     """Return what is known of every trace, by the name of the quantity."""
     each = [
         dict(chain(busy_ratios(store, known), counted_ratios(store, known)))
@@ -204,7 +204,7 @@ def _ratios(stores: Sequence[Store], intervals: Sequence[Intervals]) -> dict[str
     return {name: pair for name, pair in ratios.items() if all(ratio.below.any() for ratio in pair)}
 
 
-def _test(pair: Sequence[Ratio], intervals: Sequence[Intervals]) -> Tested:
+def _test(pair: Sequence[ComparedRatio], intervals: Sequence[Intervals]) -> Tested:
     """Return the difference that is tested, and how often chance makes as large a one."""
     # The recent part of a log of decades is long enough.
     first, second = (ratio.series()[-MAXIMUM_LENGTH:] for ratio in pair)

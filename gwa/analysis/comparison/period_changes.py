@@ -47,7 +47,7 @@ EQUAL: Final = 1e-9
 MONTH: Final = re.compile(r"\d{4}-\d\d")
 
 
-class Part(NamedTuple):
+class PeriodPart(NamedTuple):
     """A part of a trace by the *name* of its period, and the *store* of its jobs."""
 
     name: str
@@ -76,7 +76,7 @@ class PeriodChanges:
     are_months: bool = False
 
 
-def period_changes(part: Part, earlier: Part) -> PeriodChanges:
+def period_changes(part: PeriodPart, earlier: PeriodPart) -> PeriodChanges:
     """Return how each measure that is known in both parts changed from the *earlier* one to *part*."""
     seen = _observed(part.store)
     if seen is None:
@@ -114,7 +114,7 @@ def _clipped(period: Period, seen: Period) -> Period:
     return (first, last) if first < last else period
 
 
-def _adjacent(part: Part, earlier: Part, seen: Period) -> Stretches | None:
+def _adjacent(part: PeriodPart, earlier: PeriodPart, seen: Period) -> Stretches | None:
     """
     Return *part*, *earlier* and the periods before them that are seen, the first first.
 

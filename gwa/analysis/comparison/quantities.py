@@ -24,7 +24,7 @@ from gwa.words.message import message
 from gwa.words.unit import Unit
 
 
-class Quantity(NamedTuple):
+class ComparedQuantity(NamedTuple):
     """
     What is compared, and how its values are shown.
 
@@ -42,29 +42,31 @@ class Quantity(NamedTuple):
 
 WAIT_OFFSET: Final = float(MINUTE)
 
-QUANTITIES: Final[Mapping[str, Quantity]] = {
-    "busy": Quantity(message("Mean utilization"), "fraction", 0.05, is_share=True),
-    "busy_processors": Quantity(message("Mean of busy processors"), "count", tiny=1),
-    "users_daily": Quantity(message("Users who submit jobs in a day"), "count", tiny=1),
-    "users_weekly": Quantity(message("Users who submit jobs in a week"), "count", tiny=1),
-    "jobs": Quantity(message("Jobs submitted per day"), "count", tiny=1),
-    "jobs_per_processor": Quantity(message("Jobs submitted per processor and day"), ""),
-    "wait_median": Quantity(message("Median wait time"), "seconds", offset=WAIT_OFFSET, tiny=float(MINUTE)),
-    "wait_p95": Quantity(
+QUANTITIES: Final[Mapping[str, ComparedQuantity]] = {
+    "busy": ComparedQuantity(message("Mean utilization"), "fraction", 0.05, is_share=True),
+    "busy_processors": ComparedQuantity(message("Mean of busy processors"), "count", tiny=1),
+    "users_daily": ComparedQuantity(message("Users who submit jobs in a day"), "count", tiny=1),
+    "users_weekly": ComparedQuantity(message("Users who submit jobs in a week"), "count", tiny=1),
+    "jobs": ComparedQuantity(message("Jobs submitted per day"), "count", tiny=1),
+    "jobs_per_processor": ComparedQuantity(message("Jobs submitted per processor and day"), ""),
+    "wait_median": ComparedQuantity(
+        message("Median wait time"), "seconds", offset=WAIT_OFFSET, tiny=float(MINUTE)
+    ),
+    "wait_p95": ComparedQuantity(
         message("95th percentile of wait times"), "seconds", offset=WAIT_OFFSET, tiny=float(MINUTE)
     ),
-    "slowdown_median": Quantity(message("Median bounded slowdown"), ""),
-    "failed": Quantity(message("Share of failed jobs"), "fraction", 0.03, is_share=True),
-    "cancelled": Quantity(message("Share of cancelled jobs"), "fraction", 0.03, is_share=True),
-    "runtime_median": Quantity(message("Median run time"), "seconds", tiny=float(MINUTE)),
-    "runtime_p95": Quantity(message("95th percentile of run times"), "seconds", tiny=float(MINUTE)),
-    "processors": Quantity(message("Median processors per job"), "count", tiny=1),
-    "machine_share": Quantity(message("Median share of the machine per job"), "fraction"),
+    "slowdown_median": ComparedQuantity(message("Median bounded slowdown"), ""),
+    "failed": ComparedQuantity(message("Share of failed jobs"), "fraction", 0.03, is_share=True),
+    "cancelled": ComparedQuantity(message("Share of cancelled jobs"), "fraction", 0.03, is_share=True),
+    "runtime_median": ComparedQuantity(message("Median run time"), "seconds", tiny=float(MINUTE)),
+    "runtime_p95": ComparedQuantity(message("95th percentile of run times"), "seconds", tiny=float(MINUTE)),
+    "processors": ComparedQuantity(message("Median processors per job"), "count", tiny=1),
+    "machine_share": ComparedQuantity(message("Median share of the machine per job"), "fraction"),
 }
 """What is compared, in the order of the table: what concerns the system first."""
 
 
-class Quantile(NamedTuple):
+class ComparedQuantile(NamedTuple):
     """The quantile *q* of a *value*, an expression in SQL, over the jobs of a *table*."""
 
     value: str
@@ -77,14 +79,14 @@ SLOWDOWN: Final = (
 )
 """The bounded slowdown of a job that ran (Feitelson et al. 1997)."""
 
-QUANTILES: Final[Mapping[str, Quantile]] = {
-    "wait_median": Quantile("wait_time", "jobs", 0.5),
-    "wait_p95": Quantile("wait_time", "jobs", 0.95),
-    "slowdown_median": Quantile(SLOWDOWN, "ran", 0.5),
-    "runtime_median": Quantile("run_time", "ran", 0.5),
-    "runtime_p95": Quantile("run_time", "ran", 0.95),
-    "processors": Quantile("n_procs", "ran", 0.5),
-    "machine_share": Quantile("cast(n_procs as double) / {cpus}", "ran", 0.5),
+QUANTILES: Final[Mapping[str, ComparedQuantile]] = {
+    "wait_median": ComparedQuantile("wait_time", "jobs", 0.5),
+    "wait_p95": ComparedQuantile("wait_time", "jobs", 0.95),
+    "slowdown_median": ComparedQuantile(SLOWDOWN, "ran", 0.5),
+    "runtime_median": ComparedQuantile("run_time", "ran", 0.5),
+    "runtime_p95": ComparedQuantile("run_time", "ran", 0.95),
+    "processors": ComparedQuantile("n_procs", "ran", 0.5),
+    "machine_share": ComparedQuantile("cast(n_procs as double) / {cpus}", "ran", 0.5),
 }
 
 ABOVE: Final = (
@@ -112,7 +114,7 @@ from (
 
 
 @dataclass(frozen=True)
-class Ratio:
+class ComparedRatio:
     """
     A *value* of a trace, and of each interval the two sums whose ratio it is compared by.
 
@@ -135,7 +137,7 @@ class Ratio:
         return series
 
 
-def counted_ratios(store: Store, intervals: Intervals) -> Iterator[tuple[str, Ratio]]:
+def counted_ratios(store: Store, intervals: Intervals) -> Iterator[tuple[str, ComparedRatio]]:
     """Yield what is counted of one trace: users, jobs and outcomes."""
     days = np.full(intervals.count, intervals.width / DAY)
     columns = "count(*) as jobs, count(distinct user_id) as users"
@@ -149,7 +151,7 @@ def counted_ratios(store: Store, intervals: Intervals) -> Iterator[tuple[str, Ra
     yield from _outcomes(store, intervals)
 
 
-def _outcomes(store: Store, intervals: Intervals) -> Iterator[tuple[str, Ratio]]:
+def _outcomes(store: Store, intervals: Intervals) -> Iterator[tuple[str, ComparedRatio]]:
     """Yield the shares of failed and cancelled jobs of those whose outcome is known."""
     counts = jobs_by_status(store)
     total = sum(counts.get(status, 0) for status in (0, 1, 5))
@@ -157,10 +159,10 @@ def _outcomes(store: Store, intervals: Intervals) -> Iterator[tuple[str, Ratio]]
     ended = _columns(store, query, intervals.count)
     if total and ended["jobs"].sum():
         for name, status in (("failed", 0), ("cancelled", 5)):
-            yield name, Ratio(counts.get(status, 0) / total, ended[name], ended["jobs"])
+            yield name, ComparedRatio(counts.get(status, 0) / total, ended[name], ended["jobs"])
 
 
-def busy_ratios(store: Store, intervals: Intervals) -> Iterator[tuple[str, Ratio]]:
+def busy_ratios(store: Store, intervals: Intervals) -> Iterator[tuple[str, ComparedRatio]]:
     """Yield the busy processors, also as a share of all, if the load is known."""
     period, cpus = window(store).period, store.system.cpus
     if period is None or not cpus or not store.row("select count(*) as jobs from ran")[0]:
@@ -168,11 +170,13 @@ def busy_ratios(store: Store, intervals: Intervals) -> Iterator[tuple[str, Ratio
     busy = level(store, "n_procs", RUNNING, present(store), width=BIN, period=period)
     within = busy.between(intervals.edges)
     known = np.isfinite(within).astype(np.float64)
-    yield "busy", Ratio(busy.mean() / cpus, np.nan_to_num(within) / cpus, known)
-    yield "busy_processors", Ratio(busy.mean(), np.nan_to_num(within), known)
+    yield "busy", ComparedRatio(busy.mean() / cpus, np.nan_to_num(within) / cpus, known)
+    yield "busy_processors", ComparedRatio(busy.mean(), np.nan_to_num(within), known)
 
 
-def quantile_ratios(stores: Sequence[Store], intervals: Sequence[Intervals]) -> dict[str, tuple[Ratio, ...]]:
+def quantile_ratios(
+    stores: Sequence[Store], intervals: Sequence[Intervals]
+) -> dict[str, tuple[ComparedRatio, ...]]:
     """Return the quantiles of several traces, each with the share of the jobs above a common limit."""
     samples: dict[str, list[Sample]] = {}
     for name, quantile in QUANTILES.items():
@@ -185,7 +189,7 @@ def quantile_ratios(stores: Sequence[Store], intervals: Sequence[Intervals]) -> 
     counted = [_above(store, each, limits) for store, each in zip(stores, intervals, strict=True)]
     return {
         name: tuple(
-            Ratio(sample.quantile(QUANTILES[name].q), *counts[name])
+            ComparedRatio(sample.quantile(QUANTILES[name].q), *counts[name])
             for sample, counts in zip(found, counted, strict=True)
         )
         for name, found in samples.items()
@@ -225,7 +229,7 @@ def _above(
     return found
 
 
-def _value(quantile: Quantile, store: Store) -> str:
+def _value(quantile: ComparedQuantile, store: Store) -> str:
     return quantile.value.format(cpus=float(store.system.cpus or 0))
 
 
@@ -233,10 +237,10 @@ def _submitted(intervals: Intervals, table: str, columns: str) -> str:
     return SUBMITTED.format(columns=columns, table=table, origin=intervals.origin, width=intervals.width)
 
 
-def _plain(above: Floats, below: Floats) -> Ratio:
+def _plain(above: Floats, below: Floats) -> ComparedRatio:
     """Return a ratio whose value is that of the sums over the intervals."""
     total = float(below.sum())
-    return Ratio(float(above.sum()) / total if total else float("nan"), above, below)
+    return ComparedRatio(float(above.sum()) / total if total else float("nan"), above, below)
 
 
 def _columns(store: Store, query: str, count: int) -> dict[str, Floats]:

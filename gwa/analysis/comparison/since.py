@@ -9,8 +9,8 @@ from gwa.analysis.comparison.differences import difference_table, rank_differenc
 from gwa.analysis.comparison.fact_table import fact_tables
 from gwa.analysis.comparison.levels import compare_levels, level_findings, level_table
 from gwa.analysis.comparison.period_changes import (
-    Part,
     PeriodChanges,
+    PeriodPart,
     change_statement,
     change_table,
     period_changes,
@@ -22,7 +22,7 @@ from gwa.words.message import Verbatim
 CHAPTER: Final = "What is different"
 
 
-def with_differences(report: Report, part: Part, earlier: Part) -> Report:
+def with_differences(report: Report, part: PeriodPart, earlier: PeriodPart) -> Report:
     """Return the *report* on *part* with what is different from the *earlier* part before all else."""
     names = (earlier.name, part.name)
     levels = compare_levels(earlier.store, part.store)

@@ -8,7 +8,7 @@ from gwa.analysis.base import analyses
 from gwa.analysis.comparison.recording import NOTHING, Recording
 from gwa.analysis.comparison.relation import Origin, Relation, relation_of
 from gwa.evaluation.job_arrays import JobArrays
-from gwa.evaluation.measure import WASSERSTEIN, Aspect, Measure, Statistics, measures
+from gwa.evaluation.measure import WASSERSTEIN, Aspect, RealismMeasure, Statistics, measures
 from gwa.evaluation.scorecard import Floor, Reference
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fact_name
 from gwa.report.document import Fact, Figure, Report, Section
@@ -59,7 +59,7 @@ class TraceSummary:
         return relation_of(self.origin, other.origin) is not Relation.SYSTEMS
 
 
-def compared_measures() -> list[Measure]:
+def compared_measures() -> list[RealismMeasure]:
     """Return all measures but those of a schedule, since systems differ."""
     return [
         measure

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.analysis.sections.changes import Change, steps
+from gwa.analysis.sections.changes import MeasuredChange, steps
 from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.intervals import BIN, Intervals
 from gwa.metrics.stillness import stillness
@@ -86,7 +86,7 @@ def maxima(busy: Level, width: float) -> Floats:
     return maximum
 
 
-def _change_table(changes: list[Change], weeks: Intervals) -> Table:
+def _change_table(changes: list[MeasuredChange], weeks: Intervals) -> Table:
     return Table(
         "capacity-changes",
         "Proposed changes of size",

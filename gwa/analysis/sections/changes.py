@@ -15,7 +15,7 @@ from gwa.analysis.change_sentences import (
     not_judged_sentence,
     size,
 )
-from gwa.metrics.interval_values import MEASURES, Measure
+from gwa.metrics.interval_values import MEASURES, IntervalMeasure
 from gwa.metrics.intervals import Intervals
 from gwa.metrics.timeline import Floats
 from gwa.metrics.weekly_values import WeeklyValues, weekly_values
@@ -38,16 +38,16 @@ POOLED: Final = 4
 
 THIRDS: Final = 3
 
-PEAK: Final = Measure("Maximum of busy processors", "count", least=0.1)
+PEAK: Final = IntervalMeasure("Maximum of busy processors", "count", least=0.1)
 """What a proposed change of size rests on: it is none of the report's measures."""
 
 
-def measure_of(name: str) -> Measure:
+def measure_of(name: str) -> IntervalMeasure:
     """Return the measure of a series of weeks."""
     return PEAK if name == "peak" else MEASURES[name]
 
 
-class Change(NamedTuple):
+class MeasuredChange(NamedTuple):
     """
     A change of a *measure*, as one *step* or as a *line*, and the medians of the weeks before and after.
 
@@ -158,7 +158,7 @@ def judge(values: Mapping[str, Floats]) -> dict[str, Evidence]:
     return dict(zip(values, judged, strict=True))
 
 
-def steps(name: str, values: Floats) -> list[Change]:
+def steps(name: str, values: Floats) -> list[MeasuredChange]:
     """Return the step of one series of weeks (``peak``: the maximum of busy processors), if it is sure."""
     (one,) = judge({name: values}).values()
     change = _change(name, values, one)
@@ -176,12 +176,12 @@ def beyond_chance(judged: Mapping[str, Evidence]) -> dict[str, Evidence]:
     }
 
 
-def _change(name: str, values: Floats, judged: Evidence) -> Change:
+def _change(name: str, values: Floats, judged: Evidence) -> MeasuredChange:
     """Return the change of a measure in its likelier shape, with the medians before and after."""
     shape: Literal["step", "line"] = "step" if judged.is_step else "line"
     week = judged.place * (values.size // judged.size) if judged.is_step else values.size - _third(values)
     before, after = _levels(values, week if judged.is_step else _third(values), week)
-    return Change(name, shape, week, before, after, judged)
+    return MeasuredChange(name, shape, week, before, after, judged)
 
 
 def _third(values: Floats) -> int:
@@ -254,7 +254,7 @@ def _visible_factors(measures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _by_week(shown: list[Change]) -> list[Change]:
+def _by_week(shown: list[MeasuredChange]) -> list[MeasuredChange]:
     """Return changes with steps first, by week, then by measure."""
     order = list(MEASURES)
     return sorted(
@@ -262,7 +262,7 @@ def _by_week(shown: list[Change]) -> list[Change]:
     )
 
 
-def _item(change: Change, weeks: Intervals, store: Store) -> dict[str, Any]:
+def _item(change: MeasuredChange, weeks: Intervals, store: Store) -> dict[str, Any]:
     """Return a change as an item of the fact ``changes``."""
     return {
         "what": change.measure,
@@ -295,7 +295,7 @@ def _remarks(weekly: WeeklyValues) -> Iterator[Note]:
         )
 
 
-def _table(shown: list[Change], weeks: Intervals, store: Store) -> Table:
+def _table(shown: list[MeasuredChange], weeks: Intervals, store: Store) -> Table:
     return Table(
         "changes",
         "Changes of weekly values, by measure",
@@ -356,7 +356,7 @@ def _visible_text(one: Mapping[str, Any]) -> str | None:
     return message("a factor of {factor}", factor=show(float(f"{one['visible']:.2g}")))
 
 
-def _figure(change: Change, values: Floats, weeks: Intervals) -> Block:
+def _figure(change: MeasuredChange, values: Floats, weeks: Intervals) -> Block:
     """Return the figure of a measure with its levels before and after."""
     measure = MEASURES[change.measure]
     levels = np.full(values.size, np.nan)

@@ -14,7 +14,7 @@ from gwa.report.facts import number
 from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
-from gwa.statistics.spectra import MINIMUM_HOURS, SPAN_OVER_MEMORY, Comparison, Dependence, dependence
+from gwa.statistics.spectra import MINIMUM_HOURS, SPAN_OVER_MEMORY, Dependence, FittedSpectra, dependence
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
 from gwa.words.formatting import decimal, seconds, show
@@ -281,7 +281,7 @@ def _spectrum_table(found: Dependence) -> FactTable:
     return FactTable("dependence", "Log likelihood of spectra, over noise", columns, tuple(rows))
 
 
-def _spectrum_figure(found: Comparison) -> Block:
+def _spectrum_figure(found: FittedSpectra) -> Block:
     """Return the figure of the spectrum of counts and of the fits to it, over the period."""
     spectrum = found.spectrum
     memory, law = found.advantage("one_memory"), found.advantage("power_law")

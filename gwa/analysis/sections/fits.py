@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.analysis.base import Chapter, Made, analysis
+from gwa.analysis.base import Chapter, MadeWhen, analysis
 from gwa.analysis.fit_blocks import (
     COLUMNS,
     CURVE_POINTS,
@@ -61,7 +61,7 @@ LAW_NOTE: Final = message(
     "Fitted distributions",
     Chapter.MODELLERS,
     facts=(*(f"fit.{name}" for name in FITTED), *(f"tail.{name}" for name in FITTED)),
-    made=Made.FOR_REPORTS,
+    made=MadeWhen.FOR_REPORTS,
 )
 def fits(store: Store) -> Iterator[Block]:
     """

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from gwa.analysis.base import Chapter, Made, analysis
+from gwa.analysis.base import Chapter, MadeWhen, analysis
 from gwa.report.document import Block, Column, Table
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
@@ -35,7 +35,7 @@ SPOKEN: Final = {
     "Jobs",
     Chapter.TRACE,
     facts=(),
-    made=Made.FOR_REPORTS,
+    made=MadeWhen.FOR_REPORTS,
     when=lambda store: store.account.jobs <= MAXIMUM_JOBS,
     order=2,
 )

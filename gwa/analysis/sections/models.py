@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from gwa.analysis.base import Chapter, Made, analysis
+from gwa.analysis.base import Chapter, MadeWhen, analysis
 from gwa.analysis.sections._scored_models import (
     COLUMNS,
     DISTANCE_NOTE,
@@ -46,7 +46,7 @@ COMMANDS_NOTE: Final = (
     Chapter.SYNTHETIC,
     facts=("model",),
     needs=("submit_time", "run_time"),
-    made=Made.ON_REQUEST,
+    made=MadeWhen.ON_REQUEST,
     order=1,
 )
 def models_of_the_workload(store: Store) -> Iterator[Block]:

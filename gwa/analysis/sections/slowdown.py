@@ -9,7 +9,7 @@ import numpy as np
 from gwa.analysis.base import Chapter, Drawing, analysis
 from gwa.analysis.sections._rounding import merge_equal, three_digits
 from gwa.metrics.quantiles import EMPTY, Spread, class_counts, means, spreads_of_counts, spreads_of_others
-from gwa.metrics.served import Comparison, adjusted, compare
+from gwa.metrics.served import IntervalComparison, adjusted, compare
 from gwa.metrics.sizes import processors
 from gwa.metrics.waits import largest
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
@@ -218,7 +218,7 @@ class _Class:
     kind: _Kind
     place: int
     waits: _Measured
-    comparison: Comparison
+    comparison: IntervalComparison
 
     @property
     def share(self) -> float:
@@ -237,7 +237,7 @@ def _compared(store: Store, kind: _Kind, waits: _Measured) -> Iterator[_Class]:
     comparisons = compare(store, kind.placed("ran")) if kind.names else {}
     for place in kind.names:
         if waits.of_class(place).n:
-            yield _Class(kind, place, waits, comparisons.get(place, Comparison(0, 0)))
+            yield _Class(kind, place, waits, comparisons.get(place, IntervalComparison(0, 0)))
 
 
 def _worst_served(store: Store, classes: Sequence[_Class]) -> dict[str, Any] | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from gwa.analysis.base import Chapter, Made, analysis
+from gwa.analysis.base import Chapter, MadeWhen, analysis
 from gwa.analysis.sections._scored_models import (
     COLUMNS,
     DISTANCE_NOTE,
@@ -54,7 +54,7 @@ COMMANDS: Final = (
     Chapter.SYNTHETIC,
     facts=("synthetic",),
     needs=("submit_time", "run_time", "n_procs"),
-    made=Made.FOR_REPORTS,
+    made=MadeWhen.FOR_REPORTS,
 )
 def synthetic_workloads(store: Store) -> Iterator[Block]:
     """

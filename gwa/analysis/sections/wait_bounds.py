@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from gwa.analysis.base import Chapter, Made, analysis
+from gwa.analysis.base import Chapter, MadeWhen, analysis
 from gwa.evaluation.bound_classes import ClassCoverage, coverage_by_class, in_words, worst_of_each_kind
 from gwa.evaluation.prediction import QUANTILE, Bounds, BoundScore, WaitingJobs, predictors
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
@@ -27,7 +27,7 @@ MINIMUM_JOBS = 200
     facts=("bounds",),
     needs=("wait_time", "run_time", "n_procs", "submit_time"),
     order=3,
-    made=Made.FOR_REPORTS,
+    made=MadeWhen.FOR_REPORTS,
 )
 def wait_bounds(store: Store) -> Iterator[Block]:
     """

@@ -137,7 +137,7 @@ IDLE: Final = "status = 5 or (status is null and wait_time is null)"
 
 
 @dataclass(frozen=True)
-class Part:
+class BillingPeriod:
     """A calendar month, or the part of one that is asked for: its *name*, and its bounds in Unix seconds."""
 
     name: str
@@ -146,7 +146,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Usage:
+class ChargedUsage:
     """What *jobs* of a *project* held at a rate, by the key of its price; *running* had not ended."""
 
     project: str | None
@@ -170,12 +170,12 @@ class Uncharged:
 class Month:
     """All that was held in a *part* of the time; *is_known* unless jobs ran of which is not known what."""
 
-    part: Part
-    usage: Sequence[Usage]
+    part: BillingPeriod
+    usage: Sequence[ChargedUsage]
     is_known: bool = True
 
 
-def month(store: Store, rates: Rates, part: Part) -> Month:
+def month(store: Store, rates: Rates, part: BillingPeriod) -> Month:
     """
     Return what the jobs of *store* held in a *part* of the time.
 
@@ -193,7 +193,7 @@ def month(store: Store, rates: Rates, part: Part) -> Month:
     if any(state not in {"charged", *keys} for _, _, state, *_ in found):
         raise _without_rate(store, rates, charged)
     usage = [
-        Usage(
+        ChargedUsage(
             project, place, jobs, running, {key: int(one or 0) for key, one in zip(keys, sums_, strict=True)}
         )
         for project, place, state, jobs, running, *sums_ in found
@@ -207,7 +207,7 @@ def _priced(rates: Rates) -> list[str]:
     return [key for key in PRICES[rates.basis] if any(key in rate.prices for rate in rates.rates)]
 
 
-def _charged(store: Store, rates: Rates, part: Part) -> str:
+def _charged(store: Store, rates: Rates, part: BillingPeriod) -> str:
     """Return the query of the jobs that held anything in a *part* of the time, each with its state."""
     longest = max(rate.minimum_seconds for rate in rates.rates)
     minimum = rates.by_rate(rate.minimum_seconds for rate in rates.rates)
@@ -316,7 +316,7 @@ def _kind(rates: Rates, row: tuple[object, ...]) -> str:
     )
 
 
-def uncharged(store: Store, rates: Rates, part: Part, *, is_known: bool) -> list[Uncharged]:
+def uncharged(store: Store, rates: Rates, part: BillingPeriod, *, is_known: bool) -> list[Uncharged]:
     """
     Return the jobs of a *part* of the time of which is not known what they held.
 
@@ -352,7 +352,7 @@ def is_priced(store: Store) -> bool:
     if rates is None:
         return False
     first, last = recorded(store.whole) or (0.0, 0.0)
-    whole = Part("the trace", floor(first) - 1, ceil(last) + DAY)
+    whole = BillingPeriod("the trace", floor(first) - 1, ceil(last) + DAY)
     return store.once("priced", lambda: bool(month(store, rates, whole)))
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from gwa.breakdown.charge.charges import SERVICES, Uncharged
 from gwa.breakdown.charge.rates import CONDITIONS, WHOLE, Basis, Rate, Rates
-from gwa.breakdown.charge.statements import DISCOUNT, Line, Statements, rounded
+from gwa.breakdown.charge.statements import DISCOUNT, StatementLine, Statements, rounded
 from gwa.report.html import filled
 from gwa.report.language import Language
 from gwa.store.system import System
@@ -58,7 +58,7 @@ HEADINGS: Final = {
 
 
 @dataclass(frozen=True)
-class Row:
+class StatementRow:
     """A line in words; *amount* is below 0 where it *is_credit*."""
 
     service: str
@@ -78,7 +78,7 @@ def project_name(project: str | None) -> str:
     return NO_PROJECT if project is None else Verbatim(project)
 
 
-def service(line: Line) -> str:
+def service(line: StatementLine) -> str:
     """Return what a line is of, in words."""
     if line.service == DISCOUNT:
         said: str = message("Discount")
@@ -91,7 +91,7 @@ def service(line: Line) -> str:
     return message("Correction of {month}: {service}", month=Number(line.part.name), service=said)
 
 
-def unit(line: Line, rates: Rates) -> str:
+def unit(line: StatementLine, rates: Rates) -> str:
     """Return the unit of the quantity of a line."""
     return Verbatim(rates.currency) if line.service == DISCOUNT else SERVICES[line.service].unit
 
@@ -116,10 +116,10 @@ def _percent(rate: Decimal) -> str:
     return Number(f"{decimal(percent)} %")
 
 
-def row(line: Line, rates: Rates) -> Row:
+def row(line: StatementLine, rates: Rates) -> StatementRow:
     """Return a line in words."""
     quantity = decimal(rounded(line.quantity, SHOWN_DECIMALS))
-    return Row(
+    return StatementRow(
         service(line),
         line.part.name,
         "" if line.jobs is None else decimal(Decimal(line.jobs)),
@@ -294,7 +294,7 @@ def _page(
     )
 
 
-def _quantities(lines: Iterable[Line], used: Sequence[str], language: Language) -> list[str]:
+def _quantities(lines: Iterable[StatementLine], used: Sequence[str], language: Language) -> list[str]:
     """Return how much of each service that is *used* the *lines* have, free hours included."""
     sums = dict.fromkeys(used, Fraction(0))
     for line in lines:
@@ -303,11 +303,11 @@ def _quantities(lines: Iterable[Line], used: Sequence[str], language: Language) 
     return [language(decimal(rounded(one, SHOWN_DECIMALS))) for one in sums.values()]
 
 
-def _translated(row: Row, language: Language) -> Row:
+def _translated(row: StatementRow, language: Language) -> StatementRow:
     service, month, jobs, quantity, rate, amount = map(
         language, (row.service, row.month, row.jobs, row.quantity, row.rate, row.amount)
     )
-    return Row(service, month, jobs, quantity, rate, amount, row.is_credit)
+    return StatementRow(service, month, jobs, quantity, rate, amount, row.is_credit)
 
 
 def _translated_rate(rate: Rate, rates: Rates, language: Language) -> dict[str, str]:
@@ -341,7 +341,7 @@ def as_csv(statements: Statements) -> str:
     return text.getvalue()
 
 
-def values(line: Line, statements: Statements) -> tuple[object, ...]:
+def values(line: StatementLine, statements: Statements) -> tuple[object, ...]:
     """Return what a line says in `COLUMNS`: exact numbers, and moments in the zone of the system."""
     rates = statements.rates
     first, last = (_moment(moment, statements.system) for moment in (line.part.first, line.part.last))

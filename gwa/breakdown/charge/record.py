@@ -13,9 +13,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from gwa.breakdown.charge.charges import Part
+from gwa.breakdown.charge.charges import BillingPeriod
 from gwa.breakdown.charge.rates import Rates
-from gwa.breakdown.charge.statements import Given, Kind, Line, Statements, total
+from gwa.breakdown.charge.statements import EarlierStatements, Kind, StatementLine, Statements, total
 from gwa.errors import DefinitionError
 from gwa.util.toml import Check, read_text, record
 
@@ -92,7 +92,7 @@ def as_text(table: Mapping[str, Any]) -> str:
     return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: BillingPeriod) -> dict[str, Any]:
     return {"name": part.name, "first": part.first, "last": part.last}
 
 
@@ -100,7 +100,7 @@ def _of_project(project: str | None) -> dict[str, Any]:
     return {} if project is None else {"project": project}
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line(line: StatementLine) -> dict[str, Any]:
     return {
         **_of_project(line.project),
         "part": _part(line.part),
@@ -116,7 +116,7 @@ def _line(line: Line) -> dict[str, Any]:
     }
 
 
-def read_given(folder: Path) -> Given:
+def read_given(folder: Path) -> EarlierStatements:
     """Return the statements in a *folder*; raise `DefinitionError` where there are none, or were changed."""
     path = folder / NAME
     table = _table(path)
@@ -129,7 +129,7 @@ def read_given(folder: Path) -> Given:
         raise DefinitionError(
             f"{path}: its lines are not {read.total} together, expected statements as gwa charge wrote them"
         )
-    return Given(str(path), read.rates, [_part_of(part) for part in read.parts], lines)
+    return EarlierStatements(str(path), read.rates, [_part_of(part) for part in read.parts], lines)
 
 
 def _table(path: Path) -> Any:  # noqa: ANN401 - whatever it is, it is checked next
@@ -142,13 +142,13 @@ def _table(path: Path) -> Any:  # noqa: ANN401 - whatever it is, it is checked n
         raise DefinitionError(f"{path}: is not JSON, expected statements of gwa charge") from error
 
 
-def _part_of(part: _Part) -> Part:
-    return Part(part.name, part.first, part.last)
+def _part_of(part: _Part) -> BillingPeriod:
+    return BillingPeriod(part.name, part.first, part.last)
 
 
-def _line_of(line: _Line) -> Line:
+def _line_of(line: _Line) -> StatementLine:
     kind: Kind = line.kind
-    return Line(
+    return StatementLine(
         line.project, _part_of(line.part), kind, line.name, line.service, line.units, line.per,
         Decimal(line.rate), Decimal(line.amount), line.jobs, line.is_correction,
     )  # fmt: skip

@@ -15,7 +15,16 @@ from itertools import groupby
 from math import floor
 from typing import Final, Literal
 
-from gwa.breakdown.charge.charges import SERVICES, SHOWN, Month, Part, Uncharged, Usage, month, uncharged
+from gwa.breakdown.charge.charges import (
+    SERVICES,
+    SHOWN,
+    BillingPeriod,
+    ChargedUsage,
+    Month,
+    Uncharged,
+    month,
+    uncharged,
+)
 from gwa.breakdown.charge.rates import WHOLE, Rates
 from gwa.errors import ArgumentError, DefinitionError
 from gwa.metrics.window import recorded, window
@@ -30,7 +39,7 @@ DISCOUNT: Final = "discount"
 
 
 @dataclass(frozen=True)
-class Line:
+class StatementLine:
     """
     A line of a statement: *units* of a *service* at a *rate* are an *amount*.
 
@@ -39,7 +48,7 @@ class Line:
     """
 
     project: str | None
-    part: Part
+    part: BillingPeriod
     kind: Kind
     name: str
     service: str
@@ -62,7 +71,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Given:
+class EarlierStatements:
     """
     Statements that were given before: the *lines* of *parts* of the time, at their *rates*.
 
@@ -71,8 +80,8 @@ class Given:
 
     name: str
     rates: Rates
-    parts: Sequence[Part]
-    lines: Sequence[Line]
+    parts: Sequence[BillingPeriod]
+    lines: Sequence[StatementLine]
 
 
 @dataclass(frozen=True)
@@ -88,8 +97,8 @@ class Statements:
     rates: Rates
     period: str
     system: System
-    parts: Sequence[Part]
-    lines: Sequence[Line]
+    parts: Sequence[BillingPeriod]
+    lines: Sequence[StatementLine]
     uncharged: Sequence[Uncharged] = ()
     undated: int = 0
     running: Sequence[tuple[str | None, int]] = ()
@@ -108,7 +117,7 @@ class Statements:
 
     def by_project(self) -> "dict[str | None, Statements]":
         """Return the statement of each project."""
-        lines: dict[str | None, list[Line]] = {project: [] for project in self.projects}
+        lines: dict[str | None, list[StatementLine]] = {project: [] for project in self.projects}
         for line in self.lines:
             lines[line.project].append(line)
         return {
@@ -122,7 +131,9 @@ class Statements:
         }
 
 
-def statements(store: Store, rates: Rates, period: str, against: Sequence[Given] = ()) -> Statements:
+def statements(
+    store: Store, rates: Rates, period: str, against: Sequence[EarlierStatements] = ()
+) -> Statements:
     """
     Return the statements on a *period* of *store*, with corrections of those that were given before.
 
@@ -138,7 +149,7 @@ def statements(store: Store, rates: Rates, period: str, against: Sequence[Given]
     past = [part for part in charged if part not in asked]
     months = [(month(store, rates, part), rates) for part in (*fresh, *again)]
     months += [(month(store, charged[part].rates, part), charged[part].rates) for part in past]
-    lines: list[Line] = []
+    lines: list[StatementLine] = []
     for one, of in months:
         made = lines_of(one, of)
         if one.part in charged:
@@ -148,7 +159,7 @@ def statements(store: Store, rates: Rates, period: str, against: Sequence[Given]
         lines += made
     (undated,) = store.row("select count(*) as jobs from all_jobs where submit_time is null")
     first_months = [one for one, _ in months if one.part in asked]
-    whole = Part(period, asked[0].first, asked[-1].last)
+    whole = BillingPeriod(period, asked[0].first, asked[-1].last)
     is_known = all(one.is_known for one in first_months)
     return Statements(
         rates,
@@ -163,7 +174,7 @@ def statements(store: Store, rates: Rates, period: str, against: Sequence[Given]
     )
 
 
-def parts(period: str, system: System, *, is_whole: bool = False) -> list[Part]:
+def parts(period: str, system: System, *, is_whole: bool = False) -> list[BillingPeriod]:
     """
     Return the calendar months that a *period* has, of which the first and the last may be cut.
 
@@ -185,7 +196,7 @@ def parts(period: str, system: System, *, is_whole: bool = False) -> list[Part]:
                 f"the period is '{period}', expected calendar months: free hours are of these, and the times"
                 " of this trace count from an unknown start"
             )
-        return [Part(period, first, last)]
+        return [BillingPeriod(period, first, last)]
     found = [_within(first, last, *one, system) for one in _months(first, last, system)]
     if is_whole and any(".." in part.name or part.name.count("-") > 1 for part in found):
         raise ArgumentError(
@@ -203,22 +214,24 @@ def _months(first: int, last: int, system: System) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def _within(first: int, last: int, begin: int, end: int, system: System) -> Part:
+def _within(first: int, last: int, begin: int, end: int, system: System) -> BillingPeriod:
     """Return what of the month between *begin* and *end* lies between two moments."""
     month_name = datetime.fromtimestamp(begin, system.timezone).strftime("%Y-%m")
     if first <= begin and end <= last:
-        return Part(month_name, begin, end)
+        return BillingPeriod(month_name, begin, end)
     cut = max(first, begin), min(last, end)
     moments = [datetime.fromtimestamp(moment, system.timezone) for moment in cut]
     if all((moment.hour, moment.minute) == (0, 0) for moment in moments):
         days = [moments[0].date(), moments[1].date() - timedelta(days=1)]
-        return Part("..".join(dict.fromkeys(day.isoformat() for day in days)), *cut)
-    return Part("..".join(moment.strftime("%Y-%m-%dT%H:%M") for moment in moments), *cut)
+        return BillingPeriod("..".join(dict.fromkeys(day.isoformat() for day in days)), *cut)
+    return BillingPeriod("..".join(moment.strftime("%Y-%m-%dT%H:%M") for moment in moments), *cut)
 
 
-def _require_sound(asked: Sequence[Part], against: Sequence[Given], rates: Rates) -> None:
+def _require_sound(
+    asked: Sequence[BillingPeriod], against: Sequence[EarlierStatements], rates: Rates
+) -> None:
     """Refuse statements of another currency, on a part that is charged twice, in pieces, or not at all."""
-    seen: list[tuple[Part, Given]] = []
+    seen: list[tuple[BillingPeriod, EarlierStatements]] = []
     for given in against:
         if (given.rates.currency, given.rates.decimals) != (rates.currency, rates.decimals):
             raise DefinitionError(
@@ -249,7 +262,7 @@ def _require_sound(asked: Sequence[Part], against: Sequence[Given], rates: Rates
                 )
 
 
-def _require_known(one: Month, before: Sequence[Line]) -> None:
+def _require_known(one: Month, before: Sequence[StatementLine]) -> None:
     """Refuse a trace without any job in a month that was charged: it would all be given back."""
     if before and not one.usage and one.is_known:
         raise DefinitionError(
@@ -257,9 +270,9 @@ def _require_known(one: Month, before: Sequence[Line]) -> None:
         )
 
 
-def lines_of(of: Month, rates: Rates) -> list[Line]:
+def lines_of(of: Month, rates: Rates) -> list[StatementLine]:
     """Return the lines of a month: of each project what it held by rate, its free hours, and its discount."""
-    found: list[Line] = []
+    found: list[StatementLine] = []
     ordered = sorted(of.usage, key=lambda one: (one.project is None, one.project or "", one.place))
     for project, group in groupby(ordered, lambda one: one.project):
         held = [line for usage in group for line in _held(usage, of.part, rates)]
@@ -268,17 +281,19 @@ def lines_of(of: Month, rates: Rates) -> list[Line]:
     return found
 
 
-def _held(usage: Usage, part: Part, rates: Rates) -> Iterator[Line]:
+def _held(usage: ChargedUsage, part: BillingPeriod, rates: Rates) -> Iterator[StatementLine]:
     """Yield a line for each service that was held."""
     rate = rates.rates[usage.place]
     for key, price in rate.prices.items():
         units, per = usage.amounts[key], SERVICES[key].per
         if units:
             amount = rounded(Fraction(units, per) * Fraction(price), rates.decimals)
-            yield Line(usage.project, part, "use", rate.name, key, units, per, price, amount, usage.jobs)
+            yield StatementLine(
+                usage.project, part, "use", rate.name, key, units, per, price, amount, usage.jobs
+            )
 
 
-def _free(held: Sequence[Line], project: str | None, rates: Rates) -> Iterator[Line]:
+def _free(held: Sequence[StatementLine], project: str | None, rates: Rates) -> Iterator[StatementLine]:
     """Yield the lines that take free hours off, which are of the first rates, as far as they go."""
     hours = rates.free_hours(project)
     for key, service in SERVICES.items():
@@ -290,7 +305,9 @@ def _free(held: Sequence[Line], project: str | None, rates: Rates) -> Iterator[L
                 yield replace(line, kind="free", units=-units, amount=amount, jobs=None)
 
 
-def _discounted(lines: Sequence[Line], project: str | None, part: Part, rates: Rates) -> Iterator[Line]:
+def _discounted(
+    lines: Sequence[StatementLine], project: str | None, part: BillingPeriod, rates: Rates
+) -> Iterator[StatementLine]:
     """Yield the line of the discount on *lines*, if there is one."""
     percent = rates.discount(project)
     of = total(lines, rates.decimals)
@@ -298,12 +315,12 @@ def _discounted(lines: Sequence[Line], project: str | None, part: Part, rates: R
         per = 10**rates.decimals
         rate = -percent / WHOLE
         amount = rounded(Fraction(of) * Fraction(rate), rates.decimals)
-        yield Line(project, part, "discount", "", DISCOUNT, int(of * per), per, rate, amount)
+        yield StatementLine(project, part, "discount", "", DISCOUNT, int(of * per), per, rate, amount)
 
 
-def corrections(made: Iterable[Line], before: Iterable[Line]) -> Iterator[Line]:
+def corrections(made: Iterable[StatementLine], before: Iterable[StatementLine]) -> Iterator[StatementLine]:
     """Yield the differences of lines that are *made* now from those of *before*, some of them corrections."""
-    sums: dict[tuple[object, ...], list[Line]] = {}
+    sums: dict[tuple[object, ...], list[StatementLine]] = {}
     for line in made:
         sums.setdefault(line.key, []).append(line)
     for line in before:
@@ -330,12 +347,12 @@ def rounded(value: Fraction, decimals: int) -> Decimal:
     return Decimal(whole if value >= 0 else -whole).scaleb(-decimals)
 
 
-def total(lines: Iterable[Line], decimals: int) -> Decimal:
+def total(lines: Iterable[StatementLine], decimals: int) -> Decimal:
     """Return the sum of the amounts of *lines*, with a number of *decimals*."""
     return sum((line.amount for line in lines), Decimal(0).scaleb(-decimals))
 
 
-def _place(line: Line) -> tuple[object, ...]:
+def _place(line: StatementLine) -> tuple[object, ...]:
     """Return where a line stands: by project, what is charged for the first time first, then by time."""
     return (line.project is None, line.project or "", line.is_correction, line.part.first)
 
@@ -351,7 +368,7 @@ def _running(months: Iterable[Month]) -> list[tuple[str | None, int]]:
     return list(found.items())
 
 
-def _known_until(store: Store, last: Part) -> float | None:
+def _known_until(store: Store, last: BillingPeriod) -> float | None:
     """Return when the knowledge of the log ends; None if not before the end of the *last* part."""
     whole = store.whole
     bounds_of_log = recorded(whole)

@@ -71,7 +71,7 @@ def command(model: str, out: Path, **params: Any) -> None:
     from gwa.models import files
     from gwa.models.generate import generate
     from gwa.models.load_check import endless_gaps
-    from gwa.models.request import Wanted
+    from gwa.models.request import WantedWorkload
     from gwa.requests.generate import read_request_model
     from gwa.util.protection import protected
 
@@ -84,7 +84,7 @@ def command(model: str, out: Path, **params: Any) -> None:
         raise click.UsageError("expected either --jobs or --days")
     if params["utilization"] is not None and params["cpus"] is None:
         raise click.UsageError("--utilization needs --cpus: of how many processors?")
-    wanted = Wanted(**{name: params[name] for name in RECORDED_OPTIONS})
+    wanted = WantedWorkload(**{name: params[name] for name in RECORDED_OPTIONS})
     source = files.load_model(model)
     for warning in () if params["quiet"] else (*source.warnings, *endless_gaps(source.model)):
         echo(f"warning: {warning}", err=True)

@@ -120,13 +120,15 @@ def _score_requests(
     real: "list[Statistic | None]", made: tuple[Path, ...], params: dict[str, Any], *, as_json: bool
 ) -> None:
     """Print the distances of two traces of requests."""
-    from gwa.requests.score import Line, score_requests, statistics_of
+    from gwa.requests.score import RequestScoreLine, score_requests, statistics_of
 
     if len(made) > 1:
         raise click.UsageError("traces of requests are compared with one other, expected one MADE")
     with opened_requests(made[0], params) as other:
         lines = score_requests(real, statistics_of(other.store))
-    table([field.name for field in fields(Line)], [astuple(line) for line in lines], as_json=as_json)
+    table(
+        [field.name for field in fields(RequestScoreLine)], [astuple(line) for line in lines], as_json=as_json
+    )
 
 
 def _read_jobs(path: Path, params: dict[str, Any]) -> "tuple[str, JobArrays]":

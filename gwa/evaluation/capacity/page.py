@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from gwa.evaluation.capacity import words
 from gwa.evaluation.capacity.price import Price
 from gwa.evaluation.capacity.reasons import WAYS
-from gwa.evaluation.capacity.rule import Forecast, Plan, Recorded, Refusal
+from gwa.evaluation.capacity.rule import CapacityPlan, Forecast, Recorded, Refusal
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Report, Section, Table
 from gwa.report.figures.groups import Point, groups
 from gwa.words.formatting import fraction, number, seconds
@@ -20,7 +20,9 @@ HELP = message(
 )
 
 
-def report(plan: Plan, name: str, price: Price | None = None, beside: Sequence[Recorded] = ()) -> Report:
+def report(
+    plan: CapacityPlan, name: str, price: Price | None = None, beside: Sequence[Recorded] = ()
+) -> Report:
     """
     Return the report on a *plan* of the trace called *name*.
 
@@ -48,11 +50,11 @@ def report(plan: Plan, name: str, price: Price | None = None, beside: Sequence[R
     )
 
 
-def _forecasts(plan: Plan) -> list[Forecast]:
+def _forecasts(plan: CapacityPlan) -> list[Forecast]:
     return [one for one in plan.outcomes if isinstance(one, Forecast)]
 
 
-def _answer(plan: Plan, price: Price | None) -> Iterator[Block]:
+def _answer(plan: CapacityPlan, price: Price | None) -> Iterator[Block]:
     """Yield the picture of waits before and after, the other sentences, and what is refused and why."""
     forecasts = _forecasts(plan)
     if forecasts:
@@ -138,7 +140,7 @@ def _reasons(refused: Sequence[Refusal]) -> Table:
     return Table("refused", message("What the log cannot tell, and why"), columns, rows)
 
 
-def _curves(plan: Plan) -> Iterator[Block]:
+def _curves(plan: CapacityPlan) -> Iterator[Block]:
     """Yield the waits of machines between both, where they are answered."""
     for place, curve in enumerate(plan.curves):
         forecasts = [one for one in curve if isinstance(one, Forecast)]
@@ -177,7 +179,7 @@ def _beside(beside: Sequence[Recorded]) -> Iterator[Block]:
         )  # fmt: skip
 
 
-def _rests(plan: Plan) -> Iterator[Block]:
+def _rests(plan: CapacityPlan) -> Iterator[Block]:
     """Yield the record of each answer, and all that a reader has to know besides."""
     forecasts = _forecasts(plan)
     if forecasts:

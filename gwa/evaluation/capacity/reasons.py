@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gwa.evaluation.capacity.record import MAXIMUM_SCORE, MAXIMUM_WIDTH, MINIMUM_COVER, Record
+from gwa.evaluation.capacity.record import MAXIMUM_SCORE, MAXIMUM_WIDTH, MINIMUM_COVER, EstimatorRecord
 from gwa.words.formatting import fraction, number, significant
 from gwa.words.message import Message, Number, message
 
@@ -30,7 +30,7 @@ WAYS: Final[Mapping[str, Message]] = {
 """How each estimator is called in a sentence."""
 
 
-def of_record(estimator: str, found: Record) -> Iterator[Reason]:
+def of_record(estimator: str, found: EstimatorRecord) -> Iterator[Reason]:
     """Yield why an *estimator* may not answer, by its record."""
     way = WAYS[estimator]
     if found.score is None:

@@ -36,7 +36,7 @@ MAXIMUM_LOG: Final = 700.0
 
 
 @dataclass(frozen=True)
-class Record:
+class EstimatorRecord:
     """
     How an estimator did on held-out *windows*.
 
@@ -102,13 +102,13 @@ def _residuals(windows: Windows, estimator: Estimator, block: Ints, held: int) -
     return np.concatenate(parts)
 
 
-def record(windows: Windows, estimator: Estimator) -> Record:
+def record(windows: Windows, estimator: Estimator) -> EstimatorRecord:
     """Return how an *estimator* does on held-out blocks of at least four *windows*."""
     low, high = held_out(windows, estimator)
     held = (windows.wait >= low) & (windows.wait <= high)
     reference = _score(windows.wait, *held_out(windows, no_change))
     score = _score(windows.wait, low, high) / reference if reference > 0 else None
-    return Record(
+    return EstimatorRecord(
         len(windows), int(held.sum()), float(np.exp(min(np.median(high - low), MAXIMUM_LOG))), score
     )
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from gwa.evaluation.capacity.estimators import ESTIMATORS
 from gwa.evaluation.capacity.reasons import Reason, of_record
-from gwa.evaluation.capacity.record import Record, record
-from gwa.evaluation.capacity.windows import EVERY, WINDOW, SizeClass, Windows, large, places
+from gwa.evaluation.capacity.record import EstimatorRecord, record
+from gwa.evaluation.capacity.windows import EVERY, WINDOW, ProcessorRange, Windows, large, places
 from gwa.evaluation.whatif.change import resized
 from gwa.evaluation.whatif.validation import OFFSET
 from gwa.evaluation.whatif.world import World, recorded
@@ -59,7 +59,7 @@ STEPS: Final = 10
 class Refusal:
     """That a log does not predict the waits of a class on a machine with *processors*, and why."""
 
-    among: SizeClass
+    among: ProcessorRange
     processors: int
     reasons: tuple[Reason, ...]
 
@@ -75,12 +75,12 @@ class Forecast:
     would be as loaded as windows that were seen.
     """
 
-    among: SizeClass
+    among: ProcessorRange
     processors: int
     ratio: float
     before: float
     estimator: str
-    record: Record
+    record: EstimatorRecord
     seen: float
 
     @property
@@ -120,7 +120,7 @@ Outcome: TypeAlias = Forecast | Refusal
 
 
 @dataclass(frozen=True)
-class Plan:
+class CapacityPlan:
     """
     What a log predicts for a machine of *asked* processors, which now has *processors*.
 
@@ -138,7 +138,9 @@ class Plan:
     without_wait: int
 
 
-def planned(store: Store, cpus: str, classes: Sequence[SizeClass] = (), progress: Progress = SILENT) -> Plan:
+def planned(
+    store: Store, cpus: str, classes: Sequence[ProcessorRange] = (), progress: Progress = SILENT
+) -> CapacityPlan:
     """
     Return what the log of a *store* predicts of waits with other *cpus*, such as ``+20%``.
 
@@ -159,10 +161,10 @@ def plan(
     asked: int,
     *,
     capacity_is_stated: bool,
-    classes: Sequence[SizeClass] = (),
+    classes: Sequence[ProcessorRange] = (),
     has_curve: bool = True,
     progress: Progress = SILENT,
-) -> Plan:
+) -> CapacityPlan:
     """
     Return what a log predicts of waits on a machine of *asked* processors.
 
@@ -186,13 +188,13 @@ def plan(
                 curve.append(outcomes[-1] if size == asked else lesson.outcome(size))
                 step.advance()
             curves.append(tuple(curve))
-    return Plan(
+    return CapacityPlan(
         world.capacity, asked, tuple(outcomes), tuple(curves), len(fitting), len(world) - len(fitting),
         int((~np.isfinite(fitting.wait)).sum()),
     )  # fmt: skip
 
 
-def _classes(world: World) -> tuple[SizeClass, ...]:
+def _classes(world: World) -> tuple[ProcessorRange, ...]:
     """Return all jobs, and the large ones if these are others."""
     of_large = large(world)
     rows = of_large.rows(world)
@@ -225,7 +227,7 @@ class _Lesson:
     """What the windows of a class predict for any size of the machine."""
 
     world: World
-    among: SizeClass
+    among: ProcessorRange
     replays: _Replays
     capacity_is_stated: bool
 
@@ -245,7 +247,7 @@ class _Lesson:
         return max(exp(float(np.median(self.was.wait))) - OFFSET, 0.0)
 
     @cached_property
-    def records(self) -> Mapping[str, Record]:
+    def records(self) -> Mapping[str, EstimatorRecord]:
         """How each estimator does on held-out windows."""
         return {name: record(self.was, estimator) for name, estimator in ESTIMATORS.items()}
 

@@ -40,7 +40,7 @@ SEVERAL: Final = 2
 
 
 @dataclass(frozen=True)
-class SizeClass:
+class ProcessorRange:
     """Jobs of *least* to *most* processors; None for no limit."""
 
     least: int = 1
@@ -72,17 +72,17 @@ class SizeClass:
         return rows if self.most is None else rows & (world.size <= self.most)
 
 
-EVERY: Final = SizeClass()
+EVERY: Final = ProcessorRange()
 """All jobs."""
 
 
-def large(world: World) -> SizeClass:
+def large(world: World) -> ProcessorRange:
     """Return the class of the large jobs: a quarter of the jobs, or more if many have the same size."""
     quantile = float(np.quantile(world.size, LARGE)) if len(world) else 0.0
-    return SizeClass(max(ceil(quantile), SEVERAL))
+    return ProcessorRange(max(ceil(quantile), SEVERAL))
 
 
-def places(world: World, among: SizeClass) -> list[tuple[Ints, Ints]]:
+def places(world: World, among: ProcessorRange) -> list[tuple[Ints, Ints]]:
     """
     Return the jobs of each window: those of the class with a recorded wait, and all.
 

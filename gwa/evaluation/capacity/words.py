@@ -6,13 +6,13 @@ from itertools import groupby
 
 from gwa.evaluation.capacity.price import Price
 from gwa.evaluation.capacity.reasons import WAYS
-from gwa.evaluation.capacity.rule import Forecast, Outcome, Plan, Recorded, Refusal
-from gwa.evaluation.capacity.windows import SizeClass
+from gwa.evaluation.capacity.rule import CapacityPlan, Forecast, Outcome, Recorded, Refusal
+from gwa.evaluation.capacity.windows import ProcessorRange
 from gwa.words.formatting import decimal, fraction, number, seconds, significant
 from gwa.words.message import Message, Number, Verbatim, capitalized, joined, message, plural
 
 
-def sentences(plan: Plan) -> list[Message]:
+def sentences(plan: CapacityPlan) -> list[Message]:
     """Return the answers first, then the refusals; classes that are refused for the same reasons once."""
     answers = [answer(plan, one) for one in plan.outcomes if isinstance(one, Forecast)]
     refused = [one for one in plan.outcomes if isinstance(one, Refusal)]
@@ -20,12 +20,12 @@ def sentences(plan: Plan) -> list[Message]:
     return [*answers, *(cannot_tell(plan, list(group)) for _, group in alike)]
 
 
-def answer(plan: Plan, found: Forecast) -> Message:
+def answer(plan: CapacityPlan, found: Forecast) -> Message:
     """Return the answer on a class with its record, as a text that stands alone."""
     return joined(" ", (effect(plan, found), record(found)))
 
 
-def effect(plan: Plan, found: Forecast) -> Message:
+def effect(plan: CapacityPlan, found: Forecast) -> Message:
     """Return how waits of a class would change."""
     low, _, high = found.after
     return message(
@@ -74,7 +74,7 @@ def record(found: Forecast) -> Message:
     )
 
 
-def cannot_tell(plan: Plan, refused: Sequence[Refusal]) -> Message:
+def cannot_tell(plan: CapacityPlan, refused: Sequence[Refusal]) -> Message:
     """Return why the log cannot tell of classes that are *refused* for the same reasons."""
     return message(
         "Cannot tell what the p95 wait of {jobs} would be with {new} instead of {old}: {reasons}.",
@@ -85,7 +85,7 @@ def cannot_tell(plan: Plan, refused: Sequence[Refusal]) -> Message:
     )
 
 
-def jobs_of(among: SizeClass) -> Message:
+def jobs_of(among: ProcessorRange) -> Message:
     """
     Return the jobs of a class in words.
 
@@ -108,12 +108,12 @@ def times(ratio: float) -> Number:
     return Number(f"{ratio:.2f}") if 0.1 <= ratio < 10 else significant(ratio, 2)  # noqa: PLR2004
 
 
-def added(plan: Plan) -> int:
+def added(plan: CapacityPlan) -> int:
     """Return how many processors are added, 0 where some are taken away."""
     return max(plan.asked - plan.processors, 0)
 
 
-def cost(plan: Plan, price: Price) -> Message:
+def cost(plan: CapacityPlan, price: Price) -> Message:
     """Return what the added processors would cost; without a currency where none is known."""
     amount = decimal(price.of(added(plan)), ",f")  # type: ignore[arg-type]
     said = plural(
@@ -133,7 +133,7 @@ def cost(plan: Plan, price: Price) -> Message:
     return joined("", (said, rate))
 
 
-def remarks(plan: Plan) -> Iterator[Message]:
+def remarks(plan: CapacityPlan) -> Iterator[Message]:
     """Yield what a reader has to know besides: jobs that were left out, or whose waits are unknown."""
     if plan.too_large:
         yield plural(
@@ -156,7 +156,7 @@ COLUMNS = ("jobs_of_at_least", "jobs_of_at_most", "processors", "ratio", "low", 
 """The columns of a curve: ratios of the p95 wait plus a minute, and that wait in the median month in s."""
 
 
-def rows(plan: Plan) -> list[tuple[object, ...]]:
+def rows(plan: CapacityPlan) -> list[tuple[object, ...]]:
     """Return the curve of each class, smaller machines first; what is refused has no numbers."""
     return [_row(one) for curve in plan.curves for one in curve]
 
@@ -169,7 +169,9 @@ def _row(found: Outcome) -> tuple[object, ...]:
     return (*start, *ratios, *(round(value, 1) for value in found.after), None)
 
 
-def plain(plan: Plan, beside: Sequence[Recorded] = (), price: Price | None = None) -> dict[str, object]:
+def plain(
+    plan: CapacityPlan, beside: Sequence[Recorded] = (), price: Price | None = None
+) -> dict[str, object]:
     """Return a plan as JSON holds it: times in seconds, None for what is refused."""
     costs = [cost(plan, price)] if price else []
     return {

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from gwa.errors import ArgumentError
-from gwa.evaluation.experiments.plan import Plan, PlannedRun
+from gwa.evaluation.experiments.plan import ExperimentPlan, PlannedRun
 from gwa.evaluation.experiments.run import Schedule, simulate
 from gwa.evaluation.experiments.workloads import generate_workload
 from gwa.report.document import Block, Note, Section
@@ -28,7 +28,7 @@ HELP: Final = message(
 )
 
 
-def gantts(plan: Plan, name: str | None) -> list[Section]:
+def gantts(plan: ExperimentPlan, name: str | None) -> list[Section]:
     """Return a section with the schedule of the run whose name begins with *name*; none without a name."""
     if name is None:
         return []
@@ -44,7 +44,7 @@ def gantts(plan: Plan, name: str | None) -> list[Section]:
     ]
 
 
-def _blocks(plan: Plan, run: PlannedRun) -> Iterator[Block]:
+def _blocks(plan: ExperimentPlan, run: PlannedRun) -> Iterator[Block]:
     """Yield the Gantt chart of a run."""
     workload = generate_workload(plan.setup, run.variant)
     _, schedule = simulate(plan.setup, workload, run.policies)

@@ -89,7 +89,7 @@ CONFIDENCE_HELP: Final = message(
 
 
 @dataclass(frozen=True)
-class Panel:
+class CellPanel:
     """The *cells* of one workload, which vary along *x_axis* and along the axes of *series*."""
 
     title: str
@@ -181,7 +181,7 @@ class Panel:
         return Table(f"{id}-table", self.title or message("All runs"), tuple(columns), tuple(rows), note)
 
 
-def panels(results: ExperimentResults) -> list[Panel]:
+def panels(results: ExperimentResults) -> list[CellPanel]:
     """Return a panel for each combination of the axes that are neither the x axis nor policies."""
     varied = results.varied
     x_axis = next((name for name in X_AXES if name in varied), None)
@@ -191,7 +191,7 @@ def panels(results: ExperimentResults) -> list[Panel]:
     for cell in results.cells:
         title = joined(", ", (_at(name, cell.axis(name)) for name in panel_axes))
         by_title.setdefault(title, []).append(cell)
-    return [Panel(title, cells, x_axis, series) for title, cells in by_title.items()]
+    return [CellPanel(title, cells, x_axis, series) for title, cells in by_title.items()]
 
 
 def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:

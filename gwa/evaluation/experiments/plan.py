@@ -58,7 +58,7 @@ class PlannedRun:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExperimentPlan:
     """All runs of an experiment, those of one variant together."""
 
     setup: ExperimentSetup

@@ -13,7 +13,7 @@ from pyarrow import csv, parquet
 from scipy import stats
 
 from gwa.errors import SimulationError
-from gwa.evaluation.experiments.plan import Plan, Policies, Variant
+from gwa.evaluation.experiments.plan import ExperimentPlan, Policies, Variant
 from gwa.evaluation.experiments.run import MEASURES, Row
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.util.atomic import whole
@@ -83,11 +83,11 @@ class ResultCell:
 class ExperimentResults:
     """The results of all runs of a *plan*, in its order."""
 
-    plan: Plan
+    plan: ExperimentPlan
     rows: tuple[Row, ...]
 
     @classmethod
-    def of(cls, plan: Plan, cache: RunCache) -> "ExperimentResults":
+    def of(cls, plan: ExperimentPlan, cache: RunCache) -> "ExperimentResults":
         """Return the results in *cache*; raise `SimulationError` if one is missing."""
         rows: list[Row] = []
         for run in plan.runs:

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from typing import Final, TypeAlias
 
 from gwa.errors import GwaError, ModelError, SimulationError
-from gwa.evaluation.experiments.plan import Plan, PlannedRun, Variant
+from gwa.evaluation.experiments.plan import ExperimentPlan, PlannedRun, Variant
 from gwa.evaluation.experiments.run import simulate
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.spec import ExperimentSetup
@@ -29,7 +29,7 @@ Reasons: TypeAlias = "SimpleQueue[str]"
 
 
 @dataclass
-class Simulator:
+class ExperimentRunner:
     """What does the runs of an experiment and keeps their results; runs of one workload in a row share it."""
 
     setup: ExperimentSetup
@@ -56,7 +56,7 @@ class Simulator:
         return ""
 
 
-def run_all(plan: Plan, cache: RunCache, jobs: int, progress: Progress = SILENT) -> int:
+def run_all(plan: ExperimentPlan, cache: RunCache, jobs: int, progress: Progress = SILENT) -> int:
     """
     Do all runs of *plan* that *cache* lacks, in *jobs* processes; return the number of runs.
 
@@ -64,7 +64,7 @@ def run_all(plan: Plan, cache: RunCache, jobs: int, progress: Progress = SILENT)
     """
     cache.create_folders()
     left = [run for run in plan.runs if cache.rows(run) is None]
-    simulator = Simulator(plan.setup, cache)
+    simulator = ExperimentRunner(plan.setup, cache)
     with progress.step("simulating", len(plan.runs)) as bar:
         bar.advance(len(plan.runs) - len(left))
         for _ in spread(simulator, left, jobs) if min(jobs, len(left)) > 1 else map(simulator.perform, left):
@@ -72,7 +72,7 @@ def run_all(plan: Plan, cache: RunCache, jobs: int, progress: Progress = SILENT)
     return len(left)
 
 
-def spread(simulator: Simulator, left: Sequence[PlannedRun], jobs: int) -> Iterator[None]:
+def spread(simulator: ExperimentRunner, left: Sequence[PlannedRun], jobs: int) -> Iterator[None]:
     """Yield each time that one of the runs *left* is done; raise `SimulationError` where one cannot be."""
     work = list(pieces(left, jobs))
     reasons: Reasons = SimpleQueue()

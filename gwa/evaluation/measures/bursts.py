@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from gwa.evaluation.job_arrays import JobArrays
-from gwa.evaluation.measure import DIFFERENCE, Aspect, Measure, measure
+from gwa.evaluation.measure import DIFFERENCE, Aspect, RealismMeasure, measure
 from gwa.metrics.timeline import QUARTER
 from gwa.statistics import dependence
 from gwa.statistics.hurst import wavelet
@@ -67,7 +67,7 @@ def _hurst(workload: JobArrays) -> float | None:
 
 
 ARRIVALS: Final = tuple(
-    Measure(name, title, Aspect.BURSTS, DIFFERENCE, about, orderly=True, statistic=statistic)
+    RealismMeasure(name, title, Aspect.BURSTS, DIFFERENCE, about, orderly=True, statistic=statistic)
     for name, title, about, statistic in (
         ("hourly-entropy", "Entropy of arrivals over hours",
          "Normalised entropy of arrivals over hours, 1 for an even spread (Minh and Wolters 2010, figure 6).",

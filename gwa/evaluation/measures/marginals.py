@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from gwa.evaluation.job_arrays import JobArrays
-from gwa.evaluation.measure import KS, WASSERSTEIN, Aspect, Measure
+from gwa.evaluation.measure import KS, WASSERSTEIN, Aspect, RealismMeasure
 from gwa.statistics.sample import Floats, Ints, Sample
 
 
@@ -20,7 +20,7 @@ REQUESTS: Final = _sample(lambda jobs: jobs.requested[jobs.requested >= 0])  # n
 GAPS: Final = _sample(lambda jobs: np.diff(jobs.submit))
 
 MARGINALS: Final = tuple(
-    Measure(name, title, Aspect.MARGINALS, distance, about, orderly, statistic)
+    RealismMeasure(name, title, Aspect.MARGINALS, distance, about, orderly, statistic)
     for name, title, distance, about, orderly, statistic in (
         ("run-time", "Run time", KS, "Run times in seconds.", False, RUN_TIMES),
         ("run-time-quantiles", "Run time", WASSERSTEIN,

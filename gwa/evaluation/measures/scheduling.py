@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from gwa.evaluation.job_arrays import JobArrays
-from gwa.evaluation.measure import KS, RATIO, Aspect, Measure, Statistic
+from gwa.evaluation.measure import KS, RATIO, Aspect, RealismMeasure, Statistic
 from gwa.simulation import metrics
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import Jobs
@@ -80,7 +80,7 @@ def _mean_slowdown(of: Performance) -> float:
 FCFS: Final = "first come first served"
 
 SCHEDULED: Final = tuple(
-    Measure(f"{policy}-{name}", title, Aspect.SCHEDULE, distance, about, True, _of(policy, of))  # noqa: FBT003
+    RealismMeasure(f"{policy}-{name}", title, Aspect.SCHEDULE, distance, about, True, _of(policy, of))  # noqa: FBT003
     for policy, name, title, distance, about, of in (
         ("fcfs", "wait", f"Mean wait, {FCFS}", RATIO, f"Mean wait in seconds, plus a minute, under {FCFS}.",
          _mean_wait),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gwa.errors import ArgumentError
 from gwa.evaluation.capacity import rule
 from gwa.evaluation.capacity import words as plan_words
-from gwa.evaluation.whatif.change import Aspect, Change, changed
+from gwa.evaluation.whatif.change import Change, ChangeSubject, changed
 from gwa.evaluation.whatif.effect import SLOWDOWN, TAIL, WAIT, Effect, Pair, Rows, Simulated, effect
 from gwa.evaluation.whatif.validation import (
     SIZE_NAMES,
@@ -43,7 +43,7 @@ class Member:
     """A replay of the ensemble, called *name*, which *alters* a world in an *aspect* that is not known."""
 
     name: str
-    aspect: Aspect | None
+    aspect: ChangeSubject | None
     alter: Callable[[World], World]
 
 
@@ -58,17 +58,19 @@ MEMBERS: Final = (
     ),
     Member(
         "the other kind of backfilling",
-        Aspect.POLICY,
+        ChangeSubject.POLICY,
         lambda world: replace(world, policy=OTHER_BACKFILLING[world.policy]),
     ),
     Member(
-        "run times known to the scheduler", Aspect.REQUESTS, lambda world: replace(world, requested=world.run)
+        "run times known to the scheduler",
+        ChangeSubject.REQUESTS,
+        lambda world: replace(world, requested=world.run),
     ),
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class WhatIfAnswer:
     """
     What the *changes*, in their order, do to a machine, and whether the log bears that out.
 
@@ -95,7 +97,7 @@ class Answer:
     left_out: tuple[str, ...]
     too_large: int
     not_submitted: int
-    plan: rule.Plan | None = None
+    plan: rule.CapacityPlan | None = None
 
     @property
     def forecasts(self) -> tuple[rule.Forecast, ...]:
@@ -148,7 +150,7 @@ def answer(
     *,
     capacity_is_stated: bool = True,
     progress: Progress = SILENT,
-) -> Answer:
+) -> WhatIfAnswer:
     """
     Return what *changes*, one after the other, do to a *world*: a machine and its jobs as they were.
 
@@ -167,7 +169,7 @@ def answer(
     effects = [effect(measure, every, trust.error) for measure in measures]
     if any(one is None for one in effects):
         raise ArgumentError("the change leaves no job of the log that could be compared")
-    return Answer(
+    return WhatIfAnswer(
         tuple(changes),
         old,
         new,
@@ -189,9 +191,9 @@ def answer(
 
 def _plan(
     world: World, changes: Sequence[Change], asked: int, *, capacity_is_stated: bool
-) -> rule.Plan | None:
+) -> rule.CapacityPlan | None:
     """Return what the log tells of more processors, where nothing else changes."""
-    is_size = [one.kind.aspect for one in changes] == [Aspect.CAPACITY] and world.unit == PROCESSORS
+    is_size = [one.kind.aspect for one in changes] == [ChangeSubject.CAPACITY] and world.unit == PROCESSORS
     if not is_size or asked <= world.capacity:
         return None
     return rule.plan(world, asked, capacity_is_stated=capacity_is_stated, has_curve=False)
@@ -206,7 +208,7 @@ def _ensemble(
     members = _members(world, changes)
     with progress.step("replaying", 2 * len(members)) as step:
         for seed, member in enumerate(members):
-            if member.aspect is Aspect.POLICY and _is_slow(pairs):
+            if member.aspect is ChangeSubject.POLICY and _is_slow(pairs):
                 left_out.append(member.name)
                 step.advance(2)
                 continue
@@ -219,11 +221,11 @@ def _ensemble(
 
 def _members(world: World, changes: Sequence[Change]) -> list[Member]:
     """Return the replays of the ensemble: what a change settles, or makes no difference, is not varied."""
-    settled = {one.kind.aspect for one in changes} & {Aspect.POLICY, Aspect.REQUESTS}
+    settled = {one.kind.aspect for one in changes} & {ChangeSubject.POLICY, ChangeSubject.REQUESTS}
     if world.policy not in OTHER_BACKFILLING:
-        settled.add(Aspect.POLICY)
+        settled.add(ChangeSubject.POLICY)
     if world.policy == "fcfs":
-        settled.add(Aspect.REQUESTS)
+        settled.add(ChangeSubject.REQUESTS)
     return [member for member in MEMBERS if member.aspect not in settled]
 
 

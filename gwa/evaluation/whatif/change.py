@@ -20,7 +20,7 @@ from gwa.evaluation.whatif.world import World
 from gwa.util import plugins
 
 
-class Aspect(Enum):
+class ChangeSubject(Enum):
     """What a change is of."""
 
     CAPACITY = "capacity"
@@ -34,7 +34,7 @@ Changing = Callable[[World, str, np.random.Generator], World]
 
 
 @dataclass(frozen=True)
-class Kind:
+class ChangeKind:
     """
     A kind of change, called *id*, such as ``cpus``; its option is ``--`` and the id.
 
@@ -42,7 +42,7 @@ class Kind:
     """
 
     id: str
-    aspect: Aspect
+    aspect: ChangeSubject
     values: str
     help: str
     changing: Changing
@@ -52,7 +52,7 @@ class Kind:
 class Change:
     """A change of a *kind*, as *text* says: ``cpus`` and ``+20%``."""
 
-    kind: Kind
+    kind: ChangeKind
     text: str
 
     def __str__(self) -> str:
@@ -68,21 +68,21 @@ class Change:
         return self.kind.changing(world, self.text, np.random.default_rng(seed))
 
 
-def change(aspect: Aspect, values: str) -> Callable[[Changing], Kind]:
+def change(aspect: ChangeSubject, values: str) -> Callable[[Changing], ChangeKind]:
     """Make a kind of change of a function; its name is the id, the beginning of its docstring the help."""
 
-    def register(function: Changing) -> Kind:
+    def register(function: Changing) -> ChangeKind:
         name = function.__name__.replace("_", "-")
         help_text = cleandoc(function.__doc__ or "").split("\n\n")[0]
-        return Kind(name, aspect, values, " ".join(help_text.split()), function)
+        return ChangeKind(name, aspect, values, " ".join(help_text.split()), function)
 
     return register
 
 
 @cache
-def kinds() -> dict[str, Kind]:
+def kinds() -> dict[str, ChangeKind]:
     """Return all kinds of changes by id."""
-    found = plugins.instances("gwa.evaluation.whatif.changes", Kind, "gwa.changes")
+    found = plugins.instances("gwa.evaluation.whatif.changes", ChangeKind, "gwa.changes")
     return {one.id: one for one in found}
 
 

@@ -93,7 +93,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Measure:
+class JobMeasure:
     """
     A number for each job, and how those of all are summarized: their mean, or a *quantile*.
 
@@ -113,9 +113,9 @@ class Measure:
         return _Mean(values, week) if self.quantile is None else _Quantile(values, week, self.quantile)
 
 
-WAIT: Final = Measure("mean wait", lambda simulated: simulated.wait, OFFSET)
-TAIL: Final = Measure("95 % quantile of waits", lambda simulated: simulated.wait, OFFSET, 0.95)
-SLOWDOWN: Final = Measure("mean bounded slowdown", lambda simulated: simulated.slowdown)
+WAIT: Final = JobMeasure("mean wait", lambda simulated: simulated.wait, OFFSET)
+TAIL: Final = JobMeasure("95 % quantile of waits", lambda simulated: simulated.wait, OFFSET, 0.95)
+SLOWDOWN: Final = JobMeasure("mean bounded slowdown", lambda simulated: simulated.slowdown)
 
 
 class Summary(Protocol):
@@ -176,7 +176,7 @@ class Effect:
 
 
 def effect(
-    measure: Measure,
+    measure: JobMeasure,
     pairs: Sequence[Pair],
     error: float,
     within: Callable[[World], Rows] | None = None,
@@ -212,7 +212,7 @@ def effect(
 
 
 def _summaries(
-    measure: Measure, pair: Pair, within: Callable[[World], Rows] | None
+    measure: JobMeasure, pair: Pair, within: Callable[[World], Rows] | None
 ) -> tuple[Summary, Summary, int]:
     """Return the summaries of the old and the new world, and how many jobs the old one's is of."""
     old = pair.kept if within is None else pair.kept & within(pair.old.world)

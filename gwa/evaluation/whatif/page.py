@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gwa.evaluation.capacity.page import picture
 from gwa.evaluation.whatif import words
-from gwa.evaluation.whatif.answer import Answer
+from gwa.evaluation.whatif.answer import WhatIfAnswer
 from gwa.evaluation.whatif.effect import SLOWDOWN, TAIL, WAIT, Effect
 from gwa.evaluation.whatif.validation import OFFSET
 from gwa.report.document import (
@@ -60,7 +60,7 @@ KEYS = {WAIT.name: "wait", TAIL.name: "tail", SLOWDOWN.name: "slowdown"}
 """What the facts of the effects are called, by the name of the measure."""
 
 
-def report(answer: Answer, name: str) -> Report:
+def report(answer: WhatIfAnswer, name: str) -> Report:
     """Return the report on an answer about the trace called *name*."""
     sections = (
         Section("answer", "The answer", "", tuple(_answer(answer)), is_on_top=True),
@@ -80,7 +80,7 @@ def report(answer: Answer, name: str) -> Report:
     )
 
 
-def _answer(answer: Answer) -> Iterator[Block]:
+def _answer(answer: WhatIfAnswer) -> Iterator[Block]:
     """Yield the picture of waits before and after, and the numbers."""
     if answer.forecasts:
         yield picture(answer.forecasts)
@@ -150,7 +150,7 @@ def _rounded(value: float, unit: Unit) -> str:
     return fraction(value) if unit == "fraction" else f"{value:,.1f}"
 
 
-def _facts(answer: Answer) -> Iterator[Fact]:
+def _facts(answer: WhatIfAnswer) -> Iterator[Fact]:
     """Yield what the table does not show."""
     old, new = answer.old, answer.new
     if answer.falls_behind:
@@ -162,7 +162,7 @@ def _facts(answer: Answer) -> Iterator[Fact]:
     yield Fact("whatif.new_capacity", new.world.capacity, f"{new.world.unit.capitalize()} changed", "count")
 
 
-def _caveats(answer: Answer) -> Iterator[Block]:
+def _caveats(answer: WhatIfAnswer) -> Iterator[Block]:
     """Yield all that a reader has to know besides, in one table."""
     rows = [("Replayed", f"{number(len(answer.old.world))} jobs")]
     rows.append(("Replay against log", words.trust(answer)))
@@ -172,13 +172,13 @@ def _caveats(answer: Answer) -> Iterator[Block]:
     yield Table("caveats", "What the answer rests on", columns, tuple(rows))
 
 
-def _replays(answer: Answer) -> Table:
+def _replays(answer: WhatIfAnswer) -> Table:
     columns = (Column("replay", "Replay"), Column("times", "Mean wait, times"))
     rows = tuple((name, f"× {words.times(ratio)}") for name, ratio in answer.members)
     return Table("replays", "The replays of the ensemble", columns, rows)
 
 
-def _trust(answer: Answer) -> Iterator[Block]:
+def _trust(answer: WhatIfAnswer) -> Iterator[Block]:
     validation = answer.validation
     if not validation.level.jobs:
         yield Note("The log records no waits.")
@@ -217,7 +217,7 @@ def _trust(answer: Answer) -> Iterator[Block]:
         )
 
 
-def _by_class(answer: Answer) -> Iterator[Block]:
+def _by_class(answer: WhatIfAnswer) -> Iterator[Block]:
     for id, title, effects in (  # noqa: A001 - as blocks call it
         ("sizes", "Mean wait by size", answer.sizes),
         ("queues", "Mean wait by queue", answer.queues),

@@ -44,7 +44,7 @@ def size_class(size: Ints, capacity: int) -> Ints:
 
 
 @dataclass(frozen=True)
-class Level:
+class WaitLevel:
     """The mean *recorded* and *simulated* waits, in seconds, of the *jobs* of a class."""
 
     name: str
@@ -71,8 +71,8 @@ class Validation:
     stated, not the most that was busy at once.
     """
 
-    level: Level
-    sizes: tuple[Level, ...]
+    level: WaitLevel
+    sizes: tuple[WaitLevel, ...]
     weeks: Ints
     recorded: Floats
     simulated: Floats
@@ -121,10 +121,10 @@ def validate(world: World, start: Floats, *, capacity_is_stated: bool) -> Valida
     )
 
 
-def _level(name: str, recorded: Floats, simulated: Floats, rows: NDArray[np.bool_]) -> Level:
+def _level(name: str, recorded: Floats, simulated: Floats, rows: NDArray[np.bool_]) -> WaitLevel:
     count = int(rows.sum())
     means = (float(recorded[rows].mean()), float(simulated[rows].mean())) if count else (0.0, 0.0)
-    return Level(name, count, *means)
+    return WaitLevel(name, count, *means)
 
 
 def _weekly(week: Ints, recorded: Floats, simulated: Floats) -> tuple[Ints, Floats, Floats]:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gwa.evaluation.capacity import words as plan_words
-from gwa.evaluation.whatif.answer import Answer
+from gwa.evaluation.whatif.answer import WhatIfAnswer
 from gwa.evaluation.whatif.effect import Effect
 from gwa.evaluation.whatif.world import World
 from gwa.words.formatting import fraction, number, seconds, significant
@@ -19,7 +19,7 @@ ASSUMPTIONS: Final = (
 NOT_VALIDATED: Final = "Not validated against this log"
 
 
-def trust(answer: Answer) -> str:
+def trust(answer: WhatIfAnswer) -> str:
     """Return what the replays are about, and what is known of how well they follow the log."""
     of = f"Replays are of an ideal machine that schedules by {policy(answer.old.world)}"
     level = answer.validation.level
@@ -48,13 +48,13 @@ def times(ratio: float) -> str:
     return significant(ratio, 2) if ratio < 0.1 or ratio >= 10 else f"{ratio:.2f}"  # noqa: PLR2004
 
 
-def question(answer: Answer) -> str:
+def question(answer: WhatIfAnswer) -> str:
     """Return what is asked, such as what if there were 120 processors instead of 100."""
     clauses = [_clause(answer, one.kind.id, one.text) for one in answer.changes]
     return f"What if {' and '.join(clauses)}?"
 
 
-def _clause(answer: Answer, kind: str, text: str) -> str:
+def _clause(answer: WhatIfAnswer, kind: str, text: str) -> str:
     old, new = answer.old.world, answer.new.world
     size = f"there were {number(new.capacity)} {old.unit} instead of {number(old.capacity)}"
     return {
@@ -68,7 +68,7 @@ def _clause(answer: Answer, kind: str, text: str) -> str:
     }.get(kind, f"{kind} were {text}")
 
 
-def answer_sentence(answer: Answer) -> str:
+def answer_sentence(answer: WhatIfAnswer) -> str:
     """
     Return the answer to the question in sentences that stand alone, with waits before and after.
 
@@ -82,7 +82,7 @@ def answer_sentence(answer: Answer) -> str:
     return " ".join([*told, f"{NOT_VALIDATED}: on an ideal machine, {found[:1].lower()}{found[1:]}"])
 
 
-def _found(answer: Answer) -> str:
+def _found(answer: WhatIfAnswer) -> str:
     wait = answer.effects[0]
     if answer.is_unchanged:
         return "No job would start earlier or later."
@@ -108,7 +108,7 @@ def _interval(wait: Effect) -> str:
     return f"{SHARE} lie within {times(wait.low)} to {times(wait.high)} times"
 
 
-def remarks(answer: Answer) -> tuple[str, ...]:
+def remarks(answer: WhatIfAnswer) -> tuple[str, ...]:
     """Return what a reader has to know besides: what is assumed, and what was left out."""
     before, after = map(fraction, (answer.old.utilization, answer.new.utilization))
     said = [
@@ -119,7 +119,7 @@ def remarks(answer: Answer) -> tuple[str, ...]:
     return (*said, *exceptions(answer))
 
 
-def exceptions(answer: Answer) -> tuple[str, ...]:
+def exceptions(answer: WhatIfAnswer) -> tuple[str, ...]:
     """Return what holds of this answer and not of all: what was left out, and what a ratio is not."""
     said = list(answer.validation.gaps)
     if answer.falls_behind:

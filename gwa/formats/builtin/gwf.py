@@ -30,7 +30,7 @@ from gwa.formats.builtin._gwf_text import cell_sql, header_lines, order_clause, 
 from gwa.formats.builtin._write_text import write_lines
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
-from gwa.ingest.source.lines import Layout
+from gwa.ingest.source.lines import LineLayout
 from gwa.ingest.spec import MISSING, ConverterSpec, TableSpec
 from gwa.store.options import ReadOptions
 from gwa.store.schema import GWF_FIELDS, GWF_NAMES, Field
@@ -65,7 +65,7 @@ def _is_workflow(head: FileHead) -> bool:
     return bool(rows) and rows[0].replace(" ", "").lower().startswith("workflowid,jobid,submittime")
 
 
-def _looks_numeric(head: FileHead, layout: Layout) -> bool:
+def _looks_numeric(head: FileHead, layout: LineLayout) -> bool:
     """Whether the first cells of most rows are numbers, or missing."""
     rows = [row.split(None if layout.squeezes else layout.delimiter)[:5] for row in head.rows(COMMENT)]
     numeric = sum(all(not cell or _is_number(cell) for cell in row) for row in rows)
@@ -80,10 +80,10 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _layout(head: FileHead) -> Layout:
+def _layout(head: FileHead) -> LineLayout:
     """Return the layout: cells separated by tabs if that gives a width of GWF, else by white space."""
-    tabs = Layout("\t", COMMENT)
-    return tabs if head.width(tabs) in WIDTHS else Layout(" ", COMMENT)
+    tabs = LineLayout("\t", COMMENT)
+    return tabs if head.width(tabs) in WIDTHS else LineLayout(" ", COMMENT)
 
 
 @dataclass(frozen=True)

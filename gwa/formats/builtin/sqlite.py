@@ -18,7 +18,7 @@ from gwa.errors import OutputError, TraceError
 from gwa.formats.base import Format, new_store, require_match
 from gwa.formats.builtin._cells import cell_text
 from gwa.formats.builtin._columns import fields_of, note_ignored, refuse_packed_name, source_rows
-from gwa.ingest.batch import Records
+from gwa.ingest.batch import EncodedRecords
 from gwa.ingest.cleaning import insert_jobs
 from gwa.ingest.counting import RowCounts, count_batch, finish_store
 from gwa.ingest.source.head import FileHead
@@ -161,7 +161,7 @@ def _load_jobs(
     with options.progress.step(head.path.name) as bar:
         while rows := cursor.fetchmany(BATCH_ROWS):
             batch, rejects = typed_table(rows, positions, counts.rows + 1)
-            records = Records(TableSpec({}), total=len(rows), rejects=rejects)
+            records = EncodedRecords(TableSpec({}), total=len(rows), rejects=rejects)
             count_batch(store, head.path, records, counts, strict=options.strict)
             store.connection.register("batch", batch)
             insert_jobs(store, f"({select})", list(positions))

@@ -48,10 +48,10 @@ from gwa.errors import GwaError, TraceError
 from gwa.formats.base import Format, new_store
 from gwa.formats.builtin._parquet import MAGIC, refuse_bombs
 from gwa.formats.tables.known import known_tables
-from gwa.formats.tables.mapping import FIELDS, Source, statement
-from gwa.formats.tables.plan import Plan, plan_of, sentence
-from gwa.formats.tables.sample import Sample, sample_of
-from gwa.formats.tables.select import Selection
+from gwa.formats.tables.mapping import FIELDS, RoleSource, statement
+from gwa.formats.tables.plan import ReadingPlan, plan_of, sentence
+from gwa.formats.tables.sample import TableSample, sample_of
+from gwa.formats.tables.select import PlanSelection
 from gwa.formats.tables.units import KINDS
 from gwa.formats.tables.vocabulary import missing, roles, statuses
 from gwa.ingest.pipeline import ingest
@@ -104,10 +104,10 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     return store
 
 
-def _plan(heads: Sequence[FileHead], options: ReadOptions) -> Plan:
+def _plan(heads: Sequence[FileHead], options: ReadOptions) -> ReadingPlan:
     """Return the plan for the rows at the beginning of all files."""
     try:
-        sample = reduce(Sample.joined, map(sample_of, heads[:MAXIMUM_HEADS]))
+        sample = reduce(TableSample.joined, map(sample_of, heads[:MAXIMUM_HEADS]))
         return plan_of(sample, statement(str(options.format_options.get("map", ""))))
     except GwaError:
         raise
@@ -115,8 +115,8 @@ def _plan(heads: Sequence[FileHead], options: ReadOptions) -> Plan:
         raise TraceError(f"{heads[0].path}: {error}") from error
 
 
-def _spec(plan: Plan) -> ConverterSpec:
-    selection = Selection(plan)
+def _spec(plan: ReadingPlan) -> ConverterSpec:
+    selection = PlanSelection(plan)
     return ConverterSpec(
         title=FORMAT.title,
         source_table=TableSpec(
@@ -127,11 +127,11 @@ def _spec(plan: Plan) -> ConverterSpec:
         ),
         select=selection.sql(),
         reader="table",
-        steps=() if plan.sources.get("energy", Source()).is_none else (NOT_MEASURED,),
+        steps=() if plan.sources.get("energy", RoleSource()).is_none else (NOT_MEASURED,),
     )
 
 
-def _note_plan(store: Store, plan: Plan) -> None:
+def _note_plan(store: Store, plan: ReadingPlan) -> None:
     """Record as repairs which columns were read as what, which were not, and what was taken for granted."""
     jobs = store.account.jobs
     store.repaired("columns read", f"columns of the table were read as {plan.map}", jobs)

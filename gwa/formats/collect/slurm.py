@@ -41,7 +41,7 @@ class Collected:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CollectedDays:
     """The days to collect of one cluster, *since* and *until* when, in which *zone*, for the store *out*."""
 
     out: Path
@@ -68,7 +68,7 @@ def kind_of(cluster: str | None) -> str:
     return "-".join(filter(None, ("sacct", cluster)))
 
 
-def commands(wanted: Wanted, sacct: Sacct) -> Iterator[str]:
+def commands(wanted: CollectedDays, sacct: Sacct) -> Iterator[str]:
     """Yield the commands, for a shell, that collect does the work of: a line for each."""
     kind = kind_of(sacct.cluster)
     stated = " ".join(f"{key}={shlex.quote(value)}" for key, value in ENVIRONMENT.items())
@@ -82,7 +82,7 @@ def commands(wanted: Wanted, sacct: Sacct) -> Iterator[str]:
 
 
 def collect(
-    wanted: Wanted,
+    wanted: CollectedDays,
     sacct: Sacct,
     *,
     options: ReadOptions,

@@ -67,7 +67,7 @@ FATES: Final = (
 
 
 @dataclass(frozen=True)
-class Kind:
+class JobKind:
     """
     Jobs of one kind: *partition*, *shapes* (nodes, cores and GPUs of each node), time *limits* in hours.
 
@@ -86,19 +86,21 @@ class Kind:
 
 
 KINDS: Final = {
-    "simulate": Kind(
+    "simulate": JobKind(
         "cpu", ((1, 32, 0), (2, 32, 0), (2, 32, 0), (4, 32, 0)), (24, 48, 72), 4, (20, 70), (88, 99)
     ),
-    "analyse": Kind("cpu", ((1, 1, 0), (1, 6, 0), (1, 12, 0)), (1, 2, 4), 4, (10, 60), (40, 95)),
-    "align": Kind("cpu", ((1, 1, 0), (1, 5, 0), (1, 10, 0)), (2, 4, 8), 6, (30, 90), (70, 97), tasks=(4, 12)),
-    "assemble": Kind("cpu", ((1, 16, 0), (1, 32, 0)), (24, 48), 8, (50, 98), (50, 90)),
-    "serial-r": Kind("cpu", ((1, 16, 0),), (8, 12), 4, (5, 20), (5, 5)),
-    "train": Kind(
+    "analyse": JobKind("cpu", ((1, 1, 0), (1, 6, 0), (1, 12, 0)), (1, 2, 4), 4, (10, 60), (40, 95)),
+    "align": JobKind(
+        "cpu", ((1, 1, 0), (1, 5, 0), (1, 10, 0)), (2, 4, 8), 6, (30, 90), (70, 97), tasks=(4, 12)
+    ),
+    "assemble": JobKind("cpu", ((1, 16, 0), (1, 32, 0)), (24, 48), 8, (50, 98), (50, 90)),
+    "serial-r": JobKind("cpu", ((1, 16, 0),), (8, 12), 4, (5, 20), (5, 5)),
+    "train": JobKind(
         "gpu", ((1, 32, 4), (1, 32, 4), (2, 32, 4)), (24, 48, 72), 6, (20, 60), (30, 60), (88, 91, 86, 90)
     ),
-    "tune": Kind("gpu", ((1, 8, 1),), (4, 8), 6, (20, 60), (40, 80), (64,), tasks=(3, 8)),
-    "one-of-four": Kind("gpu", ((1, 32, 4),), (12, 24), 6, (5, 15), (10, 25), (71, 0, 0, 0)),
-    "notebook": Kind("gpu", ((1, 4, 1), (1, 8, 1)), (8, 12), 8, (2, 10), (1, 4), (0,)),
+    "tune": JobKind("gpu", ((1, 8, 1),), (4, 8), 6, (20, 60), (40, 80), (64,), tasks=(3, 8)),
+    "one-of-four": JobKind("gpu", ((1, 32, 4),), (12, 24), 6, (5, 15), (10, 25), (71, 0, 0, 0)),
+    "notebook": JobKind("gpu", ((1, 4, 1), (1, 8, 1)), (8, 12), 8, (2, 10), (1, 4), (0,)),
 }  # fmt: skip
 
 
@@ -140,7 +142,7 @@ class Job:
     number: int
     array: tuple[int, int] | None
     user: User
-    kind: Kind
+    kind: JobKind
     submit: int
     nodes: int
     cores: int

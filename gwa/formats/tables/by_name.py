@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Final
 
 from gwa.errors import TraceError
-from gwa.formats.tables.draft import OPTIONAL, TIMES, Draft, Question
-from gwa.formats.tables.mapping import Source
-from gwa.formats.tables.sample import Column
+from gwa.formats.tables.draft import OPTIONAL, TIMES, Draft, OpenQuestion
+from gwa.formats.tables.mapping import RoleSource
+from gwa.formats.tables.sample import SampledColumn
 from gwa.formats.tables.values import (
     DURATION_SHAPES,
     TIME_SHAPES,
@@ -76,7 +76,7 @@ def assign(draft: Draft) -> dict[str, list[Meaning]]:
     for meaning, name in sorted(candidates):
         first = rivals.setdefault(meaning.role, name)
         if first == name:
-            draft.sources[meaning.role] = Source((name,), unit=meaning.unit)
+            draft.sources[meaning.role] = RoleSource((name,), unit=meaning.unit)
         elif not meaning.is_weak and meaning.role in NEEDED:
             _ask_rivals(draft, meaning.role, first, name)
     return doubtful
@@ -87,7 +87,7 @@ def _ask_rivals(draft: Draft, role: str, first: str, second: str) -> None:
     if [*columns[first].values] == [*columns[second].values]:
         return
     text = f"which is the {_called(role)}, {columns[first].shown(2)} or {columns[second].shown(2)}?"
-    draft.questions.append(Question(text, {role: draft.sources[role]}))
+    draft.questions.append(OpenQuestion(text, {role: draft.sources[role]}))
 
 
 def decide_doubtful(draft: Draft, doubtful: Mapping[str, list[Meaning]]) -> None:
@@ -97,7 +97,7 @@ def decide_doubtful(draft: Draft, doubtful: Mapping[str, list[Meaning]]) -> None
         meaning = _decided(draft, draft.sample.columns[name], left) if len(left) > 1 else None
         if meaning or len(left) == 1:
             chosen = meaning or left[0]
-            draft.sources[chosen.role] = Source((name,), unit=chosen.unit)
+            draft.sources[chosen.role] = RoleSource((name,), unit=chosen.unit)
             _finish_time(draft, chosen.role)
         elif left:
             _ask_meaning(draft, draft.sample.columns[name], left)
@@ -108,7 +108,7 @@ def _finish_time(draft: Draft, role: str) -> None:
         draft.set_unit(role, time_unit(draft.column(role), date_orders([draft.column(role)])) or "s")
 
 
-def _decided(draft: Draft, column: Column, options: Sequence[Meaning]) -> Meaning | None:
+def _decided(draft: Draft, column: SampledColumn, options: Sequence[Meaning]) -> Meaning | None:
     """Return what a column is by its values, None if they do not decide."""
     by_role = {meaning.role: meaning for meaning in options}
     if {"wait", "submit"} <= by_role.keys():
@@ -118,11 +118,11 @@ def _decided(draft: Draft, column: Column, options: Sequence[Meaning]) -> Meanin
     return None
 
 
-def _decided_walltime(draft: Draft, column: Column, by_role: Mapping[str, Meaning]) -> Meaning | None:
+def _decided_walltime(draft: Draft, column: SampledColumn, by_role: Mapping[str, Meaning]) -> Meaning | None:
     run = draft.between("start", "end")
     unit = by_role["run"].unit or DURATION_SHAPES.get(column.shape, "")
     if unit:
-        seconds = draft.values.of(Source((column.name,), unit=unit), "duration")
+        seconds = draft.values.of(RoleSource((column.name,), unit=unit), "duration")
         if agrees(seconds, run):
             return by_role["run"]
         limits, runs = known(seconds, run)
@@ -133,20 +133,20 @@ def _decided_walltime(draft: Draft, column: Column, by_role: Mapping[str, Meanin
     return by_role["req_time"] if limit_unit(raw, run) else None
 
 
-def _ask_meaning(draft: Draft, column: Column, options: Sequence[Meaning]) -> None:
+def _ask_meaning(draft: Draft, column: SampledColumn, options: Sequence[Meaning]) -> None:
     choices = " or the ".join(_called(meaning.role) for meaning in options)
     best = options[0]
-    source = Source((column.name,), unit=best.unit)
+    source = RoleSource((column.name,), unit=best.unit)
     unit = _likely_unit(draft, best.role, source)
     draft.sources[best.role] = replace(source, unit=unit)
     text = f"is {column.shown()} the {choices}?"
     if all(meaning.role in OPTIONAL for meaning in options):
         draft.leave_out(best.role, text)
     else:
-        draft.questions.append(Question(text, {best.role: draft.sources[best.role]}))
+        draft.questions.append(OpenQuestion(text, {best.role: draft.sources[best.role]}))
 
 
-def _likely_unit(draft: Draft, role: str, source: Source) -> str:
+def _likely_unit(draft: Draft, role: str, source: RoleSource) -> str:
     """Return the unit of a column, or else the likeliest."""
     column = draft.sample.columns[source.columns[0]]
     if source.unit:
@@ -171,7 +171,7 @@ def _called(role: str) -> str:
     return names.get(role, role.replace("_", " "))
 
 
-def _fits(kind: str, column: Column) -> bool:
+def _fits(kind: str, column: SampledColumn) -> bool:
     """Whether the values of a column can be of a *kind*."""
     shape = column.shape
     if shape == "empty":

@@ -5,8 +5,8 @@ from itertools import chain
 from typing import Final
 
 from gwa.formats.tables.draft import TIMES, Draft
-from gwa.formats.tables.mapping import Source, Statement
-from gwa.formats.tables.sample import Column
+from gwa.formats.tables.mapping import MappingStatement, RoleSource
+from gwa.formats.tables.sample import SampledColumn
 from gwa.formats.tables.units import FRACTIONS
 from gwa.formats.tables.values import (
     DURATION_SHAPES,
@@ -58,7 +58,7 @@ def decide_run(draft: Draft) -> None:
     column, source = draft.column("run"), draft.sources["run"]
     since_start, since_submit = (draft.between(role, "end") for role in ("start", "submit"))
     has_both = len(known(since_start)[0]) > 0
-    if draft.stated.sources.get("run", Source()).unit:
+    if draft.stated.sources.get("run", RoleSource()).unit:
         return
     if not source.unit and column.is_number:
         units = agreeing_units(draft.raw(column), since_start, column)
@@ -71,13 +71,13 @@ def decide_run(draft: Draft) -> None:
         if has_both and not others and not (agrees(seconds, since_start) or is_within(seconds, since_start)):
             unit = ""
     if has_both and others:
-        draft.sources["run"] = Source()
+        draft.sources["run"] = RoleSource()
         draft.notes.append(f"{column.name} is the time from submission to end: run times are end - start")
     elif unit:
         draft.set_unit("run", unit)
     elif has_both:
-        how = Statement({"run": Source((column.name,), unit="s")}).typed()
-        draft.sources["run"] = Source()
+        how = MappingStatement({"run": RoleSource((column.name,), unit="s")}).typed()
+        draft.sources["run"] = RoleSource()
         why = f"{column.shown()} is not the time from start to end"
         draft.notes.append(f"{column.name} was not read: {why}; {how}, say, reads it")
     else:
@@ -100,7 +100,7 @@ def decide_wait(draft: Draft) -> None:
         del draft.sources["wait"]
         is_wait = is_wait or bool(agreeing_units(draft.raw(column), waited, column))
         if not is_wait and words(column.name) == ["queue"] and "queue" not in draft.sources:
-            draft.sources["queue"] = Source((column.name,))
+            draft.sources["queue"] = RoleSource((column.name,))
         elif is_wait:
             draft.notes.append(f"{column.name} is the wait, which submit and start say too")
         return
@@ -138,7 +138,7 @@ def decide_other_units(draft: Draft) -> None:
             _decide_rest(draft, role, kind, column)
 
 
-def _decide_limit(draft: Draft, column: Column) -> None:
+def _decide_limit(draft: Draft, column: SampledColumn) -> None:
     raw = draft.raw(column)
     unit = duration_unit(column) or limit_unit(raw, draft.run_seconds())
     if unit:
@@ -150,7 +150,7 @@ def _decide_limit(draft: Draft, column: Column) -> None:
         draft.ask("req_time", f"in which unit is {column.shown()}: s, min or h?", likely)
 
 
-def _decide_cpu_time(draft: Draft, column: Column) -> None:
+def _decide_cpu_time(draft: Draft, column: SampledColumn) -> None:
     run, procs = draft.run_seconds(), draft.of("procs")
     unit = duration_unit(column)
     raw = draft.raw(column)
@@ -165,7 +165,7 @@ def _decide_cpu_time(draft: Draft, column: Column) -> None:
         draft.ask("cpu_time", f"in which unit is {column.shown()}: s, ms or h?", "s")
 
 
-def _decide_amount(draft: Draft, role: str, kind: str, column: Column) -> None:
+def _decide_amount(draft: Draft, role: str, kind: str, column: SampledColumn) -> None:
     if column.shape == "size":
         draft.set_unit(role, "size")
     elif not median(column) or (kind == "memory" and _is_normalised(column)):
@@ -177,7 +177,7 @@ def _decide_amount(draft: Draft, role: str, kind: str, column: Column) -> None:
         draft.ask(role, f"in which unit is {column.shown()}: J, kJ, Wh or kWh?", "J")
 
 
-def _decide_rest(draft: Draft, role: str, kind: str, column: Column) -> None:
+def _decide_rest(draft: Draft, role: str, kind: str, column: SampledColumn) -> None:
     """Decide the units of counts, shares, states and exit codes."""
     if kind == "count":
         draft.set_unit(role, "tres" if column.shape == "tres" else "")
@@ -195,7 +195,7 @@ def _decide_rest(draft: Draft, role: str, kind: str, column: Column) -> None:
         draft.set_unit(role, "number")
 
 
-def _decide_state(draft: Draft, column: Column) -> None:
+def _decide_state(draft: Draft, column: SampledColumn) -> None:
     if not column.is_number:
         draft.set_unit("state", "words")
         return
@@ -221,15 +221,15 @@ def split_tres(draft: Draft) -> None:
         found = {"req_procs" if asked else "procs": "tres", "req_gpus" if asked else "gpus": "tres-gpu"}
         found |= {} if asked else {"nodes": "tres-node"}
         for role, unit in found.items():
-            draft.sources.setdefault(role, Source((name,), unit=unit))
+            draft.sources.setdefault(role, RoleSource((name,), unit=unit))
 
 
-def _may_number(column: Column) -> bool:
+def _may_number(column: SampledColumn) -> bool:
     """Whether the ids of jobs are numbers of their own."""
     return column.shape == "whole" and len(set(column.values)) == len(column.values)
 
 
-def _is_normalised(column: Column) -> bool:
+def _is_normalised(column: SampledColumn) -> bool:
     """Whether amounts of memory are shares: none above 1, with fractions."""
     numbers = [float(text.replace(",", ".")) for text in column.values]
     return max(numbers, default=0.0) <= 1 and any(number % 1 for number in numbers)

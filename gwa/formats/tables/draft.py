@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from gwa.formats.tables.mapping import Mapped, Source, Statement
-from gwa.formats.tables.sample import Column, Sample
+from gwa.formats.tables.mapping import Mapped, MappingStatement, RoleSource
+from gwa.formats.tables.sample import SampledColumn, TableSample
 from gwa.formats.tables.values import Numbers, Values
 from gwa.formats.tables.vocabulary import roles
 from gwa.store.schema import LONGEST
@@ -21,7 +21,7 @@ OPTIONAL: Final = (
 
 
 @dataclass(frozen=True)
-class Question:
+class OpenQuestion:
     """What is not clear, and the likeliest answer: sources of roles."""
 
     text: str
@@ -36,12 +36,12 @@ class Draft:
     What is *stated* comes first.
     """
 
-    sample: Sample
-    stated: Statement
+    sample: TableSample
+    stated: MappingStatement
     values: Values
     notes: list[str]
-    sources: dict[str, Source] = field(default_factory=dict)
-    questions: list[Question] = field(default_factory=list)
+    sources: dict[str, RoleSource] = field(default_factory=dict)
+    questions: list[OpenQuestion] = field(default_factory=list)
 
     def has(self, role: str) -> bool:
         """Whether a role has a source."""
@@ -53,7 +53,7 @@ class Draft:
         source = self.sources.get(role)
         return source is not None and len(source.columns) >= 1
 
-    def column(self, role: str) -> Column:
+    def column(self, role: str) -> SampledColumn:
         """Return the column of a role."""
         return self.sample.columns[self.sources[role].columns[0]]
 
@@ -71,25 +71,25 @@ class Draft:
         if role in OPTIONAL and role not in self.stated.sources:
             self.leave_out(role, text)
         else:
-            self.questions.append(Question(text, {role: self.sources[role]}))
+            self.questions.append(OpenQuestion(text, {role: self.sources[role]}))
 
     def leave_out(self, role: str, text: str) -> None:
         """Leave out the column of a role, with a note that says how to have it read."""
         source = self.sources.pop(role)
-        how = Statement({role: source}).typed()
+        how = MappingStatement({role: source}).typed()
         self.notes.append(f"{', '.join(source.columns)} was not read: {text} {how}, say, reads it")
 
     def of(self, role: str) -> Numbers:
         """Return the values of a role."""
         return self.values.of(self.sources.get(role), roles()[role].kind)
 
-    def raw(self, column: Column) -> Numbers:
+    def raw(self, column: SampledColumn) -> Numbers:
         """Return the numbers in a column as they are."""
-        return self.values.of(Source((column.name,)), "count")
+        return self.values.of(RoleSource((column.name,)), "count")
 
     def run_seconds(self) -> Numbers:
         """Return the run times, as far as they are known."""
-        run = self.of("run") if self.sources.get("run", Source()).unit else self.of("end") * np.nan
+        run = self.of("run") if self.sources.get("run", RoleSource()).unit else self.of("end") * np.nan
         return np.where(np.isnan(run), self.between("start", "end"), run)
 
     def between(self, first: str, last: str) -> Numbers:

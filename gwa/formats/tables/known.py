@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from gwa.formats.tables.mapping import Statement, statement
+from gwa.formats.tables.mapping import MappingStatement, statement
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class KnownTable:
 
     title: str
     columns: frozenset[str]
-    stated: Statement
+    stated: MappingStatement
     source: str
 
 

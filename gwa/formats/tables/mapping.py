@@ -56,7 +56,7 @@ _NUMBER: Final = re.compile(r"\d+(\.\d+)?")
 
 
 @dataclass(frozen=True)
-class Source:
+class RoleSource:
     """Where the values of a role are: the product of *columns* and a *factor*, in a *unit*; or nowhere."""
 
     columns: tuple[str, ...] = ()
@@ -84,12 +84,12 @@ def _quoted(name: str) -> str:
     return name if is_bare else '"' + name.replace('"', '""') + '"'
 
 
-Mapped = Mapping[str, Source]
+Mapped = Mapping[str, RoleSource]
 """The sources of roles."""
 
 
 @dataclass(frozen=True)
-class Statement:
+class MappingStatement:
     """What a user states: the sources of some roles, the zone of local times, whether others are read."""
 
     sources: Mapped
@@ -102,9 +102,9 @@ class Statement:
         entries += [f"{ZONE}={self.zone}"] if self.zone else []
         return ", ".join([*entries, *([f"{OTHERS}={NONE}"] if self.is_whole else [])])
 
-    def over(self, other: "Statement") -> "Statement":
+    def over(self, other: "MappingStatement") -> "MappingStatement":
         """Return both statements as one, in which the entries of this one come first."""
-        return Statement({**other.sources, **self.sources}, self.zone or other.zone, self.is_whole)
+        return MappingStatement({**other.sources, **self.sources}, self.zone or other.zone, self.is_whole)
 
     def typed(self) -> str:
         """Return the option that states this, as one types it."""
@@ -112,14 +112,14 @@ class Statement:
         return f"--map {shlex.quote(text)}" if set(text) & set('"$`!\\') else f'--map "{text}"'
 
 
-def statement(text: str) -> Statement:
+def statement(text: str) -> MappingStatement:
     """
     Return what the text of ``--map`` states; raise `ArgumentError` where it is wrong.
 
     >>> str(statement('start = begin_ts:ms,n_procs=nodes*36, end="Ende, lokal":d.m.y'))
     'start=begin_ts:ms, procs=nodes*36, end="Ende, lokal":d.m.y'
     """
-    sources: dict[str, Source] = {}
+    sources: dict[str, RoleSource] = {}
     zone, is_whole = "", False
     for role, tokens in _entries(text):
         if role == ZONE:
@@ -132,7 +132,7 @@ def statement(text: str) -> Statement:
             raise _wrong(text, f"{role} is there twice")
         else:
             sources[role] = _source(role, tokens, text)
-    return Statement(sources, zone, is_whole)
+    return MappingStatement(sources, zone, is_whole)
 
 
 Tokens = list[tuple[str, bool]]
@@ -172,7 +172,7 @@ def _entry(tokens: Tokens, text: str) -> tuple[str, Tokens]:
     return role, tokens[2:]
 
 
-def _source(role: str, tokens: Tokens, text: str) -> Source:
+def _source(role: str, tokens: Tokens, text: str) -> RoleSource:
     """Return the source that the *tokens* of an entry say."""
     split = tokens.index((":", False)) if (":", False) in tokens else len(tokens)
     unit = "".join(word for word, _ in tokens[split + 1 :])
@@ -183,12 +183,12 @@ def _source(role: str, tokens: Tokens, text: str) -> Source:
     if not factors or ("=", False) in factors:
         raise _wrong(text, f"{role} has no column, expected ROLE=COLUMN:UNIT")
     if factors == [(NONE, False)]:
-        return Source()
+        return RoleSource()
     numbers = [word for word, is_quoted in factors if not is_quoted and _NUMBER.fullmatch(word)]
     columns = [word for word, is_quoted in factors if is_quoted or not _NUMBER.fullmatch(word)]
     if len(factors) > MAXIMUM_FACTORS or len(numbers) > 1 or (len(factors) > 1 and kind != "count"):
         raise _wrong(text, f"{role} is a product, expected COLUMN*COLUMN or COLUMN*NUMBER of counts")
-    return Source(tuple(columns), "".join(numbers), unit)
+    return RoleSource(tuple(columns), "".join(numbers), unit)
 
 
 def _wrong(text: str, reason: str) -> ArgumentError:

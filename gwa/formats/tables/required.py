@@ -5,9 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from gwa.formats.tables.draft import Draft, Question
-from gwa.formats.tables.mapping import Source, Statement
-from gwa.formats.tables.sample import Column
+from gwa.formats.tables.draft import Draft, OpenQuestion
+from gwa.formats.tables.mapping import MappingStatement, RoleSource
+from gwa.formats.tables.sample import SampledColumn
 from gwa.formats.tables.values import (
     date_orders,
     is_time,
@@ -38,7 +38,7 @@ def require_jobs(draft: Draft) -> None:
         message = f"no column says {' or '.join(lacks)} (columns: {shown}{more})"
         if guesses and (known_parts or {"submit", "start"} & guesses.keys()):
             asked = {role: s for question in draft.questions for role, s in question.answer.items()}
-            hint = Statement({**asked, **guesses})
+            hint = MappingStatement({**asked, **guesses})
             reasons = "".join(f"; {question.text}" for question in draft.questions)
             message += f"{reasons}; if it is one of jobs, state what they are: {hint.typed()}"
         raise NoJobsError(message)
@@ -57,7 +57,7 @@ def _lacking(draft: Draft) -> Iterator[str]:
         yield "how many processors, nodes or GPUs it had"
 
 
-def _guesses(draft: Draft) -> dict[str, Source]:
+def _guesses(draft: Draft) -> dict[str, RoleSource]:
     """Return what other columns may be for roles that a table of jobs needs, by their values."""
     used = {name for source in draft.sources.values() for name in source.columns}
     free = [column for name, column in draft.sample.columns.items() if name not in used]
@@ -65,17 +65,17 @@ def _guesses(draft: Draft) -> dict[str, Source]:
     if not any(draft.has(role) for role in SIZES):
         counts = [column for column in free if _may_be_count(column)]
         best = max(counts, key=powers_of_two, default=None)
-        found["procs"] = Source((best.name,)) if best else Source(factor="1")
+        found["procs"] = RoleSource((best.name,)) if best else RoleSource(factor="1")
     is_complete = {"submit", "start"} & (found.keys() | draft.sources.keys())
     has_end = {"end", "run"} & (found.keys() | {role for role in draft.sources if draft.has(role)})
     return found if is_complete and has_end else {}
 
 
-def _guessed_times(draft: Draft, columns: Sequence[Column]) -> dict[str, Source]:
+def _guessed_times(draft: Draft, columns: Sequence[SampledColumn]) -> dict[str, RoleSource]:
     """Return submission, start and end, as far as they are not known, in order of their values."""
     orders = date_orders(column for column in columns if column.shape == "slashes")
     sources = [
-        Source((column.name,), unit=time_unit(column, orders) or (orders or ["m/d/y"])[0])
+        RoleSource((column.name,), unit=time_unit(column, orders) or (orders or ["m/d/y"])[0])
         for column in columns
     ]
     levels = [float(np.nanmedian(draft.values.of(source, "time"))) for source in sources]
@@ -95,7 +95,7 @@ def _settle_processors(draft: Draft) -> None:
     for nodes in ("nodes", "req_nodes"):
         if draft.has(nodes) and draft.has("procs_per_node"):
             columns = (*draft.sources[nodes].columns, *draft.sources["procs_per_node"].columns)
-            draft.sources["procs"] = Source(columns)
+            draft.sources["procs"] = RoleSource(columns)
             return
     if draft.has("req_procs"):
         draft.sources["procs"] = draft.sources["req_procs"]
@@ -114,13 +114,13 @@ def _ask_processors(draft: Draft) -> None:
     nodes = next((role for role in ("nodes", "req_nodes") if draft.has(role)), "")
     if nodes:
         column = draft.column(nodes)
-        source = Source((column.name,), factor="1", unit=draft.sources[nodes].unit)
+        source = RoleSource((column.name,), factor="1", unit=draft.sources[nodes].unit)
         text = f"how many processors has a node ({column.shown()} are nodes): 1?"
     else:
-        source = Source(factor="1")
+        source = RoleSource(factor="1")
         text = "how many processors has a job, of which only the GPUs are known: 1?"
     draft.sources["procs"] = source
-    draft.questions.append(Question(text, {"procs": source}))
+    draft.questions.append(OpenQuestion(text, {"procs": source}))
 
 
 def _ask_hours(draft: Draft, role: str) -> None:
@@ -130,7 +130,7 @@ def _ask_hours(draft: Draft, role: str) -> None:
     draft.ask(role, f"is {column.shown()} to be divided by the run time, for the number of {what}?", unit)
 
 
-def _may_be_count(column: Column) -> bool:
+def _may_be_count(column: SampledColumn) -> bool:
     """Whether whole numbers may be those of processors: some repeated, and none like a time."""
     if column.shape != "whole" or is_time(column):
         return False

@@ -50,7 +50,7 @@ _PATTERNS: Final = {name: re.compile(pattern, re.IGNORECASE) for name, pattern i
 
 
 @dataclass(frozen=True)
-class Column:
+class SampledColumn:
     """A column: its *name*, and the *values* of the sample without those that are missing."""
 
     name: str
@@ -80,23 +80,23 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Sample:
+class TableSample:
     """The *names* of the columns of a table, and its first *rows*, where None is a missing value."""
 
     names: Sequence[str]
     rows: Sequence[Sequence[str | None]]
 
     @cached_property
-    def columns(self) -> Mapping[str, Column]:
+    def columns(self) -> Mapping[str, SampledColumn]:
         """All columns by name; of several with one name, the first."""
-        found: dict[str, Column] = {}
+        found: dict[str, SampledColumn] = {}
         for place, name in enumerate(self.names):
             values = [text for row in self.rows if (text := row[place]) is not None]
-            found.setdefault(name, Column(name, values))
+            found.setdefault(name, SampledColumn(name, values))
         found.pop("", None)
         return found
 
-    def joined(self, other: "Sample") -> "Sample":
+    def joined(self, other: "TableSample") -> "TableSample":
         """Return this sample with the rows, and the further columns, of another table."""
         names = list(dict.fromkeys([*self.names, *other.names]))
         rows = [
@@ -104,10 +104,10 @@ class Sample:
             for sample in (self, other)
             for row in sample.rows
         ]
-        return Sample(names, rows)
+        return TableSample(names, rows)
 
 
-def sample_of(head: FileHead) -> Sample:
+def sample_of(head: FileHead) -> TableSample:
     """Return the sample of a table; raise `ValueError` with what the file is if it is none."""
     if head.data.startswith(MAGIC):
         sample = _of_parquet(head)
@@ -130,28 +130,28 @@ def _cleaned(row: Sequence[object]) -> list[str | None]:
     return [None if text in missing("text") else text for text in texts]
 
 
-def _of_text(head: FileHead) -> Sample:
+def _of_text(head: FileHead) -> TableSample:
     header = header_of(head)
     if not header:
         raise ValueError("has no row with names of columns")
     width = len(header.names)
     names = [_without_white(name) for name in header.names]
     rows = rows_among(head.rows(), header.delimiter, width)
-    return Sample(header.names, [_cleaned(row) for row in rows if [*map(_without_white, row)] != names])
+    return TableSample(header.names, [_cleaned(row) for row in rows if [*map(_without_white, row)] != names])
 
 
 def _without_white(text: str) -> str:
     return "".join(text.split()).lstrip("#")
 
 
-def _of_json(head: FileHead) -> Sample:
+def _of_json(head: FileHead) -> TableSample:
     objects = (found for found in json_objects(head.source()) if not isinstance(found, Reject))
     rows = [flat(value) for _, value in islice(objects, MAXIMUM_ROWS)]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return Sample(names, [_cleaned([row.get(name) for name in names]) for row in rows])
+    return TableSample(names, [_cleaned([row.get(name) for name in names]) for row in rows])
 
 
-def _of_parquet(head: FileHead) -> Sample:
+def _of_parquet(head: FileHead) -> TableSample:
     names = columns_of(head)
     with duckdb.connect() as database:
         database.execute("set TimeZone = 'UTC'")
@@ -173,4 +173,4 @@ def _of_parquet(head: FileHead) -> Sample:
             ).fetchall()
         except duckdb.Error as error:
             raise ValueError(f"cannot be read: {first_line(error)}") from error
-    return Sample(names, [_cleaned(row) for row in rows])
+    return TableSample(names, [_cleaned(row) for row in rows])

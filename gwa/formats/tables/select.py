@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from gwa.formats.tables.mapping import FIELDS, Source
-from gwa.formats.tables.plan import Plan
+from gwa.formats.tables.mapping import FIELDS, RoleSource
+from gwa.formats.tables.plan import ReadingPlan
 from gwa.formats.tables.units import SECONDS, has_offset, status, value
 from gwa.formats.tables.vocabulary import missing, roles, unstarted
 from gwa.ingest.contradictions import MEASURED, SLACK, START
@@ -33,10 +33,10 @@ TEXTS: Final = {
 }
 
 
-class Selection:
+class PlanSelection:
     """A *plan* as SQL over the table ``source``, whose columns stand for those of the files."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ReadingPlan) -> None:
         """Number the columns that the plan uses."""
         self.sources = {role: source for role, source in plan.sources.items() if not source.is_none}
         used = dict.fromkeys(name for source in self.sources.values() for name in source.columns)
@@ -75,7 +75,7 @@ class Selection:
             return cell
         return f"case when {cell} not in ({', '.join(sorted(map(literal, more)))}) then {cell} end"
 
-    def _value(self, role: str, source: Source) -> str:
+    def _value(self, role: str, source: RoleSource) -> str:
         kind = roles()[role].kind
         terms = [
             value(self._columns[name], "count" if place else kind, "" if place else source.unit)

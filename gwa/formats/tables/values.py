@@ -8,8 +8,8 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.formats.tables.mapping import Source
-from gwa.formats.tables.sample import MINIMUM_SHARE, Column, Sample
+from gwa.formats.tables.mapping import RoleSource
+from gwa.formats.tables.sample import MINIMUM_SHARE, SampledColumn, TableSample
 from gwa.formats.tables.units import SECONDS, value
 from gwa.ingest.clocks import define_clocks
 
@@ -50,10 +50,10 @@ SIZES: Final = {"B": 1e8, "KB": 1e6, "MB": 1e2, "GB": 0.0}
 class Values:
     """The sample in an engine, so that units mean here what they mean in a conversion."""
 
-    def __init__(self, sample: Sample) -> None:
+    def __init__(self, sample: TableSample) -> None:
         """Take the rows of *sample*."""
         self.sample = sample
-        self._found: dict[tuple[Source, str], Numbers] = {}
+        self._found: dict[tuple[RoleSource, str], Numbers] = {}
         self._places = {name: f"c{place}" for place, name in reversed(list(enumerate(sample.names)))}
 
     @cached_property
@@ -79,7 +79,7 @@ class Values:
         if "_database" in self.__dict__:
             self._database.close()
 
-    def of(self, source: Source | None, kind: str) -> Numbers:
+    def of(self, source: RoleSource | None, kind: str) -> Numbers:
         """Return the values of a *source* of a *kind*; all are missing if it is None or has no column."""
         if source is None or source.is_none:
             return np.full(len(self.sample.rows), np.nan)
@@ -87,7 +87,7 @@ class Values:
             self._found[source, kind] = self._computed(source, kind)
         return self._found[source, kind]
 
-    def _computed(self, source: Source, kind: str) -> Numbers:
+    def _computed(self, source: RoleSource, kind: str) -> Numbers:
         terms = [
             value(self._places[name], kind if not place else "count", source.unit if not place else "")
             for place, name in enumerate(source.columns)
@@ -109,7 +109,7 @@ def mostly(holds: NDArray[np.bool_]) -> bool:
     return len(holds) > 0 and bool(holds.mean() >= MINIMUM_SHARE)
 
 
-def median(column: Column) -> float:
+def median(column: SampledColumn) -> float:
     """Return the median of the numbers in a column that are not 0; 0 if there are none."""
     numbers = [float(text.replace(",", ".")) for text in column.values if _is_number(text)]
     found = [number for number in numbers if number]
@@ -123,13 +123,13 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def epoch_unit(column: Column) -> str:
+def epoch_unit(column: SampledColumn) -> str:
     """Return the unit of numbers that are times since 1970; "" if they are not."""
     middle = median(column)
     return next((unit for unit, (low, high) in EPOCHS.items() if low <= middle < high), "")
 
 
-def time_unit(column: Column, orders: Sequence[str]) -> str:
+def time_unit(column: SampledColumn, orders: Sequence[str]) -> str:
     """Return the unit of times by their values; "" if they leave a choice."""
     if column.shape == "slashes":
         return orders[0] if len(orders) == 1 else ""
@@ -142,14 +142,14 @@ def time_unit(column: Column, orders: Sequence[str]) -> str:
     return epoch_unit(column) or "s"
 
 
-def duration_unit(column: Column) -> str:
+def duration_unit(column: SampledColumn) -> str:
     """Return the unit of durations that their form tells; "" for numbers, and for what may be MM:SS."""
     unit = DURATION_SHAPES.get(column.shape, "")
     is_short = unit == "clock" and all(text.count(":") == 1 for text in column.values)
     return "" if is_short else unit
 
 
-def is_time(column: Column) -> bool:
+def is_time(column: SampledColumn) -> bool:
     """Whether the values can be nothing but points in time."""
     if column.is_number:
         is_excel = column.shape == "number" and EXCEL_DAYS[0] <= median(column) <= EXCEL_DAYS[1]
@@ -157,7 +157,7 @@ def is_time(column: Column) -> bool:
     return column.shape in {*TIME_SHAPES, "slashes"}
 
 
-def date_orders(columns: Iterable[Column]) -> list[str]:
+def date_orders(columns: Iterable[SampledColumn]) -> list[str]:
     """Return the orders of day and month that dates such as 03/04/2025 can have."""
     firsts, seconds = set[int](), set[int]()
     for column in columns:
@@ -170,14 +170,14 @@ def date_orders(columns: Iterable[Column]) -> list[str]:
     return [order for order, is_possible in can.items() if is_possible]
 
 
-def _step(column: Column) -> float:
+def _step(column: SampledColumn) -> float:
     """Return the resolution of the numbers in a column: 0.01 if they have two decimals."""
     texts = (text.replace(",", ".") for text in column.values if _is_number(text))
     decimals = max((len(text.partition(".")[2].rstrip("0")) for text in texts), default=0)
     return float(10.0 ** -min(decimals, 9))
 
 
-def agreeing_units(raw: Numbers, difference: Numbers, column: Column) -> list[str]:
+def agreeing_units(raw: Numbers, difference: Numbers, column: SampledColumn) -> list[str]:
     """Return the units in which *raw* numbers are a *difference* in seconds, but for rounding."""
     found, wanted = known(raw, difference)
     sound = (wanted >= 0) & (found >= 0)
@@ -247,7 +247,7 @@ def cpu_unit(raw: Numbers, run: Numbers, procs: Numbers) -> str:
     return fits[0] if len(fits) == 1 else ""
 
 
-def guessed_size(column: Column) -> str:
+def guessed_size(column: SampledColumn) -> str:
     """Return the likeliest unit of memory, for a question."""
     middle = median(column)
     return next(unit for unit, least in SIZES.items() if middle >= least)
@@ -261,7 +261,7 @@ def fraction_unit(raw: Numbers) -> str:
     return "fraction" if found.max() <= 1 else "percent"
 
 
-def powers_of_two(column: Column) -> float:
+def powers_of_two(column: SampledColumn) -> float:
     """Return the share of the whole numbers in a column that are powers of two."""
     numbers = [int(float(text)) for text in column.values if _is_number(text)]
     return sum(number > 0 and number & (number - 1) == 0 for number in numbers) / max(len(numbers), 1)

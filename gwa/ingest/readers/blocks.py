@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from gwa.ingest.batch import Records, assemble
+from gwa.ingest.batch import EncodedRecords, assemble
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.header_row import normalized
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH
@@ -29,7 +29,7 @@ MAXIMUM_LINES: Final = 100_000
 """A block of more lines is not put together: jobs on thousands of nodes take thousands of lines."""
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator[Records]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords]:
     """Yield the blocks of *source* as rows; lines before the first are refused."""
     return assemble(source, table_spec, _Blocks(table_spec))
 
@@ -47,7 +47,7 @@ class _Blocks:
         self.values: dict[str, list[str]] = {}
         self.current: list[str] = []
 
-    def take(self, number: int, line: str, batch: Records) -> None:
+    def take(self, number: int, line: str, batch: EncodedRecords) -> None:
         """Begin a block with a line, or continue the current one."""
         if beginning := self.begins.match(line):
             self.flush(batch)
@@ -71,7 +71,7 @@ class _Blocks:
         else:
             self.values.setdefault("", [])
 
-    def flush(self, batch: Records) -> None:
+    def flush(self, batch: EncodedRecords) -> None:
         """Add the current block to *batch*."""
         if self.number and not self.values:
             batch.add_comment()

@@ -20,10 +20,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from gwa.ingest.batch import Records
+from gwa.ingest.batch import EncodedRecords
 from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import MAXIMUM_LINE_LENGTH, REJECT_TEXT_LENGTH, Layout, LineBlock, line_blocks
+from gwa.ingest.source.lines import (
+    MAXIMUM_LINE_LENGTH,
+    REJECT_TEXT_LENGTH,
+    LineBlock,
+    LineLayout,
+    line_blocks,
+)
 from gwa.ingest.spec import TableSpec
 
 RECORD_BLOCK_SIZE: Final = 1 << 22
@@ -48,17 +54,17 @@ _NAME: Final = re.compile(r"(?:MY\.)?([A-Za-z_]\w*)", re.IGNORECASE)
 _EXPRESSION: Final = re.compile(r"/Expr\((.*)\)/", re.DOTALL)
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator[Records]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords]:
     """Yield the ads of *source* as rows; each line that is not an assignment is refused."""
     ads = _Ads(table_spec)
-    for block in line_blocks(source, Layout(""), RECORD_BLOCK_SIZE):
-        ads.batch = Records(table_spec, total=len(block.rejects), rejects=block.rejects)
+    for block in line_blocks(source, LineLayout(""), RECORD_BLOCK_SIZE):
+        ads.batch = EncodedRecords(table_spec, total=len(block.rejects), rejects=block.rejects)
         for is_after_blank, numbers, lines in _runs(block):
             if is_after_blank:
                 ads.end()
             ads.take_run(numbers, lines)
         yield ads.batch
-    ads.batch = Records(table_spec)
+    ads.batch = EncodedRecords(table_spec)
     if not source.broken:
         ads.end()
     yield ads.batch
@@ -95,7 +101,7 @@ class _Ads:
         self.columns = {name.lower(): column for column, name in enumerate(table_spec.columns)}
         self.blank = [MISSING_CELL] * len(self.columns)
         self.name_of: dict[str, str] = {}
-        self.batch = Records(table_spec)
+        self.batch = EncodedRecords(table_spec)
         self.begin = 0
         self.attributes: dict[str, str] = {}
         self.lines: list[str] = []

@@ -16,8 +16,8 @@ from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import (
     REJECT_TEXT_LENGTH,
-    Layout,
     LineBlock,
+    LineLayout,
     Reject,
     are_plain,
     line_blocks,
@@ -38,7 +38,7 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator["ColumnLines"]:
     to the reasons for which lines that contain them are refused.
     """
     width = 0 if table_spec.options.get("any_width") else len(_cell_names(table_spec))
-    for block in line_blocks(source, Layout(table_spec.delimiter, table_spec.comment, width)):
+    for block in line_blocks(source, LineLayout(table_spec.delimiter, table_spec.comment, width)):
         for pattern, reason in table_spec.options.get("refuse", {}).items():
             _refuse_matching(block, pattern, reason)
         yield ColumnLines(block, table_spec)
@@ -162,7 +162,7 @@ def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
 
     Comments stand at its beginning only. Whether the cells are of the types of their columns is not known.
     """
-    layout = Layout(table_spec.delimiter, table_spec.comment, len(_cell_names(table_spec)))
+    layout = LineLayout(table_spec.delimiter, table_spec.comment, len(_cell_names(table_spec)))
     cells, mark = {"any_width", "refuse", "cells", "quote"}, table_spec.comment.encode()
     if source.is_compressed or layout.squeezes or table_spec.numbered or cells & table_spec.options.keys():
         return None
@@ -180,7 +180,7 @@ def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
     return PlainText(source.path, source.size, table_spec, comments, rows) if rows else None
 
 
-def _are_rows(lines: bytes, layout: Layout) -> bool:
+def _are_rows(lines: bytes, layout: LineLayout) -> bool:
     """Whether all *lines* are plain, and none of them is a comment or has cells that are padded."""
     mark = layout.comment.encode()
     # One byte is found much faster than two.

@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 from gwa.ingest.pieces import Pieces
 from gwa.ingest.readers.columns import ColumnLines
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Layout, LineBlock, Reject, line_blocks, select_lines
+from gwa.ingest.source.lines import (
+    REJECT_TEXT_LENGTH,
+    LineBlock,
+    LineLayout,
+    Reject,
+    line_blocks,
+    select_lines,
+)
 from gwa.ingest.spec import TableSpec
 
 CELLS: Final = (
@@ -71,7 +78,7 @@ Positions = NDArray[np.int64]
 
 def batches(source: Source, table_spec: TableSpec) -> Iterator["Accounting"]:
     """Yield the rows of *source*; lines whose fields cannot be told apart are rejects."""
-    for block in line_blocks(source, Layout("", table_spec.comment)):
+    for block in line_blocks(source, LineLayout("", table_spec.comment)):
         yield _group_by_width(block, table_spec)
 
 

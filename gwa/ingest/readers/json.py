@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.json_records import NO_OBJECT, Record, RecordBlock, record_blocks
+from gwa.ingest.source.json_records import NO_OBJECT, JsonRecord, RecordBlock, record_blocks
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Reject
 from gwa.ingest.spec import TableSpec
 from gwa.store.engines.duckdb import literal
@@ -107,7 +107,7 @@ ONE_VALUE: Final = re.compile(r"""^(\s*"[^"\n]*"\s*:\s*")(.*)("[}\]]*,?\s*)$""",
 LONE_QUOTE: Final = re.compile(r"""((?:[^"\\]|\\.)*)\"""")
 
 
-def _as_json(record: Record) -> Record:
+def _as_json(record: JsonRecord) -> JsonRecord:
     """Return a *record* with a text that is JSON, if it nearly is."""
     try:
         json.loads(record.text)
@@ -161,7 +161,7 @@ def _with_quotes_escaped(value: str) -> str:
     return LONE_QUOTE.sub(lambda match: f'{match[1]}\\"', value)
 
 
-def _record_table(records: Sequence[Record]) -> "pa.Table":
+def _record_table(records: Sequence[JsonRecord]) -> "pa.Table":
     """Return the records as an Arrow table, with the text of each document once."""
     import pyarrow as pa
 

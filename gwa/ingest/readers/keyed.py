@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.ingest.batch import MAXIMUM_RECORD_LINES, Records, assemble, assemble_others
+from gwa.ingest.batch import MAXIMUM_RECORD_LINES, EncodedRecords, assemble, assemble_others
 from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.header_row import normalized
@@ -53,7 +53,7 @@ IS_ODD: Final = np.isin(np.arange(256), [ord('"'), ord("'"), *range(128, 256)])
 EQUALS, SEMICOLON, BLANK, LINE_END = b"=; \n"
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator[Records | TextColumns]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords | TextColumns]:
     """Yield the records of *source*; text that belongs to none is refused."""
     assembler = _KeyedRecords(table_spec)
     if not FIXED_FIELDS.fullmatch(table_spec.options["record"]):
@@ -86,7 +86,7 @@ class _KeyedRecords:
         self.number, self.place, self.pieces = 0, 0, list[str]()
         self.beginning: re.Match[str] | None = None
 
-    def take(self, number: int, line: str, batch: Records) -> None:
+    def take(self, number: int, line: str, batch: EncodedRecords) -> None:
         """Cut a line into records, and add to *batch* those that are complete."""
         first = self.begin.match(line)
         if first and line.find(first[0][-1], first.end()) < 0:
@@ -99,18 +99,20 @@ class _KeyedRecords:
         for place, (beginning, end) in enumerate(zip(beginnings, starts[1:], strict=True)):
             self._begin(number, place, beginning, line[beginning.end() : end], batch)
 
-    def _begin(self, number: int, place: int, beginning: re.Match[str], text: str, batch: Records) -> None:
+    def _begin(
+        self, number: int, place: int, beginning: re.Match[str], text: str, batch: EncodedRecords
+    ) -> None:
         self.flush(batch)
         self.number, self.place, self.beginning, self.pieces = number, place, beginning, [text]
 
-    def _continue(self, number: int, text: str, batch: Records) -> None:
+    def _continue(self, number: int, text: str, batch: EncodedRecords) -> None:
         """Append *text* to the current record, or refuse it if it cannot belong to it."""
         if self.pieces and len(self.pieces) < MAXIMUM_RECORD_LINES and PAIR.search(text):
             self.pieces.append(text)
         else:
             batch.reject(number, "no record begins here", text[:REJECT_TEXT_LENGTH])
 
-    def flush(self, batch: Records) -> None:
+    def flush(self, batch: EncodedRecords) -> None:
         """Add the current record to *batch*."""
         beginning, pieces = self.beginning, self.pieces
         self.beginning, self.pieces = None, []

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gwa.ingest.batch import RECORD_BLOCK_SIZE, Records
+from gwa.ingest.batch import RECORD_BLOCK_SIZE, EncodedRecords
 from gwa.ingest.bulk_insert import MAXIMUM_ROW_LENGTH
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.json_records import BROKEN_OFF
@@ -43,7 +43,7 @@ _ESCAPE: Final = re.compile(r"\\(.)|''", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "Z": "\x1a", None: "'"}
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator[Records]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords]:
     """Yield the rows of *source*."""
     dump = _Dump(table_spec)
     size = 0
@@ -74,15 +74,15 @@ class _Dump:
         self.ends: Mapping[str, str] = table_spec.options["tables"]
         self.explain = frozenset(table_spec.options.get("explain", ()))
         self.tables: dict[str, _Table] = {}
-        self.records = Records(table_spec)
+        self.records = EncodedRecords(table_spec)
         self.text = b""
         self.filled: _Table | None = None
         self.is_filling = False
         self.number = 0
 
-    def taken(self) -> Records:
+    def taken(self) -> EncodedRecords:
         """Return the rows found since the last call."""
-        records, self.records = self.records, Records(self.table_spec)
+        records, self.records = self.records, EncodedRecords(self.table_spec)
         return records
 
     def feed(self, chunk: bytes) -> None:

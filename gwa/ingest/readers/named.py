@@ -46,7 +46,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.errors import TraceError
-from gwa.ingest.batch import Records
+from gwa.ingest.batch import EncodedRecords
 from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.cell_borders import MAXIMUM_ROW_LINES, Borders, Delimited
 from gwa.ingest.source.compressed import Source
@@ -61,8 +61,8 @@ from gwa.ingest.source.header_row import (
 )
 from gwa.ingest.source.lines import (
     REJECT_TEXT_LENGTH,
-    Layout,
     LineBlock,
+    LineLayout,
     Reject,
     are_plain,
     line_blocks,
@@ -82,7 +82,7 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator["NamedRows"]:
     table_spec = replace(table_spec, delimiter=cells.delimiter)
     columns = initial_columns(source, table_spec, cells)
     keys = keys_as_spelled(source, table_spec, cells)
-    for block in line_blocks(source, Layout(cells.delimiter, table_spec.comment)):
+    for block in line_blocks(source, LineLayout(cells.delimiter, table_spec.comment)):
         cells.rows(block)
         lines = _lines_of(block)
         headers = _find_headers(lines, table_spec, keys)
@@ -107,7 +107,7 @@ class NamedRows:
     table_spec: TableSpec
     data: NDArray[np.uint8]
     lines: NDArray[np.int64]
-    repaired: Records
+    repaired: EncodedRecords
     comments: int
     rejects: list[Reject]
 
@@ -191,7 +191,7 @@ def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
             columns, body = (header, rest) if header else (columns, chunk)
             if chunk.startswith(BOM_UTF8) or len(columns.names) == 1 or _repeated(columns, table_spec):
                 return None
-        layout = Layout(table_spec.delimiter, width=len(columns.names))
+        layout = LineLayout(table_spec.delimiter, width=len(columns.names))
         if any(key in body for key in keys) or not are_plain(chunk, layout):
             return None
         lines += chunk.count(b"\n")
@@ -322,9 +322,9 @@ def _fit_lines(
     return NamedRows(columns, table_spec, data, numbers, repaired, len(headers), repaired.rejects)
 
 
-def _repair(lines: list[tuple[int, str]], columns: Columns, table_spec: TableSpec) -> Records:
+def _repair(lines: list[tuple[int, str]], columns: Columns, table_spec: TableSpec) -> EncodedRecords:
     """Put rows together from numbered lines with too many or too few cells; reject lines that remain."""
-    records = Records(table_spec)
+    records = EncodedRecords(table_spec)
     position = 0
     while position < len(lines):
         cells, used = _join_row(lines[position : position + MAXIMUM_ROW_LINES], columns, table_spec)

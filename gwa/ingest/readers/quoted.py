@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from gwa.ingest.batch import MAXIMUM_RECORD_LINES, Records, assemble
+from gwa.ingest.batch import MAXIMUM_RECORD_LINES, EncodedRecords, assemble
 from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import MAXIMUM_LINE_LENGTH, REJECT_TEXT_LENGTH
@@ -50,7 +50,7 @@ class _UnfitError(ValueError):
     """A record that cannot be read; the message is the reason."""
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator[Records]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords]:
     """Yield the records of *source*; those whose fields do not fit their columns are refused."""
     return assemble(source, table_spec, _QuotedRecords(table_spec))
 
@@ -151,7 +151,7 @@ class _QuotedRecords:
         self.number, self.lines = 0, list[str]()
         self.is_quote_open = self.is_continued = False
 
-    def take(self, number: int, line: str, batch: Records) -> None:
+    def take(self, number: int, line: str, batch: EncodedRecords) -> None:
         """Begin a record with a line, or continue the current one if its quote is open or a mark says so."""
         begins = bool(self.begin.match(line))
         if begins and (cells := self.line_pattern.cells(line)):
@@ -169,7 +169,7 @@ class _QuotedRecords:
         self.lines.append(line.rstrip()[: -len(CONTINUATION)] if self.is_continued else f"{line}\n")
         self.is_quote_open ^= line.count('"') % 2 == 1
 
-    def flush(self, batch: Records) -> None:
+    def flush(self, batch: EncodedRecords) -> None:
         """Add the current record to *batch*."""
         if not self.lines:
             return

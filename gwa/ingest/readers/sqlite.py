@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.errors import TraceError
-from gwa.ingest.batch import Records
+from gwa.ingest.batch import EncodedRecords
 from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.sqlite import read_only
@@ -20,14 +20,14 @@ BATCH_ROWS: Final = 20_000
 """Rows held in memory at a time."""
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator[Records]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords]:
     """Yield the rows of *source*; raise `TraceError` where the file is damaged."""
     done = 0
     try:
         with read_only(source.path) as database:
             cursor = database.execute(table_spec.options["query"])
             while rows := cursor.fetchmany(BATCH_ROWS):
-                batch = Records(table_spec)
+                batch = EncodedRecords(table_spec)
                 for number, row in enumerate(rows, done + 1):
                     batch.append(number, [_cell(value) for value in row])
                 yield batch

@@ -22,7 +22,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.ingest.batch import Batch, Records
+from gwa.ingest.batch import Batch, EncodedRecords
 from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
@@ -32,8 +32,8 @@ from gwa.ingest.source.json_records import NO_OBJECT, records
 from gwa.ingest.source.lines import (
     MAXIMUM_LINE_LENGTH,
     REJECT_TEXT_LENGTH,
-    Layout,
     LineBlock,
+    LineLayout,
     Reject,
     line_blocks,
     select_lines,
@@ -200,9 +200,9 @@ class ArrowRows:
 # --- JSON ---
 
 
-def _json(source: Source, table_spec: TableSpec) -> Iterator[Records]:
+def _json(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords]:
     """Yield the objects of a list, or those that follow one another."""
-    batch, missing, names = Records(table_spec), frozenset(table_spec.missing), _names(table_spec)
+    batch, missing, names = EncodedRecords(table_spec), frozenset(table_spec.missing), _names(table_spec)
     for found in json_objects(source):
         if isinstance(found, Reject):
             batch.reject(found.line, found.reason, found.text)
@@ -212,7 +212,7 @@ def _json(source: Source, table_spec: TableSpec) -> Iterator[Records]:
             batch.append(number, [_cell(values.get(name), missing) for name in names])
         if batch.total >= ROWS_OF_BATCH:
             yield batch
-            batch = Records(table_spec)
+            batch = EncodedRecords(table_spec)
     yield batch
 
 
@@ -260,9 +260,9 @@ def json_objects(source: Source) -> Iterator[tuple[int, Mapping[str, Any]] | Rej
 
 def _delimited(source: Source, table_spec: TableSpec, header: Header) -> Iterator["DelimitedRows"]:
     joiner = _Joiner(table_spec, header)
-    for block in line_blocks(source, Layout(header.delimiter, cells=len(header.names)), BLOCK_SIZE):
+    for block in line_blocks(source, LineLayout(header.delimiter, cells=len(header.names)), BLOCK_SIZE):
         yield joiner.rows_of(block)
-    rest = Records(table_spec)
+    rest = EncodedRecords(table_spec)
     joiner.give_up(rest)
     yield DelimitedRows(header, table_spec, b"", np.empty(0, np.int64), rest, 0)
 
@@ -282,7 +282,7 @@ class _Joiner:
         numbers = block.line_numbers(np.arange(block.data_lines, dtype=np.int64))
         is_header = _are_headers(block.data, self.header.text) | (numbers <= self.header.lines)
         is_plain = _are_plain(block.data, self.header) & ~is_header
-        records = Records(self.table_spec, rejects=block.rejects, total=len(block.rejects))
+        records = EncodedRecords(self.table_spec, rejects=block.rejects, total=len(block.rejects))
         ends = block.ends
         begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
         for place in np.flatnonzero(~is_plain & ~is_header):
@@ -294,14 +294,14 @@ class _Joiner:
         data = bytes(block.data) if is_plain.all() else select_lines(block.data, is_plain)
         return DelimitedRows(self.header, self.table_spec, data, numbers[is_plain], records, comments)
 
-    def _end_before(self, number: int, plain: NDArray[np.int64], records: Records) -> None:
+    def _end_before(self, number: int, plain: NDArray[np.int64], records: EncodedRecords) -> None:
         """Give up the row that is not complete if a whole row, of those *plain*, stands before a line."""
         if self.pending:
             after, before = np.searchsorted(plain, [self.pending[-1][0], number])
             if after < before:
                 self.give_up(records)
 
-    def take(self, number: int, line: str, records: Records) -> None:
+    def take(self, number: int, line: str, records: EncodedRecords) -> None:
         """Add the row that ends with a line to *records*; keep the line if its last cell goes on."""
         first = self.pending[0][0] if self.pending else number
         text = "\n".join([*(earlier for _, earlier in self.pending), line])
@@ -320,7 +320,7 @@ class _Joiner:
         values = [None if place is None else cells[place] for place in self.places]
         records.append(first, [_cell(value, self.missing) for value in values])
 
-    def give_up(self, records: Records) -> None:
+    def give_up(self, records: EncodedRecords) -> None:
         """Refuse the lines of a row that does not end."""
         for number, line in self.pending:
             records.reject(number, "a quote is not closed", line[:REJECT_TEXT_LENGTH])
@@ -389,7 +389,7 @@ class DelimitedRows:
     table_spec: TableSpec
     data: bytes
     numbers: NDArray[np.int64]
-    records: Records
+    records: EncodedRecords
     comments: int
 
     @property

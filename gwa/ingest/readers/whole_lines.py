@@ -12,13 +12,13 @@ Options:
 import re
 from collections.abc import Iterator
 
-from gwa.ingest.batch import MAXIMUM_RECORD_LINES, Records, assemble
+from gwa.ingest.batch import MAXIMUM_RECORD_LINES, EncodedRecords, assemble
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH
 from gwa.ingest.spec import TableSpec
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator[Records]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords]:
     """Yield the lines of *source* that are neither blank nor comments."""
     return assemble(source, table_spec, _LineJoiner(table_spec))
 
@@ -31,7 +31,7 @@ class _LineJoiner:
         self.begins = re.compile(table_spec.options.get("begins", ""))
         self.number, self.lines = 0, list[str]()
 
-    def take(self, number: int, line: str, batch: Records) -> None:
+    def take(self, number: int, line: str, batch: EncodedRecords) -> None:
         """Begin a record with a line, or continue the current one."""
         if not self.wanted.search(line):
             batch.add_comment()
@@ -43,7 +43,7 @@ class _LineJoiner:
         else:
             batch.reject(number, "no record begins here", line[:REJECT_TEXT_LENGTH])
 
-    def flush(self, batch: Records) -> None:
+    def flush(self, batch: EncodedRecords) -> None:
         """Add the current record to *batch*."""
         if self.lines:
             batch.add(self.number, {"text": "\n".join(self.lines)})

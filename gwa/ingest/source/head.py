@@ -12,7 +12,7 @@ from typing import Final
 from gwa.errors import TraceError
 from gwa.ingest.source.archives import refuse_archive
 from gwa.ingest.source.compressed import Source, plain_name
-from gwa.ingest.source.lines import Layout, LineBlock, line_blocks
+from gwa.ingest.source.lines import LineBlock, LineLayout, line_blocks
 
 HEAD_SIZE: Final = 1 << 20
 """Bytes of a source that are examined."""
@@ -66,7 +66,7 @@ class FileHead:
     @cached_property
     def _lines(self) -> LineBlock:
         """All lines, comments included."""
-        return next(line_blocks(_BytesSource(self.data), Layout(delimiter="")), LineBlock(1))
+        return next(line_blocks(_BytesSource(self.data), LineLayout(delimiter="")), LineBlock(1))
 
     @cached_property
     def _whole_lines(self) -> list[str]:
@@ -102,7 +102,7 @@ class FileHead:
         """The first lines by the mark of the comments that are not among them."""
         return {}
 
-    def width(self, layout: Layout) -> int:
+    def width(self, layout: LineLayout) -> int:
         """Return the most common number of cells in a line, 0 if there are no lines."""
         rows = self.rows(layout.comment)
         if layout.squeezes:

@@ -55,7 +55,7 @@ _SCALAR: Final = re.compile(_STRING + r'|[^",\[\]{}\s]++')
 _scan = json.JSONDecoder(object_pairs_hook=len).raw_decode
 
 
-class Record(NamedTuple):
+class JsonRecord(NamedTuple):
     """
     The *text* of a record, and the *number* of the line where it begins, or one more than that before.
 
@@ -73,12 +73,12 @@ class Record(NamedTuple):
 class RecordBlock:
     """Some records, what was refused between them, and the number of characters in them."""
 
-    records: list[Record] = field(default_factory=list)
+    records: list[JsonRecord] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     size: int = 0
 
 
-_Found: TypeAlias = Generator[Record | Reject, None, None]
+_Found: TypeAlias = Generator[JsonRecord | Reject, None, None]
 
 
 def record_blocks(source: Source, paths: Sequence[str], *, goes_on: bool = False) -> Iterator[RecordBlock]:
@@ -101,7 +101,9 @@ def record_blocks(source: Source, paths: Sequence[str], *, goes_on: bool = False
     yield block
 
 
-def records(source: Source, paths: Sequence[str] = (), *, goes_on: bool = False) -> Iterator[Record | Reject]:
+def records(
+    source: Source, paths: Sequence[str] = (), *, goes_on: bool = False
+) -> Iterator[JsonRecord | Reject]:
     """Yield the records of *source*, and what is refused, as `record_blocks` takes them."""
     return Cutter(source, [tuple(path.split(".")) for path in paths], goes_on=goes_on).records()
 
@@ -167,7 +169,7 @@ class Cutter:
             else:
                 yield from self._value(top=True)
 
-    def _members(self, document: str, holder: str = "") -> Generator[Record | Reject, None, bool]:
+    def _members(self, document: str, holder: str = "") -> Generator[JsonRecord | Reject, None, bool]:
         """
         Yield the records up to the bracket that closes their list, or object; return whether one does.
 
@@ -255,14 +257,14 @@ class Cutter:
         else:
             self._drop(torn=self.by_line.get(top, False))
 
-    def _record(self, end: int, document: str, *, top: bool) -> Record:
+    def _record(self, end: int, document: str, *, top: bool) -> JsonRecord:
         text = self.text[self.at : end]
         # An empty object is on one line in any layout.
         if top not in self.by_line and text != "{}":
             self.by_line[top] = "\n" not in text
         self._number = max(self.line_of(self.at), self._number + 1)
         self.at = end
-        return Record(text, self._number, self.key, document)
+        return JsonRecord(text, self._number, self.key, document)
 
     def _end(self, at: int, *, torn: bool = False) -> int | None:
         """

@@ -92,7 +92,7 @@ def select_lines(data: bytes | bytearray, is_selected: NDArray[np.bool_]) -> byt
 
 
 @dataclass(frozen=True)
-class Layout:
+class LineLayout:
     """
     How the lines of a format are cut into cells.
 
@@ -112,7 +112,7 @@ class Layout:
         return self.delimiter == " "
 
 
-def line_blocks(source: Source, layout: Layout, size: int | None = None) -> Iterator[LineBlock]:
+def line_blocks(source: Source, layout: LineLayout, size: int | None = None) -> Iterator[LineBlock]:
     """Yield the lines of *source* in blocks of about *size* bytes, by default those of the source."""
     size = source.block_size if size is None else size
     block = LineBlock(first=1)
@@ -134,7 +134,7 @@ def line_blocks(source: Source, layout: Layout, size: int | None = None) -> Iter
         yield block
 
 
-def _whole_lines(source: Source, layout: Layout) -> Iterator[tuple[bytes, bool]]:
+def _whole_lines(source: Source, layout: LineLayout) -> Iterator[tuple[bytes, bool]]:
     """Yield chunks that end in a newline; the flag marks the beginning of a line that is too long."""
     rest, too_long = b"", False
     for chunk in decoded(source):
@@ -156,7 +156,7 @@ def _whole_lines(source: Source, layout: Layout) -> Iterator[tuple[bytes, bool]]
         yield _split_at_returns(rest + NEWLINE, layout) if layout.cells else rest + NEWLINE, False
 
 
-def _split_at_returns(data: bytes, layout: Layout) -> bytes:
+def _split_at_returns(data: bytes, layout: LineLayout) -> bytes:
     """Return whole lines, of which those are several that carriage returns alone separate."""
     if not LONE_RETURN.search(data):
         return data
@@ -205,7 +205,7 @@ def raw_lines(source: Source) -> Iterator[bytes]:
         yield rest
 
 
-def are_plain(lines: bytes, layout: Layout) -> bool:
+def are_plain(lines: bytes, layout: LineLayout) -> bool:
     r"""
     Whether whole *lines* are UTF-8 that nothing is replaced in, and all have the width of *layout*.
 
@@ -251,7 +251,7 @@ def _reject_text(data: bytes) -> str:
     return data[:REJECT_TEXT_LENGTH].decode("utf-8", errors="replace").strip()
 
 
-def _append_lines(block: LineBlock, chunk: bytes, layout: Layout) -> None:
+def _append_lines(block: LineBlock, chunk: bytes, layout: LineLayout) -> None:
     """Append to *block* the lines of *chunk* that have the right width and are not comments."""
     data = squeeze(to_utf8(chunk)) if layout.squeezes else _trim(to_utf8(chunk), layout.delimiter)
     line_count = data.count(NEWLINE)
@@ -290,7 +290,7 @@ def _trim(data: bytes, delimiter: str) -> bytes:
 
 
 def _lines_to_skip(
-    block: LineBlock, data: bytes, line_count: int, layout: Layout
+    block: LineBlock, data: bytes, line_count: int, layout: LineLayout
 ) -> NDArray[np.bool_] | None:
     """Return a mask of comments, blank lines and rejects, all counted in *block*; None if there are none."""
     separator, comment_mark = layout.delimiter.encode(), layout.comment.encode()

@@ -15,7 +15,7 @@ from gwa.store.store import Store
 
 
 @dataclass(frozen=True)
-class Ranking:
+class UserRanking:
     """
     Users ranked by tasks, and the Zipf distributions that describe their shares (tables 4.19, 4.20).
 
@@ -38,9 +38,9 @@ class Ranking:
         return rank_p_value(self.ranks, np.random.default_rng(seed), n, replicates)
 
 
-def ranked_users(store: Store) -> Ranking:
+def ranked_users(store: Store) -> UserRanking:
     """Return the ranking of users; a `FitError` where there are fewer than two."""
     counts = store.sample("n", "(select count(*) as n from jobs where user_id is not null group by user_id)")
     ranks = by_rank(counts.expand())
     below = int(np.searchsorted(ranks.cumulative, ranks.n / 2, side="left"))
-    return Ranking(ranks, Zipf.fit(ranks), Zipf.least_squares(ranks), below)
+    return UserRanking(ranks, Zipf.fit(ranks), Zipf.least_squares(ranks), below)

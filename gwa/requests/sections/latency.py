@@ -7,7 +7,7 @@ from gwa.analysis.base import Drawing, analysis
 from gwa.report.document import Block, Fact, Facts, Figure
 from gwa.report.facts import number, summary, table
 from gwa.report.figures.cdf import cdf
-from gwa.requests.base import Chapter
+from gwa.requests.base import RequestChapter
 from gwa.requests.measured import rank_correlation
 from gwa.statistics.sample import Sample
 from gwa.store.requests import recorded
@@ -24,7 +24,7 @@ def _is_told(store: Store) -> bool:
 
 @analysis(
     "Latency",
-    Chapter.SERVICE,
+    RequestChapter.SERVICE,
     facts=("requests.latency", "requests.first_token"),
     when=_is_told,
 )

@@ -6,7 +6,7 @@ from typing import Final
 from gwa.analysis.base import analysis
 from gwa.report.document import Block, Fact, Facts
 from gwa.report.facts import number
-from gwa.requests.base import Chapter
+from gwa.requests.base import RequestChapter
 from gwa.store.requests import recorded
 from gwa.store.store import Store
 from gwa.words.message import message
@@ -33,7 +33,7 @@ from held
 
 @analysis(
     "Reuse of prefixes",
-    Chapter.SERVICE,
+    RequestChapter.SERVICE,
     facts=("requests.reuse",),
     order=2,
     when=lambda store: recorded(store)["blocks"] > 0,

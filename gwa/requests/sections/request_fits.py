@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.analysis.base import Drawing, Made, analysis
+from gwa.analysis.base import Drawing, MadeWhen, analysis
 from gwa.analysis.fit_blocks import (
     COLUMNS,
     CURVE_POINTS,
@@ -20,7 +20,7 @@ from gwa.analysis.fit_blocks import (
     with_best_tested,
 )  # fmt: skip
 from gwa.report.document import Block, Fact, Facts, Figure, Note, Table
-from gwa.requests.base import Chapter
+from gwa.requests.base import RequestChapter
 from gwa.requests.measured import gaps
 from gwa.statistics.fit import SIX, Fits, fit_all
 from gwa.statistics.goodness import Bootstrap
@@ -46,9 +46,9 @@ SAMPLES: Final[Mapping[str, Callable[[Store], Sample]]] = {
 
 @analysis(
     "Fitted distributions of requests",
-    Chapter.MODELLERS,
+    RequestChapter.MODELLERS,
     facts=("requests.fit",),
-    made=Made.FOR_REPORTS,
+    made=MadeWhen.FOR_REPORTS,
 )
 def request_fits(store: Store) -> Iterator[Block | Drawing]:
     """

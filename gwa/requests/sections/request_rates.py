@@ -12,11 +12,11 @@ from gwa.report.figures.bars import bars
 from gwa.report.figures.cdf import cdf
 from gwa.report.figures.lines import lines
 from gwa.report.figures.series import series
-from gwa.requests.base import Chapter
+from gwa.requests.base import RequestChapter
 from gwa.requests.measured import (
     SCALES,
     SUCCESSIVE,
-    Extent,
+    SubmissionSpan,
     dispersion,
     gaps,
     rank_correlation,
@@ -49,7 +49,7 @@ HOURS: Final = 24
 
 @analysis(
     "Rates and burstiness",
-    Chapter.ARRIVALS,
+    RequestChapter.ARRIVALS,
     facts=("requests.per_minute", "requests.per_hour", "requests.per_day", "requests.gap",
            "requests.dispersion"),
 )  # fmt: skip
@@ -63,7 +63,7 @@ def request_rates(store: Store) -> Iterator[Block | Drawing]:
     to the next, to the microsecond; the coefficient of variation of gaps (standard deviation over mean) is 1
     at random. The rank correlation of a gap with the one before is 0 where bursts have no memory.
     """
-    extent = Extent.of(store)
+    extent = SubmissionSpan.of(store)
     rows = {
         name: summary(
             f"requests.per_{name}",
@@ -138,7 +138,7 @@ def _gap_facts(store: Store, found: Sample) -> Facts:
     )
 
 
-def _over_time(store: Store, extent: Extent) -> Figure:
+def _over_time(store: Store, extent: SubmissionSpan) -> Figure:
     """Return the figure of the numbers of requests over time."""
     length = next((one for one in DRAWN if extent.seconds / one <= MAXIMUM_POINTS), DRAWN[-1])
     found = store.arrays(OVER_TIME.format(first=extent.first, length=length))

@@ -6,8 +6,8 @@ from typing import Final
 from gwa.analysis.base import analysis
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
-from gwa.requests.base import Chapter
-from gwa.requests.measured import Extent
+from gwa.requests.base import RequestChapter
+from gwa.requests.measured import SubmissionSpan
 from gwa.store.requests import REQUEST_FIELDS, recorded
 from gwa.store.store import Store
 from gwa.words.message import message
@@ -27,7 +27,7 @@ REJECTS: Final = "select file, line, reason, text from rejects order by file, li
 
 @analysis(
     "The trace",
-    Chapter.TRACE,
+    RequestChapter.TRACE,
     facts=("requests.count", "requests.first", "requests.last", "requests.span", "requests.models",
            "requests.rows", "requests.rejected", "requests.comments", "requests.recorded"),
 )  # fmt: skip
@@ -38,7 +38,7 @@ def request_trace(store: Store) -> Iterator[Block]:
     Rows are requests, rejected, or comments, headers and blank lines; the three add up. What a source does
     not tell is missing and never 0. Requests are numbered in the order of time.
     """
-    extent, known, account = Extent.of(store), recorded(store), store.account
+    extent, known, account = SubmissionSpan.of(store), recorded(store), store.account
     (models,) = store.row("select count(distinct model) from requests")
     moment: Unit = "seconds" if store.system.relative else "timestamp"
     yield Facts(

@@ -6,7 +6,7 @@ from typing import Final
 from gwa.analysis.base import analysis
 from gwa.report.document import Block, Fact, Facts
 from gwa.report.facts import summary, table
-from gwa.requests.base import Chapter
+from gwa.requests.base import RequestChapter
 from gwa.store.requests import recorded
 from gwa.store.store import Store
 from gwa.words.message import message
@@ -25,7 +25,7 @@ PAUSES: Final = """(
 
 @analysis(
     "Sessions",
-    Chapter.SERVICE,
+    RequestChapter.SERVICE,
     facts=("requests.sessions",),
     order=1,
     when=lambda store: recorded(store)["session_id"] > 0,

@@ -9,7 +9,7 @@ from gwa.analysis.base import Drawing, analysis
 from gwa.report.document import Block, Fact, Facts, Figure
 from gwa.report.facts import number
 from gwa.report.figures.density import density
-from gwa.requests.base import Chapter
+from gwa.requests.base import RequestChapter
 from gwa.requests.measured import rank_correlation
 from gwa.store.requests import recorded
 from gwa.store.store import Store
@@ -29,7 +29,7 @@ order by all
 
 @analysis(
     "Tokens in and out together",
-    Chapter.TOKENS,
+    RequestChapter.TOKENS,
     facts=("requests.tokens",),
     order=1,
     when=lambda store: recorded(store)["tokens_in"] > 0 and recorded(store)["tokens_out"] > 0,

@@ -7,7 +7,7 @@ from gwa.analysis.base import Drawing, analysis
 from gwa.report.document import Block, Fact, Facts, Figure, Note
 from gwa.report.facts import summary, table
 from gwa.report.figures.cdf import cdf
-from gwa.requests.base import Chapter
+from gwa.requests.base import RequestChapter
 from gwa.statistics.sample import Sample
 from gwa.store.requests import recorded
 from gwa.store.store import Store
@@ -21,7 +21,7 @@ TOTAL: Final = "select sum({name})::hugeint from requests"
 
 @analysis(
     "Numbers of tokens",
-    Chapter.TOKENS,
+    RequestChapter.TOKENS,
     facts=("requests.tokens_in", "requests.tokens_out"),
 )
 def tokens(store: Store) -> Iterator[Block | Drawing]:

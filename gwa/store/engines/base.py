@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Parameters = Sequence[object] | Mapping[str, object] | None
 
 
-class Answer(Protocol):
+class QueryResult(Protocol):
     """The result of a query."""
 
     def fetchall(self) -> list[tuple[Any, ...]]:
@@ -35,7 +35,7 @@ class Database(Protocol):
     keeps_order: bool
     """Whether rows stay in the order in which a subquery sorts them, also for windows that state none."""
 
-    def ask(self, sql: str, parameters: Parameters = None) -> Answer:
+    def ask(self, sql: str, parameters: Parameters = None) -> QueryResult:
         """Return the result of a query in DuckDB's dialect."""
 
     def set_zone(self, name: str) -> None:

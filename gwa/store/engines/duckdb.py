@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from gwa.store.engines.base import Answer, Parameters
+from gwa.store.engines.base import Parameters, QueryResult
 from gwa.store.engines.config import DEFAULT_MEMORY_LIMIT, MEMORY_OUTSIDE_ENGINE, Engine, parse_size
 from gwa.util import interrupts
 
@@ -35,7 +35,7 @@ class Duck:
         with suppress(duckdb.Error):
             self._connection.interrupt()
 
-    def ask(self, sql: str, parameters: Parameters = None) -> Answer:
+    def ask(self, sql: str, parameters: Parameters = None) -> QueryResult:
         """Return the result of a query."""
         return self._connection.execute(sql, parameters)  # type: ignore[return-value]
 

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import duckdb
 
 from gwa.errors import EngineError
-from gwa.store.engines.base import Answer, Parameters
+from gwa.store.engines.base import Parameters, QueryResult
 from gwa.store.engines.config import DEFAULT_MEMORY_LIMIT, Engine, parse_size
 from gwa.store.engines.duckdb import Duck
 from gwa.store.schema import FIELDS
@@ -67,7 +67,7 @@ class Spark:
         self._local = Duck(connection)
         self._local_tables = frozenset(local_tables)
 
-    def ask(self, sql: str, parameters: Parameters = None) -> Answer:
+    def ask(self, sql: str, parameters: Parameters = None) -> QueryResult:
         """Return the result of a query in DuckDB's dialect; raise `EngineError` if Spark cannot run it."""
         from gwa.store.engines.spark_sql import referenced_tables
 

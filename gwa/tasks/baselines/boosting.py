@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 
 from gwa.statistics.sample import Floats
-from gwa.tasks.baseline import LEVELS, SEED, Problem, baseline, conformal
+from gwa.tasks.baseline import LEVELS, SEED, BaselineProblem, baseline, conformal
 
 NEEDS: Final = "sklearn"
 EXTRA: Final = "`pip install 'gridworkloads[ml]'`"
@@ -28,7 +28,7 @@ MINIMUM_PROBABILITY: Final = 1e-4
 
 
 @baseline("boosting", needs=NEEDS, extra=EXTRA)
-def boosting(problem: Problem) -> Floats:
+def boosting(problem: BaselineProblem) -> Floats:
     """
     Boosted trees for each quantile, learnt on the training; the outer ones shifted by errors in validation.
 
@@ -52,7 +52,7 @@ def boosting(problem: Problem) -> Floats:
 
 
 @baseline("boosting", of_failures=True, needs=NEEDS, extra=EXTRA)
-def boosting_of_failures(problem: Problem) -> Floats | None:
+def boosting_of_failures(problem: BaselineProblem) -> Floats | None:
     """Boosted trees, whose odds are scaled in validation (Platt 1999)."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
@@ -69,7 +69,7 @@ def boosting_of_failures(problem: Problem) -> Floats | None:
     return np.clip(p, MINIMUM_PROBABILITY, 1 - MINIMUM_PROBABILITY)
 
 
-def _matrix(problem: Problem) -> Floats:
+def _matrix(problem: BaselineProblem) -> Floats:
     """Return the columns that are known of any job for training, side by side."""
     train = problem.rows("train")
     known = [column for column in problem.columns.values() if not np.isnan(column[train]).all()]

@@ -3,11 +3,11 @@
 import numpy as np
 
 from gwa.statistics.sample import Floats
-from gwa.tasks.baseline import LEVELS, Problem, around, baseline
+from gwa.tasks.baseline import LEVELS, BaselineProblem, around, baseline
 
 
 @baseline("bmbp-own")
-def bmbp_own(problem: Problem) -> Floats | None:
+def bmbp_own(problem: BaselineProblem) -> Floats | None:
     """
     The upper bound on the wait that `gwa wait` gives, around the last wait; of waits only.
 
@@ -31,7 +31,7 @@ LAST: dict[str, str] = {
 
 
 @baseline("request")
-def request(problem: Problem) -> Floats | None:
+def request(problem: BaselineProblem) -> Floats | None:
     """
     The requested time as the run time and as its upper bound; of run times only.
 
@@ -45,7 +45,7 @@ def request(problem: Problem) -> Floats | None:
 
 
 @baseline("last")
-def last(problem: Problem) -> Floats:
+def last(problem: BaselineProblem) -> Floats:
     """
     The mean of the user's last two ended jobs, or the last wait, peak memory or energy.
 
@@ -56,7 +56,7 @@ def last(problem: Problem) -> Floats:
 
 
 @baseline("recent-share", of_failures=True)
-def recent_share(problem: Problem) -> Floats:
+def recent_share(problem: BaselineProblem) -> Floats:
     """The share of failures of the user's last 50 jobs of the kind, else of all kinds, else of everybody."""
     like, any_kind = problem.columns["bad_like"], problem.columns["bad_mean"]
     known = np.where(np.isnan(like), any_kind, like)
@@ -64,13 +64,13 @@ def recent_share(problem: Problem) -> Floats:
 
 
 @baseline("train-median")
-def train_median(problem: Problem) -> Floats:
+def train_median(problem: BaselineProblem) -> Floats:
     """The quantiles of the training and validation."""
     quantiles = np.quantile(problem.learnt, LEVELS, method="inverted_cdf")
     return np.tile(quantiles, (problem.rows("test").size, 1))
 
 
 @baseline("train-share", of_failures=True)
-def train_share(problem: Problem) -> Floats:
+def train_share(problem: BaselineProblem) -> Floats:
     """The share of failures in the training and validation."""
     return np.full(problem.rows("test").size, problem.learnt.mean())

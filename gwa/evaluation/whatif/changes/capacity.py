@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from gwa.evaluation.whatif.change import Aspect, change, resized
+from gwa.evaluation.whatif.change import ChangeSubject, change, resized
 from gwa.evaluation.whatif.world import World
 
 
-@change(Aspect.CAPACITY, "+20%")
+@change(ChangeSubject.CAPACITY, "+20%")
 def cpus(world: World, text: str, _: np.random.Generator) -> World:
     """
     Size of the machine: a number of processors, or a difference such as +20% or -64.
@@ -19,7 +19,7 @@ def cpus(world: World, text: str, _: np.random.Generator) -> World:
     return replace(world.only(world.size <= capacity), capacity=capacity)
 
 
-@change(Aspect.CAPACITY, "+20%")
+@change(ChangeSubject.CAPACITY, "+20%")
 def gpus(world: World, text: str, _: np.random.Generator) -> World:
     """
     Number of GPUs, or a difference such as +20%; only jobs with GPUs are replayed, on the GPUs alone.

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from gwa.errors import ArgumentError
-from gwa.evaluation.whatif.change import Aspect, change
+from gwa.evaluation.whatif.change import ChangeSubject, change
 from gwa.evaluation.whatif.world import NEW, World
 from gwa.simulation.backfilling import POLICIES
 from gwa.util.durations import duration
@@ -16,7 +16,7 @@ MAXIMUM_PARTS = 10_000
 """The most jobs that one job may be divided into."""
 
 
-@change(Aspect.REQUESTS, f"{PERFECT}|{DOUBLED}")
+@change(ChangeSubject.REQUESTS, f"{PERFECT}|{DOUBLED}")
 def requests(world: World, text: str, _: np.random.Generator) -> World:
     """
     Requested times: perfect, each the run time of its job, or doubled.
@@ -30,7 +30,7 @@ def requests(world: World, text: str, _: np.random.Generator) -> World:
     return replace(world, requested=2 * np.where(world.requested > 0, world.requested, world.run))
 
 
-@change(Aspect.POLICY, "|".join(POLICIES))
+@change(ChangeSubject.POLICY, "|".join(POLICIES))
 def scheduler(world: World, text: str, _: np.random.Generator) -> World:
     """Policy of the scheduler."""
     if text not in POLICIES:
@@ -38,7 +38,7 @@ def scheduler(world: World, text: str, _: np.random.Generator) -> World:
     return replace(world, policy=text)
 
 
-@change(Aspect.WORKLOAD, "24h")
+@change(ChangeSubject.WORKLOAD, "24h")
 def walltime_cap(world: World, text: str, _: np.random.Generator) -> World:
     """
     Limit of the requested time, such as 24h; longer jobs are divided into jobs of that length.
@@ -72,7 +72,7 @@ def walltime_cap(world: World, text: str, _: np.random.Generator) -> World:
     )
 
 
-@change(Aspect.WORKLOAD, "USER")
+@change(ChangeSubject.WORKLOAD, "USER")
 def without_user(world: World, text: str, _: np.random.Generator) -> World:
     """Leave out the jobs of a user (repeatable)."""
     own = world.user == text

@@ -48,7 +48,7 @@ class Block:
 
 
 @dataclass
-class Pieces:
+class BlockPieces:
     """
     A block in pieces: *records* and *broken* ones, each with the line where it begins.
 
@@ -138,9 +138,9 @@ class Tags:
             position = data.rfind(name, 0, position)
         return 0
 
-    def pieces(self, block: Block) -> Pieces:
+    def pieces(self, block: Block) -> BlockPieces:
         """Split a block into its records and the rest."""
-        data, result, gaps = block.data, Pieces(), []
+        data, result, gaps = block.data, BlockPieces(), []
         lines, opened, last = _LineCounter(data, block.line), -1, 0
         for token in self.tokens.finditer(data):
             closes, name, tail = token.groups()

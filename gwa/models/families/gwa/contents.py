@@ -39,7 +39,7 @@ PROCS, RUN_TIME, REQUESTED = 4, 5, 6
 
 
 @dataclass(frozen=True)
-class SizeClass(Parameters):
+class SizeContents(Parameters):
     """
     The *run_time* and the *requested* time of jobs with *up_to* processors.
 
@@ -58,11 +58,11 @@ class SessionClass(Parameters):
 
     fewest: Annotated[int, Quantity("least number of jobs of sessions in this class", "", 1.0)]
     procs: Knots
-    times: tuple[SizeClass, ...]
+    times: tuple[SizeContents, ...]
 
     def split_by_size(
         self, jobs: NDArray[np.intp], procs: Floats | Ints
-    ) -> Iterator[tuple[SizeClass, NDArray[np.intp]]]:
+    ) -> Iterator[tuple[SizeContents, NDArray[np.intp]]]:
         """Yield each class of sizes with those of *jobs*, which have *procs* processors, that are in it."""
         edges = [size_class.up_to for size_class in self.times[:-1]]
         number = np.searchsorted(edges, procs, side="left")
@@ -231,7 +231,7 @@ def _fit_classes(trace: Sessions, session_sizes: Ints) -> Iterator[SessionClass]
         yield SessionClass(edge, Knots.fit(procs), times)
 
 
-def _fit_times(trace: Sessions, inside: NDArray[np.intp], procs: Sample) -> Iterator[SizeClass]:
+def _fit_times(trace: Sessions, inside: NDArray[np.intp], procs: Sample) -> Iterator[SizeContents]:
     """Yield run times and requested times of classes of sizes, each with enough jobs."""
     sizes = trace.procs[inside]
     work = np.bincount(np.searchsorted(procs.values, sizes), trace.run[inside] * sizes)
@@ -250,14 +250,14 @@ def _fit_times(trace: Sessions, inside: NDArray[np.intp], procs: Sample) -> Iter
         yield _fit_size_class(trace, inside[(sizes > previous) & (sizes <= up_to)], up_to)
 
 
-def _fit_size_class(trace: Sessions, jobs: NDArray[np.intp], up_to: int) -> SizeClass:
+def _fit_size_class(trace: Sessions, jobs: NDArray[np.intp], up_to: int) -> SizeContents:
     """Fit run times and requested times to some *jobs*, which have *up_to* processors."""
     run = Knots.fit(Sample.of(np.minimum(np.rint(trace.run[jobs]), LONGEST)))
     asking = jobs[~np.isnan(trace.requested[jobs])]
     if not asking.size:
-        return SizeClass(up_to, run)
+        return SizeContents(up_to, run)
     past = float((trace.run[asking] > trace.requested[asking]).mean())
-    return SizeClass(up_to, run, Knots.fit(Sample.of(np.rint(trace.requested[asking]))), past)
+    return SizeContents(up_to, run, Knots.fit(Sample.of(np.rint(trace.requested[asking]))), past)
 
 
 def exchange_requests(rng: np.random.Generator, run_time: Floats, requested: Floats, past: float) -> Floats:
