@@ -1,8 +1,8 @@
 """
 Baselines: forecasts of the jobs of a test by what was known before, to compare others with.
 
-A baseline is a function under `baseline`, which forecasts the test of a `BaselineProblem`. It sees the columns
-of all jobs, and the labels of those for training and validation; those of the test are nan.
+A baseline is a function under `baseline`, which forecasts the test of a `BaselineProblem`. It sees the
+columns of all jobs, and the labels of those for training and validation; those of the test are nan.
 """
 
 from collections.abc import Callable, Mapping

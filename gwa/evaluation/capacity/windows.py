@@ -53,8 +53,8 @@ class ProcessorRange:
 
         Raise `ArgumentError` for another text.
 
-        >>> [SizeClass.parse(text) for text in ("16", "all")]
-        [SizeClass(least=16, most=None), SizeClass(least=1, most=None)]
+        >>> [ProcessorRange.parse(text) for text in ("16", "all")]
+        [ProcessorRange(least=16, most=None), ProcessorRange(least=1, most=None)]
         """
         match = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text)
         if text == "all":

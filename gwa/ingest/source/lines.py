@@ -209,7 +209,7 @@ def are_plain(lines: bytes, layout: LineLayout) -> bool:
     r"""
     Whether whole *lines* are UTF-8 that nothing is replaced in, and all have the width of *layout*.
 
-    >>> are_plain(b"1|2\n3|4\n", Layout("|", width=2)), are_plain(b"1|2\r\n", Layout("|", width=2))
+    >>> are_plain(b"1|2\n3|4\n", LineLayout("|", width=2)), are_plain(b"1|2\r\n", LineLayout("|", width=2))
     (True, False)
     """
     if not lines.endswith(NEWLINE) or any(sign in lines for sign in REPLACED) or not _is_utf8(lines):
