@@ -101,7 +101,7 @@ VARYING = (
     (rf"\.({DISTRIBUTIONS})(?=\.|$)", ".{distribution}"),
     (rf"^(makespan|fit\.\{{variable\}})\.((?:\{{priority\}}\.)?)({OUTCOMES})(?=\.)", r"\1.\2{outcome}"),
     (r"^completeness\.(?!ran_without_wait)\w+", "completeness.{field}"),
-    (r"^synthetic\.(?!nearest)\w+", "synthetic.{model}"),
+    (r"^synthetic\.(?!fitted)\w+", "synthetic.{model}"),
     (r"\.\d+s(?=\.|$)", ".{seconds}s"),
     (r"\.\d+(?=\.|$)", ".{number}"),
 )  # fmt: skip

@@ -117,7 +117,7 @@ def _blocks(real: "JobArrays", fitted: ScoredModel) -> Iterator[Block]:
     away = message("{title}: noise floors away", title=model.title)
     yield Facts(
         (
-            Fact("synthetic.nearest", model.name, "Model that is fitted quickly"),
+            Fact("synthetic.fitted", model.name, "Model that is fitted quickly"),
             Fact(f"synthetic.{model.name.replace('-', '_')}", number(fitted.floors), away),
         ),
         listed=False,

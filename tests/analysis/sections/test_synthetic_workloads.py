@@ -18,7 +18,7 @@ def test_models_are_fitted_where_there_is_memory_for_it(sample, memory, is_made)
     facts = {fact.id for block in section.blocks for fact in getattr(block, "facts", ())}
     notes = [block.text for block in section.blocks if isinstance(block, Note)]
     if is_made:
-        assert "synthetic.nearest" in facts
+        assert "synthetic.fitted" in facts
     else:
         assert facts == set()
         assert notes == ["Fitting models takes at least 500 MB of memory."]
@@ -32,8 +32,8 @@ def test_one_model_is_fitted_and_the_next_where_it_cannot_be(sample, monkeypatch
         return facts, [str(block.text) for block in blocks if isinstance(block, Note)]
 
     facts, notes = facts_and_notes()
-    assert facts["synthetic.nearest"] == "minh2010"
-    assert set(facts) == {"synthetic.nearest", "synthetic.minh2010"}
+    assert facts["synthetic.fitted"] == "minh2010"
+    assert set(facts) == {"synthetic.fitted", "synthetic.minh2010"}
     assert len(notes) == 1
 
     def refuse(*_):
@@ -41,5 +41,5 @@ def test_one_model_is_fitted_and_the_next_where_it_cannot_be(sample, monkeypatch
 
     monkeypatch.setattr(Minh2010, "estimate", refuse)
     facts, notes = facts_and_notes()
-    assert facts["synthetic.nearest"] == "minh2009"
+    assert facts["synthetic.fitted"] == "minh2009"
     assert notes[-1] == f"{Minh2010.title}: has no bags."
