@@ -225,7 +225,8 @@ def tell_replaced(names: Sequence[str]) -> None:
 
 def account_in_words(account: "Account", what: str = "jobs") -> str:
     """Return how many jobs, or *what* a trace is of, were made of how many rows, and what of the others."""
-    others = f"{account.comments:,} comments, {account.folded:,} folded, {account.rejected:,} rejected"
+    comments = f"{account.comments:,} comment{'s' if account.comments != 1 else ''}"
+    others = f"{comments}, {account.folded:,} folded, {account.rejected:,} rejected"
     if account.skipped:
         others += f", {account.skipped:,} in files not read"
     return f"{account.jobs:,} {what} from {account.rows:,} rows ({others})"
@@ -235,13 +236,14 @@ def tell(out: Path, account: "Account", notes: "Sequence[ConversionNotes]" = (),
     """Say on standard error what was written, what became of the rows, and what is worth knowing."""
     if quiet:
         return
-    parts = [f"{out}: {account_in_words(account, *(note.of for note in notes[:1]))}"]
+    lines = [f"{out}: {account_in_words(account, *(note.of for note in notes[:1]))}"]
     for note in notes:
-        parts += note.told
+        lines += note.told
         if note.count:
             # SWF cannot hold notes.
             where = "" if ".swf" in out.suffixes else f": gwa check {shlex.quote(str(out))}"
-            parts.append(f"{note.count} note{'s' if note.count > 1 else ''}{where}")
+            lines.append(f"{note.count} note{'s' if note.count > 1 else ''}{where}")
         if note.extensions and ".swf" in out.suffixes:
-            parts.append(f"left out, as SWF cannot hold them: {', '.join(note.extensions)}")
-    echo(as_text("; ".join(parts)), err=True)
+            lines.append(f"left out, as SWF cannot hold them: {', '.join(note.extensions)}")
+    for line in lines:
+        echo(as_text(line), err=True)

@@ -121,6 +121,8 @@ def command(
             account = run(sources, out, command=shlex.join([*words, *partition]), **arguments)
     tell(out, account, notes, quiet=params["quiet"])
     tell_joined(out, joined, quiet=params["quiet"])
+    if not params["quiet"]:
+        echo(as_text(f"next: gwa report {shlex.quote(str(out))}"), err=True)
 
 
 def _joined_to(out: Path, params: dict[str, Any]) -> "list[Joined]":

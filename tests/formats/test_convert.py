@@ -143,7 +143,7 @@ def test_files_that_are_not_read_are_named_and_counted(name, folder, tmp_path):
     assert "in files not read" in said
     for file in ("README.md", "other.log", "b.tar"):
         assert file in said
-    assert said.rstrip().endswith(f"notes: gwa check {out}")
+    assert said.rstrip().endswith(f"notes: gwa check {out}\nnext: gwa report {out}")
     with open_trace([out]) as store:
         account = store.account
         account.check()
