@@ -106,7 +106,8 @@ def commands(text: str) -> Iterator[list[str]]:
 @pytest.mark.parametrize("page", SCRIPTS, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_exist_with_their_options(page):
     for words in (words for language, text in blocks(page) if language == "sh" for words in commands(text)):
-        context, rest = click.Context(program), words
+        # With its settings: the options of help that a command first finds are kept.
+        context, rest = click.Context(program, **program.context_settings), words
         while isinstance(context.command, click.Group) and not rest[0].startswith("-"):
             _, command, rest = context.command.resolve_command(context, rest)
             assert command is not None

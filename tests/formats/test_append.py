@@ -301,7 +301,7 @@ def test_a_killed_append_leaves_the_old_store(tmp_path):
     for module, function in (
         ("ingest.staging", "read_file"),
         ("ingest.pipeline", "finish_store"),
-        ("cli._common", "tell"),
+        ("cli._output", "tell"),
     ):
         kill(["convert", str(paths[2]), "-o", str(store), "--append"], module, function, 0)
         if function == "tell":

@@ -111,7 +111,7 @@ record = (
 open_trace([place / "a.xml"]).close()
 """,
     "experiments": """
-from gwa.evaluation.experiments.plan import Plan
+from gwa.evaluation.experiments.plan import ExperimentPlan
 from gwa.evaluation.experiments.run_cache import RunCache
 from gwa.evaluation.experiments.runner import run_all
 from gwa.evaluation.experiments.spec import read_experiment
@@ -119,7 +119,7 @@ from gwa.evaluation.experiments.spec import read_experiment
     'title = "T"\\npolicies = ["easy", "fcfs"]\\nclusters = [{ name = "c", processors = 999 }]\\n'
     f'[[workloads]]\\nname = "w"\\ntrace = "TINY"\\n'
 )
-run_all(Plan(read_experiment(place / "e.toml")), RunCache(place / "out"), 2)
+run_all(ExperimentPlan(read_experiment(place / "e.toml")), RunCache(place / "out"), 2)
 """,
     "archive": """
 from gwa.archive.build import BuildOptions, build
