@@ -148,7 +148,7 @@ def _slurm(
         )
     zone = _zone(read_options)
     sacct = Sacct(program, params["cluster"], params["timeout"], lambda said: echo(f"gwa: {said}", err=True))
-    wanted = _wanted(out, zone, params)
+    wanted = _days_to_collect(out, zone, params)
     if only_print:
         for line in commands(wanted, sacct):
             echo(line)
@@ -167,7 +167,7 @@ def _zone(read_options: "ReadOptions") -> str:
     return str(read_options.stated_system.get("zone") or zone_of_machine() or "UTC")
 
 
-def _wanted(out: Path, zone: str, params: dict[str, Any]) -> "CollectedDays":
+def _days_to_collect(out: Path, zone: str, params: dict[str, Any]) -> "CollectedDays":
     """Return the days that the options ask for."""
     from gwa.formats.collect.slurm import CollectedDays
 

@@ -211,7 +211,7 @@ def map_in_place(
     """
     Map the lines of *texts* where they stand, each once; return whether all of them are jobs.
 
-    Where one is none, nothing is mapped: their reader tells which is refused, and why.
+    If any line is not a job, nothing is mapped: the reader then says which lines are refused, and why.
     """
     for number, (text, start) in enumerate(zip(texts, starts, strict=True)):
         set_file_variables(store, number, start)

@@ -1,7 +1,7 @@
 """
 The work of a log and of a model: what run times are multiplied by so that a fitted model keeps the load.
 
-A fit of greatest likelihood keeps the shape of run times, not their mean, of which a few long jobs are the
+A maximum-likelihood fit keeps the shape of run times, not their mean, of which a few long jobs are the
 most. Work, processors times run time, is what keeps processors busy.
 """
 

@@ -86,7 +86,7 @@ class Distribution(ABC):
     @abstractmethod
     def fit(cls, sample: Sample) -> Self:
         """
-        Return the distribution of greatest likelihood for *sample*.
+        Return the maximum-likelihood fit to *sample*.
 
         Raises `FitError` for observations outside the support, for too few distinct values, and for values
         that differ by so little, or are so large or small, that no parameters can be told. Every search ends:
@@ -198,7 +198,7 @@ class Batched(Distribution):
 
     @classmethod
     def fit(cls, sample: Sample) -> Self:
-        """Return the distribution of greatest likelihood, see `Distribution.fit`."""
+        """Return the maximum-likelihood fit, see `Distribution.fit`."""
         cls.refuse(sample)
         with np.errstate(all="ignore"):
             estimates = [float(column[0]) for column in cls.estimate(sample.values, floats(sample.counts))]

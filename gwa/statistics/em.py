@@ -241,14 +241,14 @@ def log_total(rows: Floats) -> Floats:
 
 
 def _shapes(means: Floats, mean_logs: Floats) -> Floats:
-    """Return the shapes of greatest likelihood, bounded."""
+    """Return the maximum-likelihood shapes, bounded."""
     shapes = gamma_shape(np.log(means) - mean_logs)
     return np.where(np.isnan(shapes), _MAX_SHAPE, np.minimum(shapes, _MAX_SHAPE))
 
 
 def fit_phases(sample: Sample, shapes: Floats | None, start: Start, extra: Sequence[Phases] = ()) -> Phases:
     """
-    Return the mixture of greatest likelihood that EM finds from several starts.
+    Return the mixture with the maximum likelihood that EM finds from several starts.
 
     They are those that *start* makes of the sample cut in two, and *extra*. They race on the sample in at
     most 1500 bins; the winner runs to convergence there and then on the sample itself. Nothing is random.

@@ -42,8 +42,8 @@ class HyperErlang(TwoPhases):
     """
     Two Erlangs of the same *order*: sums of that many exponentials of rate1, or with 1 - *weight* of rate2.
 
-    The form of Jann et al. ("Modeling of workload in MPPs", 1997), who matched three moments; here the
-    likelihood is greatest for each order (EM to convergence) and the best order is kept (searched by
+    The form of Jann et al. ("Modeling of workload in MPPs", 1997), who matched three moments; here each
+    order is fitted by maximum likelihood (EM to convergence), and the best order is kept (searched by
     doubling, then by thirds). Order 1 is the hyper-exponential.
     """
 
@@ -64,13 +64,11 @@ class HyperErlang(TwoPhases):
 
     @classmethod
     def fit(cls, sample: Sample) -> Self:
-        """Return the distribution of greatest likelihood, see `Distribution.fit`."""
+        """Return the maximum-likelihood fit, see `Distribution.fit`."""
         cls.refuse(sample)
         order = _best_order(coarse(sample, 500))
         phases = fit_phases(sample, column(order, order), erlangs(order))
-        fast, slow = np.argsort(-phases.rates.ravel(), kind="stable")
-        weight, rates = phases.weights.ravel(), phases.rates.ravel()
-        return cls(order, float(weight[fast]), float(rates[fast]), float(rates[slow]))
+        return cls(order, *_faster_first(phases))
 
     def phases(self) -> Phases:
         """Return the two Erlangs."""
@@ -78,8 +76,15 @@ class HyperErlang(TwoPhases):
         return Phases(column(self.weight, 1 - self.weight), shapes, column(self.rate1, self.rate2))
 
 
+def _faster_first(phases: Phases) -> tuple[float, float, float]:
+    """Return the weight and the rate of the faster of two phases, and the rate of the slower."""
+    fast, slow = np.argsort(-phases.rates.ravel(), kind="stable")
+    weight, rates = phases.weights.ravel(), phases.rates.ravel()
+    return float(weight[fast]), float(rates[fast]), float(rates[slow])
+
+
 def _best_order(sample: Sample) -> int:
-    """Return the order of greatest likelihood: doubled while that helps, then narrowed down."""
+    """Return the order with the maximum likelihood: doubled while that helps, then narrowed down."""
 
     @cache
     def likelihood(order: int) -> float:
@@ -123,14 +128,12 @@ class HyperExponential(TwoPhases):
 
     @classmethod
     def fit(cls, sample: Sample) -> Self:
-        """Return the distribution of greatest likelihood, see `Distribution.fit`."""
+        """Return the maximum-likelihood fit, see `Distribution.fit`."""
         cls.refuse(sample)
         ones, mean = column(1, 1), sample.mean()
         start = Phases(column(0.5, 0.5), ones, column(2 / mean, 0.5 / mean))
         phases = fit_phases(sample, ones, erlangs(1), [start])
-        fast, slow = np.argsort(-phases.rates.ravel(), kind="stable")
-        weight, rates = phases.weights.ravel(), phases.rates.ravel()
-        return cls(float(weight[fast]), float(rates[fast]), float(rates[slow]))
+        return cls(*_faster_first(phases))
 
     def phases(self) -> Phases:
         """Return the two exponentials."""
@@ -176,7 +179,7 @@ class HyperGamma(TwoPhases):
 
     @classmethod
     def fit(cls, sample: Sample) -> Self:
-        """Return the distribution of greatest likelihood, see `Distribution.fit`."""
+        """Return the maximum-likelihood fit, see `Distribution.fit`."""
         cls.refuse(sample)
         phases = fit_phases(sample, None, _start)
         weight, shape, rate = (part.ravel() for part in (phases.weights, phases.shapes, phases.rates))

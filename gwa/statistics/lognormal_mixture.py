@@ -45,7 +45,7 @@ class LognormalMixture(Distribution):
 
     @classmethod
     def fit(cls, sample: Sample, components: int = 2) -> Self:
-        """Return the mixture of that many *components* of greatest likelihood, see `Distribution.fit`."""
+        """Return the maximum-likelihood mixture of that many *components*, see `Distribution.fit`."""
         cls.refuse(sample)
         mixture = GaussianMixture.fit(sample.map(np.log), components)
         return cls(mixture.weights, mixture.means, mixture.sigmas)

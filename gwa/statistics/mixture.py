@@ -67,7 +67,7 @@ class GaussianMixture(Distribution):
 
     @classmethod
     def fit(cls, sample: Sample, components: int = 2) -> Self:
-        """Return the mixture of that many *components* of greatest likelihood, see `Distribution.fit`."""
+        """Return the maximum-likelihood mixture of that many *components*, see `Distribution.fit`."""
         cls.refuse(sample)
         mixture = select(sample, range(1, components + 1)).every[-1]
         return cls(mixture.weights, mixture.means, mixture.sigmas)

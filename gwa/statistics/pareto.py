@@ -46,7 +46,7 @@ class GeneralizedPareto(Distribution):
 
     @classmethod
     def fit(cls, sample: Sample) -> Self:
-        """Return the distribution of greatest likelihood, see `Distribution.fit`."""
+        """Return the maximum-likelihood fit, see `Distribution.fit`."""
         cls.refuse(sample)
         mean = sample.mean()
         x = sample.map(lambda value: value / mean)

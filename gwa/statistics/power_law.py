@@ -52,7 +52,7 @@ def power_law(sample: Sample, resolution: float = 0.0, candidates: int | None = 
 
     Of the *sample* only values above 0 count, and of the share only. *resolution* is the step to which values
     were rounded, 0 for none: a rounded x stands for x - step / 2 to x + step / 2 (Clauset et al., equation
-    3.7), and the minimum is at least 6 steps. So many *candidates* for it are tried at most, spread evenly
+    3.7), and the minimum is at least 6 steps. At most *candidates* values are tried for it, spread evenly
     over the ranks; all distinct values by default. Raise `FitError` if no minimum leaves 50 values, of which
     two differ.
     """

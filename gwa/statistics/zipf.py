@@ -53,7 +53,7 @@ class Zipf(Distribution):
     @classmethod
     def fit(cls, sample: Sample, ranks: float | None = None) -> Self:
         """
-        Return the distribution of greatest likelihood on 1 to *ranks*, by default the largest value.
+        Return the maximum-likelihood fit on 1 to *ranks*, by default the largest value.
 
         Raises `FitError` for values that are not ranks, and for fewer than two different ones, see
         `Distribution.fit`.

@@ -128,7 +128,7 @@ def find_leaks(
     Return everything that must not be published; the trace may be published if the list is empty.
 
     The *vocabulary* is that of the installation. *names* may stand anywhere, and fields that are *kept* may
-    hold anything: the owner of the trace said so. Of each leak so many *examples* are named.
+    hold anything: the owner of the trace said so. At most *examples* of each leak are named.
     """
     found = [
         *_names_left(store, names, kept),

@@ -422,7 +422,10 @@ class Store(Queries):
 
     def _constants(self) -> dict[str, str]:
         """Return the fields that have one value in all jobs."""
-        return {key.removeprefix("constant."): value for key, value in self.provenance.items()}
+        begin = "constant."
+        return {
+            key.removeprefix(begin): value for key, value in self.provenance.items() if key.startswith(begin)
+        }
 
     def over(self, files: Sequence[str], engine: Engine) -> None:
         """Let *engine*, which is not DuckDB, answer on the jobs in Parquet *files* that have all fields."""

@@ -263,7 +263,7 @@ const explorer = (() => {
     }).join("");
   }
 
-  // What opens the rest of a list, of so many rows, and closes it again.
+  // The button that shows the remaining rows of a list (*count*), and hides them again.
   function opener(what, count) {
     const isOpen = opened.has(what), told = isOpen ? words.fewer : words.more.replace("{n}", draw.number(count));
     return `<button type="button" class="more" data-open="${what}" data-place="open/${what}" aria-expanded="${isOpen}">${html(told)}</button>`;

@@ -82,8 +82,8 @@ class WhatIfAnswer:
     *members* are the ratios of mean waits that the replays of the ensemble give, by name; *left_out* are
     replays that would have taken too long. Jobs of the log that are *too_large* for the stated machine are
     not replayed, *not_submitted* are those that are not submitted after the change, or no longer fit. The
-    *plan* is what the log tells of more processors by `gwa.evaluation.capacity.rule`; it is None of any other
-    change, of which nothing in a log tells whether a replay is right.
+    *plan* is what the log predicts for more processors, see `gwa.evaluation.capacity.rule`. It is None for
+    any other change: no log shows whether a replay of that is right.
     """
 
     changes: tuple[Change, ...]

@@ -66,9 +66,9 @@ class Validation:
     *level* is that of all jobs with a recorded wait, *sizes* those by class of size. *weeks* are the numbers,
     from 0, of weeks of the log that have enough jobs to be compared, with their mean *recorded* and
     *simulated* waits in seconds. *span* is the length of the log in weeks. *error* is that of the logarithm
-    of a ratio of mean waits, of all jobs; it rests on so many *blocks*, half-years of the log. *requested* is
-    the share of the jobs with a requested time. *capacity_is_stated* says whether the size of the machine is
-    stated, not the most that was busy at once.
+    of a ratio of mean waits, of all jobs; it rests on a number of *blocks*, half-years of the log.
+    *requested* is the share of the jobs with a requested time. *capacity_is_stated* says whether the size of
+    the machine is stated, not the most that was busy at once.
     """
 
     level: WaitLevel

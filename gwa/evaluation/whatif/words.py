@@ -78,11 +78,11 @@ def answer_sentence(answer: WhatIfAnswer) -> str:
     told = plan_words.sentences(answer.plan)[:1] if answer.plan else []
     if answer.forecasts:
         return told[0]
-    found = _found(answer)
+    found = _replayed_waits(answer)
     return " ".join([*told, f"{NOT_VALIDATED}: on an ideal machine, {found[:1].lower()}{found[1:]}"])
 
 
-def _found(answer: WhatIfAnswer) -> str:
+def _replayed_waits(answer: WhatIfAnswer) -> str:
     wait = answer.effects[0]
     if answer.is_unchanged:
         return "No job would start earlier or later."

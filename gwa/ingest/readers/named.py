@@ -238,7 +238,7 @@ def _positions(columns: Columns, table_spec: TableSpec) -> dict[str, int | None]
 
 
 def _repeated(columns: Columns, table_spec: TableSpec) -> str:
-    """Return the name of a column that is read and stands twice in a row, "" if there is none."""
+    """Return the name of a column that is read and occurs twice, or "" if there is none."""
     read = {position for position in _positions(columns, table_spec).values() if position is not None}
     return next((columns.names[place] for place in read if columns.names.count(columns.names[place]) > 1), "")
 

@@ -17,7 +17,7 @@ _INDEX: Final = re.compile(r"(Unnamed: \d+|index)?", re.IGNORECASE)
 _SIGNS: Final = re.compile(r"[^a-z0-9]")
 
 MINIMUM_KNOWN_NAMES: Final = 3
-"""A row is a header with so many names of columns or more, unless the format says how many."""
+"""How many names of columns a header has at least, unless the format says how many."""
 
 MINIMUM_PECULIAR_NAMES: Final = 3
 """A table with other names beside those of such tables is one if it has this many names of theirs alone."""

@@ -19,7 +19,7 @@ class UserRanking:
     """
     Users ranked by tasks, and the Zipf distributions that describe their shares (tables 4.19, 4.20).
 
-    *likely* is the fit of greatest likelihood; *least_squares*, on the probabilities, is the one that gives
+    *likely* is the maximum-likelihood fit; *least_squares*, on the probabilities, is the one that gives
     the thesis' numbers. *dominant* is the number of the first users who together have less than half of
     the tasks: the text says the first who have half, but its table counts one less.
     """

@@ -65,7 +65,7 @@ class Minh2010Printed(Clustered):
     Minh and Wolters 2010 as printed: jobs in a row with short gaps repeat each other, up to a drawn size.
 
     A bag ends after a gap of more than *gap* seconds, or with the size that Zipf's law of *sizes* gives. Its
-    jobs have one run time, normal, and one number of processors. The law is that of greatest likelihood up to
+    jobs have one run time, normal, and one number of processors. The law is the maximum-likelihood fit up to
     the largest bag: without an end its mean may be infinite. Jobs are completed ones with the processors
     that they requested; of a trace that does not know them, all that ran.
     """
