@@ -71,6 +71,9 @@ SHORTEST_WAIT: Final = 2
 MINIMUM_JOBS: Final = 2
 """Of a single job there is nothing to choose."""
 
+DOUBLE: Final = 8
+"""The bytes of a number."""
+
 
 def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     """
@@ -233,8 +236,10 @@ def _filled(column: pa.Array | pa.ChunkedArray, missing: float = 0.0) -> Codes:
     values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if not len(values):
         return np.zeros(0)
-    numbers = np.from_dlpack(values.cast("double").fill_null(np.nan))
-    return np.where(np.isnan(numbers), missing, numbers)
+    doubles = values.cast("double")
+    numbers = np.frombuffer(doubles.buffers()[1], np.float64, len(doubles), doubles.offset * DOUBLE)
+    unknown = np.from_dlpack(values.is_null(nan_is_null=True).cast("uint8")) > 0
+    return np.where(unknown, missing, numbers)
 
 
 def _amounts(table: pa.Table, *further: str) -> dict[str, Codes]:

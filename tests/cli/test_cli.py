@@ -66,8 +66,8 @@ def test_commands_of_other_packages_are_looked_for_only_where_all_are_listed():
 
 
 NEEDLESS = {
-    "facts": {"matplotlib", "numba", "pandas", "jinja2", "pyarrow.compute", "scipy.optimize"},
-    "report": {"numba", "matplotlib", "pandas", "pyarrow.parquet", "scipy.optimize", "scipy.stats"},
+    "facts": {"matplotlib", "numba", "pandas", "jinja2", "pyarrow.compute"},
+    "report": {"numba", "matplotlib", "pandas", "pyarrow.parquet", "scipy.stats"},
     "sql": {"scipy", "matplotlib", "numba", "pandas", "jinja2", "pyarrow", "gwa.report.html"},
 }
 """Libraries that these commands do without, of those that take a tenth of a second to import."""
