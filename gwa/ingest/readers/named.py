@@ -31,7 +31,7 @@ Options:
     names of columns whose text may contain the delimiter, the likeliest first.
 ``checks``
     patterns of the cells of some columns, by which a row with too many cells, or one that line breaks
-    within a cell have split, is put together again.
+    within a cell have split, is put together again. Without any, each line is a row, or refused.
 """
 
 from codecs import BOM_UTF8

@@ -97,10 +97,14 @@ class Columns:
         return all(position or check.fullmatch(cell) for position, check in self.checks)
 
     def may_continue(self, line: str, delimiter: str) -> bool:
-        """Whether *line* may be a part of a row: it has too few cells, or does not begin as a row does."""
+        """
+        Whether *line* may be a part of a row: it has too few cells, or does not begin as a row does.
+
+        None may without checks: whatever lines were put together would be taken for a row.
+        """
         if any(position == 0 for position, _ in self.checks):
             return not self.may_begin(line, delimiter)
-        return line.count(delimiter) + 1 < len(self.names)
+        return bool(self.checks) and line.count(delimiter) + 1 < len(self.names)
 
 
 def _columns(names: Sequence[str], table_spec: TableSpec, *, assumed: bool = False) -> Columns:
