@@ -4,7 +4,7 @@ files = ["part-?????-of-?????.csv"]
 delimiter = ","
 missing = [""]
 first = '^\d+,[0-2]?,\d+,(\d+,\d*,[0-8],[^,]*,[0-3]?,\d*(,[^,]*){4}|[0-8],[^,]*,[0-3]?,[^,]*,[^,]*)$|^\d+,\d+,[0-2](,[^,]*){3}$'
-scope = "trace"
+select = "google2019"
 export = '''
 gwa fetch google2011
 '''
@@ -36,13 +36,6 @@ of the largest machine, gives its memory. The queue is the priority: P0 and P1 a
 P11 production, P12 monitoring. Users (U) and logical names of jobs (X) are hashes, cut to 12 letters.
 """
 
-[accepts]
-attempts = "true | false"
-before = "start | drop"
-digits = "a whole number"
-cpu_scale = "a number"
-mem_scale = "a number"
-
 [options.refuse]
 # As spreadsheets write large numbers; the digits that are lost may be those that tell jobs apart.
 'E\+\d\d?[,\n]' = "a number was rounded, expected all its digits"
@@ -66,10 +59,10 @@ ram = "double"
 disk = "double"
 different = "tinyint"
 
-[sides.job_event.columns]
+[sides.collection_event.columns]
 time = "bigint"
 missing_info = "tinyint"
-job = "bigint"
+collection = "bigint"
 event = "tinyint"
 user = "varchar"
 class = "tinyint"
@@ -84,49 +77,8 @@ platform = "varchar"
 cpu = "double"
 memory = "double"
 
-[[steps]]
-name = "before the trace"
-meaning = "tasks existed when the trace began: no time is known of what happened to them before"
-sql = "select count(*) from (select distinct job, task from source where time = 0)"
-
-[[steps]]
-name = "no submission"
-meaning = "no submission was seen: the job is counted, but stands at no time"
-sql = "select count(*) from recorded where submit_time is null"
-
-[[steps]]
-name = "running at the end"
-meaning = "it ran when the trace ended: run time and status are not known"
-sql = "select count(*) from recorded where status is null and n_procs is not null"
-
-[[steps]]
-name = "waiting at the end"
-meaning = "it waited when the trace ended: whether it ran later is not known"
-sql = "select count(*) from recorded where status is null and n_procs is null"
-
-[[steps]]
-name = "died waiting"
-meaning = "it ended before it was started: it has no wait, no run time and no processors"
-sql = "select count(*) from recorded where status is not null and n_procs is null"
-
-[[steps]]
-name = "earlier attempts"
-meaning = "attempts that ended before the last one of the same task were folded into it"
-sql = """
-select greatest(0, count(*) - (select count(*) from recorded where status is not null))
-from source
-where event between 2 and 6 and time < 9223372036854775807
-"""
-
-[[steps]]
-name = "evictions"
-meaning = "attempts were evicted, by a task of higher priority or since a machine was overcommitted or lost"
-sql = "select count(*) from source where event = 2 and time < 9223372036854775807"
-
-[[steps]]
-name = "missing information"
-meaning = "events are marked as made up for missing ones"
-sql = "select count(*) from source where missing_info is not null"
+[functions]
+"stamp_of(seconds)" = "1304290200 + seconds"
 
 [[steps]]
 name = "machines"
@@ -169,178 +121,18 @@ from (
 ) as total
 """
 --- */
-with event as (
-    select
-        job,
-        task,
-        time,
-        class,
-        priority,
-        cpu,
-        ram,
-        disk,
-        file_no,
-        line,
-        case when time < 9223372036854775807 then event end as event,
-        -- What happened before the trace is a state, not an order: submitted, or running as well.
-        case
-            when time > 0 then (time::hugeint << 60) + (file_no::bigint << 40) + line
-            else event
-        end as place,
-        case
-            when time is null or time < 0 then 'its time is missing or negative'
-            when job is null or task is null then 'its job or task is missing'
-            when event is null or event not between 0 and 8 then 'its type is none from 0 to 8'
-        end as fault
-    from source
-),
-
-numbered as (
-    select * exclude (fault), 1 as attempt
-    from event
-    where fault is null and not coalesce(getvariable('attempts')::boolean, false)
-    union all
-    select
-        * exclude (begins),
-        1 + count(*) filter (where begins) over (partition by job, task order by place, event) as attempt
-    from (
-        select
-            * exclude (fault),
-            event in (0, 1) and lag(event) over (partition by job, task order by place, event) between 2 and 6
-                as begins
-        from event
-        where fault is null
-    ) as followed
-    where getvariable('attempts')::boolean
-),
-
--- The last event of each kind tells the last attempt: it begins with the last submission.
-attempt as (
-    select
-        job,
-        task,
-        attempt,
-        count(*) as rows,
-        count(event) as seen,
-        min(file_no) as file_no,
-        min(line) as line,
-        min(time) as first,
-        min(time) filter (where event = 0 and time > 0) as submit,
-        coalesce(max(place) filter (where event = 0), -1) as submitted,
-        coalesce(max(place) filter (where event = 1), -1) as scheduled,
-        coalesce(max(place) filter (where event between 2 and 6), -1) as ended,
-        arg_max(event, place) filter (where event between 2 and 6) as ending,
-        max(class) as class,
-        max(priority) as priority,
-        arg_max(cpu, place) as cpu,
-        arg_max(ram, place) as ram,
-        arg_max(disk, place) as disk
-    from numbered
-    group by job, task, attempt
-),
-
-life as (
-    select
-        *,
-        scheduled > submitted as is_scheduled,
-        ended > greatest(submitted, scheduled) as is_over,
-        nullif((scheduled >> 60)::bigint, 0) as start,
-        nullif((ended >> 60)::bigint, 0) as finish,
-        case when first = 0 and getvariable('before') = 'start' then 600000000 end as earliest,
-        coalesce(getvariable('digits')::integer, 0) as digits
-    from attempt
-),
-
-measured as (
-    select
-        *,
-        round(coalesce(submit, earliest) / 1e6, digits) as submitted_at,
-        case when is_scheduled then round(coalesce(start, earliest) / 1e6, digits) end as started_at,
-        case when is_over then round(finish / 1e6, digits) end as ended_at,
-        coalesce(try_cast(greatest(1, ceil(cpu * getvariable('cpu_scale')::double)) as bigint), 1) as procs
-    from life
-),
-
--- What many tasks share is made once.
-job as (
-    select
-        job,
-        job::varchar as id,
-        'U' || left(translate(min(user), '+/', '-_'), 12) as user_id,
-        case when min(task) < max(task) then job::varchar end as bag
-    from source
-    group by job
-),
-
-name as (
-    select job, 'X' || left(translate(max(logical_name), '+/', '-_'), 12) as executable_id
-    from job_event
-    group by job
-),
-
-request as (
-    select
-        *,
-        concat_ws(',', 'cpu:' || cpu, 'ram:' || ram, 'disk:' || disk, 'class:' || class) as req_resources
-    from (select distinct cpu, ram, disk, class from source) as requested
-),
-
-mapped as (
-    select
-        measured.job,
-        measured.task,
-        measured.attempt,
-        measured.rows,
-        measured.file_no,
-        measured.line,
-        case
-            when seen = 0 then 'all that is told of the task comes after the trace'
-            when first = 0 and submit is null and getvariable('before') = 'drop'
-                then 'existed before the trace'
-        end as reject,
-        job.id || '/' || measured.task
-        || case when getvariable('attempts')::boolean then '#' || attempt else '' end as source_id,
-        1304290200 + submitted_at as submit_time,
-        started_at - submitted_at as wait_time,
-        ended_at - started_at as run_time,
-        case when is_scheduled then procs end as n_procs,
-        procs as req_n_procs,
-        measured.ram * getvariable('mem_scale')::double / procs as req_memory,
-        case when is_over then case ending when 4 then 1 when 5 then 5 else 0 end end as status,
-        job.user_id,
-        name.executable_id,
-        'P' || priority as queue_id,
-        case when job.bag is null then 'UNITARY' else 'BoT' end as job_structure,
-        job.bag as job_structure_params,
-        'events:' || measured.rows as used_resources,
-        -- Values that never stood together are those of several events.
-        nullif(
-            coalesce(
-                request.req_resources,
-                concat_ws(
-                    ',',
-                    'cpu:' || measured.cpu,
-                    'ram:' || measured.ram,
-                    'disk:' || measured.disk,
-                    'class:' || measured.class
-                )
-            ),
-            ''
-        ) as req_resources
-    from measured
-    inner join job on measured.job = job.job
-    left join name on measured.job = name.job
-    left join request
-        on measured.cpu is not distinct from request.cpu
-        and measured.ram is not distinct from request.ram
-        and measured.disk is not distinct from request.disk
-        and measured.class is not distinct from request.class
-)
-
--- Rows that are sorted first are numbered as they come: a window that sorts takes twice the time and memory.
-select row_number() over () as job_id, * exclude (job, task, attempt)
-from (from mapped order by submit_time nulls first, job, task, attempt) as ordered
-union all by name
-select 1 as rows, file_no, line, fault as reject
-from event
-where fault is not null
+-- Later types of events, and kinds of missing information, have higher numbers in the trace of 2019.
+select
+    time,
+    (event::smallint + case when event > 0 then 2 else 0 end)::varchar as type,
+    job as collection,
+    (missing_info + 1)::varchar as missing_type,
+    class::varchar as class,
+    priority,
+    task as instance,
+    cpu as cpus,
+    ram as memory,
+    disk,
+    user,
+    line
+from record

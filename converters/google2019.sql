@@ -58,6 +58,9 @@ priority = "integer"
 instance = "integer"
 cpus = "double"
 memory = "double"
+# Only the trace of 2011 has these with each event.
+disk = "double"
+user = "varchar"
 
 [options.paths]
 collection = "collection_id"
@@ -85,9 +88,12 @@ logical_name = "collection_logical_name"
 [sides.collection_event.options.skip]
 collection_type = ["1", "ALLOC_SET"]
 
+[functions]
+"stamp_of(seconds)" = "1556693400 + seconds"
+
 [[steps]]
 name = "before the trace"
-meaning = "instances existed when the trace began: no time is known of what happened to them before"
+meaning = "tasks existed when the trace began: no time is known of what happened to them before"
 sql = "select count(*) from (select distinct collection, instance from source where time = 0)"
 
 [[steps]]
@@ -112,7 +118,7 @@ sql = "select count(*) from recorded where status is not null and n_procs is nul
 
 [[steps]]
 name = "earlier attempts"
-meaning = "attempts that ended before the last one of the same instance were folded into it"
+meaning = "attempts that ended before the last one of the same task were folded into it"
 sql = """
 select greatest(0, count(*) - (select count(*) from recorded where status is not null))
 from source
@@ -122,7 +128,7 @@ and time < 9223372036854775807
 
 [[steps]]
 name = "evictions"
-meaning = "attempts were evicted, by something of higher priority or since a machine was overcommitted or lost"
+meaning = "attempts were evicted, by a task of higher priority or since a machine was overcommitted or lost"
 sql = "select count(*) from source where type in ('4', 'EVICT') and time < 9223372036854775807"
 
 [[steps]]
@@ -168,8 +174,8 @@ event as (
         end as place,
         case
             when time is null or time < 0 then 'its time is missing or negative'
-            when collection is null or instance is null then 'its collection or instance is missing'
-            when code is null or code not between 0 and 10 then 'its type is none from 0 to 10'
+            when collection is null or instance is null then 'its job (collection) or task (instance) is missing'
+            when code is null or code not between 0 and 10 then 'no event has its type'
         end as fault
     from coded
 ),
@@ -214,7 +220,8 @@ attempt as (
         max(class) as class,
         max(priority) as priority,
         arg_max(cpus, place) as cpus,
-        arg_max(memory, place) as memory
+        arg_max(memory, place) as memory,
+        arg_max(disk, place) as disk
     from numbered
     group by collection, instance, attempt
 ),
@@ -246,6 +253,7 @@ bag as (
     select
         collection,
         collection::varchar as id,
+        min(user) as user,
         case when min(instance) < max(instance) then collection::varchar end as bag
     from source
     group by collection
@@ -254,15 +262,17 @@ bag as (
 name as (
     select
         try_cast(collection as bigint) as collection,
-        'U' || left(translate(max(user), '+/', '-_'), 12) as user_id,
+        max(user) as user,
         'X' || left(translate(max(logical_name), '+/', '-_'), 12) as executable_id
     from collection_event
     group by 1
 ),
 
 request as (
-    select *, concat_ws(',', 'cpu:' || cpus, 'ram:' || memory, 'class:' || class) as req_resources
-    from (select distinct cpus, memory, class from event) as requested
+    select
+        *,
+        concat_ws(',', 'cpu:' || cpus, 'ram:' || memory, 'disk:' || disk, 'class:' || class) as req_resources
+    from (select distinct cpus, memory, disk, class from event) as requested
 ),
 
 mapped as (
@@ -274,20 +284,20 @@ mapped as (
         measured.file_no,
         measured.line,
         case
-            when seen = 0 then 'all that is told of the instance comes after the trace'
+            when seen = 0 then 'all that is told of the task comes after the trace'
             when first = 0 and submit is null and getvariable('before') = 'drop'
                 then 'existed before the trace'
         end as reject,
         bag.id || '/' || measured.instance
         || case when getvariable('attempts')::boolean then '#' || attempt else '' end as source_id,
-        1556693400 + submitted_at as submit_time,
+        stamp_of(submitted_at) as submit_time,
         started_at - submitted_at as wait_time,
         ended_at - started_at as run_time,
         case when is_scheduled then procs end as n_procs,
         procs as req_n_procs,
         measured.memory * getvariable('mem_scale')::double / procs as req_memory,
         case when is_over then case ending when 6 then 1 when 7 then 5 else 0 end end as status,
-        name.user_id,
+        'U' || left(translate(coalesce(bag.user, name.user), '+/', '-_'), 12) as user_id,
         name.executable_id,
         'P' || priority as queue_id,
         case when bag.bag is null then 'UNITARY' else 'BoT' end as job_structure,
@@ -298,7 +308,11 @@ mapped as (
             coalesce(
                 request.req_resources,
                 concat_ws(
-                    ',', 'cpu:' || measured.cpus, 'ram:' || measured.memory, 'class:' || measured.class
+                    ',',
+                    'cpu:' || measured.cpus,
+                    'ram:' || measured.memory,
+                    'disk:' || measured.disk,
+                    'class:' || measured.class
                 )
             ),
             ''
@@ -309,6 +323,7 @@ mapped as (
     left join request
         on measured.cpus is not distinct from request.cpus
         and measured.memory is not distinct from request.memory
+        and measured.disk is not distinct from request.disk
         and measured.class is not distinct from request.class
 )
 

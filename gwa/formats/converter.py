@@ -48,7 +48,9 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``select``
     the name of another definition whose columns and SELECT are used. This definition's own SELECT makes
     the rows of that ``source``, with ``line``, of what its own reader yields, the table ``record``: of
-    some records at a time, or of those of a whole file in the scope ``trace``. Its sides are its own.
+    some records at a time, or of those of a whole file in the scope ``trace``. Its sides are its own; its
+    functions and what it states of the header stand before those of the other, whose columns it reads where
+    it has none.
 ``relative``, ``constants``, ``from_header``, ``header``, ``steps``, ``needs``
     see `gwa.ingest.spec.ConverterSpec`.
 
@@ -270,12 +272,13 @@ def _lines_of_header(head: FileHead, spec: ConverterSpec) -> int | None:
     """Return how many lines of a file name its columns; None where it is not one of lines."""
     if spec.reader not in READERS_OF_LINES:
         return None
-    return int(spec.reader == "named" and header_of(head, spec.source_table) != "none")
+    return int(spec.reader == "named" and header_of(head, spec.table_read) != "none")
 
 
 def _prepared(spec: ConverterSpec, mapping: ConverterSpec) -> ConverterSpec:
     """Return the *mapping* of rows that the SELECT of *spec* makes of what its reader yields."""
-    table = replace(spec.source_table, numbered=True)
+    columns = spec.source_table.columns or mapping.source_table.columns
+    table = replace(spec.source_table, columns=columns, numbered=True)
     return replace(
         mapping,
         title=spec.title,
@@ -283,6 +286,7 @@ def _prepared(spec: ConverterSpec, mapping: ConverterSpec) -> ConverterSpec:
         reader=spec.reader,
         explaining_tables=spec.explaining_tables,
         preparation=Preparation(table, spec.select, needs_file=spec.scope == "trace"),
+        header={**mapping.header, **spec.header},
         needs=spec.needs or mapping.needs,
         steps=(*mapping.steps, *spec.steps),
     )
@@ -296,7 +300,7 @@ def _parsed(name: str, text: str) -> tuple[_Header, ConverterSpec]:
         raise DefinitionError(f"{name}: expected a TOML header between '/* ---' and '--- */', then a SELECT")
     file = TomlFile.parsed(name, match[1], first_line=2)
     with file.located():
-        header = record(_Header, file.data)
+        header = record(_Header, {"columns": {}, **file.data} if "select" in file.data else file.data)
         shared = {key: file.data[key] for key in TABLE_KEYS if key in file.data}
         for side in header.sides:
             _require(TABLE_NAME, f"sides.{side}", side, "a name of letters, digits and underscores")
@@ -329,10 +333,10 @@ def _mismatch(head: FileHead, spec: ConverterSpec, header: _Header) -> str | Non
     """Return why *head* is not of a format, judged by its first lines; None when it is."""
     if head.is_binary:
         return "is not text"
-    rows = head.rows(spec.source_table.comment)
+    rows = head.rows(spec.table_read.comment)
     if not rows:
         return "has no line of data"
-    if spec.reader == "columns" and not spec.source_table.options.get("any_width"):
+    if spec.reader == "columns" and not spec.table_read.options.get("any_width"):
         width, wanted = _widths(head, spec)
         if width not in wanted and not (header.extra_columns and wanted[0] < width <= MAXIMUM_COLUMNS):
             return f"has {width} columns, expected {' or '.join(map(str, wanted))}"
@@ -352,13 +356,13 @@ def _lacks_records(head: FileHead, header: _Header) -> bool:
 
 def _odd_rows(head: FileHead, rows: Sequence[str], spec: ConverterSpec, header: _Header) -> str | None:
     """Return why *rows* are not lines of a format, None when they are."""
-    if spec.reader == "named" and (found := header_of(head, spec.source_table)) != "none":
+    if spec.reader == "named" and (found := header_of(head, spec.table_read)) != "none":
         return None if found == "own" else "names columns that it does not have"
     if header.first and 2 * sum(bool(header.first.match(row)) for row in rows) < len(rows):
         return "most of its lines look different"
     if _lacks_records(head, header):
         return NO_RECORD
-    if header.distinct and not _is_distinct(rows, spec.source_table, header.distinct):
+    if header.distinct and not _is_distinct(rows, spec.table_read, header.distinct):
         return f"most of its lines have the same {header.distinct}"
     return None
 
@@ -375,7 +379,7 @@ def _likeness(head: FileHead, spec: ConverterSpec, header: _Header) -> float:
     """Return how near *head* comes to a format: by the pattern of its lines, in its head, or its columns."""
     if head.is_binary:
         return 0.0
-    rows = head.rows(spec.source_table.comment)
+    rows = head.rows(spec.table_read.comment)
     found = [sum(bool(header.first.match(row)) for row in rows) / len(rows)] if header.first and rows else []
     if header.contains and header.contains.search(head.text):
         found.append(1.0)
@@ -387,8 +391,8 @@ def _likeness(head: FileHead, spec: ConverterSpec, header: _Header) -> float:
 
 
 def _widths(head: FileHead, spec: ConverterSpec) -> tuple[int, list[int]]:
-    shapes = (spec.source_table, *spec.explaining_tables.values())
-    return head.width(LineLayout(spec.source_table.delimiter, spec.source_table.comment)), [
+    shapes = (spec.table_read, *spec.explaining_tables.values())
+    return head.width(LineLayout(spec.table_read.delimiter, spec.table_read.comment)), [
         len(shape.columns) for shape in shapes
     ]
 

@@ -94,7 +94,7 @@ def plain_texts(
                 if not text:
                     return None
                 counts = RowCounts(rows=text.lines + text.comments, comments=text.comments)
-                file = describe_file(head, source, spec.source_table.comment, table, counts, options.cluster)
+                file = describe_file(head, source, spec.table_read.comment, table, counts, options.cluster)
             finally:
                 source.close()
             found.append(TextInPlace(text, file, head.path.stat().st_ino))

@@ -104,7 +104,7 @@ def begin(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options:
     checkpoint, stored = open_checkpoint(store, spec, options), len(options.stored_hashes or ())
     earlier = checkpoint.files[:stored] if checkpoint else []
     fresh = files_to_read(store, [file.head for file in earlier], heads, options.unread)
-    mark = spec.source_table.comment
+    mark = spec.table_read.comment
     headers = [
         *(tuple(file.header) for file in earlier),
         *(entries(head.comments(mark)) if mark else () for head in fresh),

@@ -124,6 +124,11 @@ class ConverterSpec:
         return "\n".join((self.select, *self.functions.values(), *made))
 
     @property
+    def table_read(self) -> TableSpec:
+        """The table that the reader fills: ``source``, or what its rows are made of."""
+        return self.preparation.record_table if self.preparation else self.source_table
+
+    @property
     def tables(self) -> dict[str, TableSpec]:
         """All tables by name: ``source`` and those of the explaining files."""
         return {"source": self.source_table, **self.explaining_tables}

@@ -191,7 +191,7 @@ def read_file(
             counts.rows += preparation.flush()
         process()
         _count_truncation(store, source, counts, strict=options.strict)
-        file = describe_file(head, source, spec.source_table.comment, table, counts, options.cluster)
+        file = describe_file(head, source, spec.table_read.comment, table, counts, options.cluster)
         bar.advance(source.size - position)
     finally:
         source.close()

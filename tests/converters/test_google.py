@@ -446,13 +446,13 @@ def test_other_tables_are_not(line, tmp_path):
 REFUSED = {
     "12 columns": (event(700, SUBMIT)[:-2], "12 columns, expected 13"),
     "14 columns": (event(700, SUBMIT) + ",", "14 columns, expected 13"),
-    "no such type": (event(700, 9), "its type is none from 0 to 8"),
-    "no type": (event(700, ""), "its type is none from 0 to 8"),
+    "no such type": (event(700, 9), "no event has its type"),
+    "no type": (event(700, ""), "no event has its type"),
     "no time": (event(0, SUBMIT, time=""), "its time is missing or negative"),
     "a time before all": (event(0, SUBMIT, time=-(2**63)), "its time is missing or negative"),
     "a time beyond all": (event(0, SUBMIT, time=2**63), f"time is '{2**63}', expected a number"),
-    "no job": (event(700, SUBMIT, job=""), "its job or task is missing"),
-    "no task": (event(700, SUBMIT, task=""), "its job or task is missing"),
+    "no job": (event(700, SUBMIT, job=""), "its job (collection) or task (instance) is missing"),
+    "no task": (event(700, SUBMIT, task=""), "its job (collection) or task (instance) is missing"),
     "a job of letters": (event(700, SUBMIT, job="'; drop"), "job is ''; drop', expected a number"),
     "a task beyond all": (event(700, SUBMIT, task=2**31), f"task is '{2**31}', expected a number"),
     "a rounded time": (event(0, SUBMIT, time="2.50620E+12"), "a number was rounded, expected all its digits"),
@@ -475,7 +475,7 @@ def test_bad_lines_are_refused_with_their_numbers(store):
 def test_the_first_bad_line_ends_a_strict_conversion(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("\n".join([event(700, SUBMIT), event(700, 9), event(800, FINISH)]))
-    with pytest.raises(StrictError, match=r"log\.csv:2: its type is none from 0 to 8"):
+    with pytest.raises(StrictError, match=r"log\.csv:2: no event has its type"):
         open_trace([path], "google2011", ReadOptions(strict=True))
 
 
@@ -632,9 +632,12 @@ BAD_JSON = {
     "a time in a list": (instance(0, 0, time=0).replace('"0"', "[0]", 1), "time is '[0]', expected a number"),
     "no time": (instance(0, 0).replace('"time"', '"thyme"'), "its time is missing or negative"),
     "no collection": (instance(700, 0, job=""), "collection is '', expected a number"),
-    "no instance": (instance(700, 0, instance_index=None), "its collection or instance is missing"),
-    "a type of no name": (instance(700, "REBOOT"), "its type is none from 0 to 10"),
-    "a type too high": (instance(700, 11), "its type is none from 0 to 10"),
+    "no instance": (
+        instance(700, 0, instance_index=None),
+        "its job (collection) or task (instance) is missing",
+    ),
+    "a type of no name": (instance(700, "REBOOT"), "no event has its type"),
+    "a type too high": (instance(700, 11), "no event has its type"),
     "a negative time": (instance(0, 0, time=-(2**63)), "its time is missing or negative"),
     "cpus in words": (
         instance(700, 0, resource_request={"cpus": "many"}),
@@ -1022,8 +1025,8 @@ def test_events_in_csv_that_cannot_be_read_are_refused_each(tmp_path):
         assert account(trace.store) == (5, 1, 0, 3, 1)
         assert trace.store.rows("select line, reason from rejects order by line") == [
             (3, "its time is missing or negative"),
-            (4, "its collection or instance is missing"),
-            (5, "its type is none from 0 to 10"),
+            (4, "its job (collection) or task (instance) is missing"),
+            (5, "no event has its type"),
         ]
         assert trace.store.rows("select submit_time, req_resources from jobs") == [
             (BEGIN_2019 + 5, "cpu:0.5,ram:0.25")

@@ -66,12 +66,32 @@ def test_a_users_own_definition_is_run(log, tmp_path):
         assert store.rows("select submit_time, run_time from jobs order by 1") == [(1e9, 60), (1e9 + 100, 30)]
 
 
+def test_a_definition_reads_the_columns_of_the_one_whose_select_it_uses(shipped, tmp_path):
+    """Its own functions, and what it states of the system, stand before those of the other."""
+    base = OWN.replace("begin as", "stamp_of(begin) as").replace(
+        "[columns]",
+        '[functions]\n"stamp_of(x)" = "x"\n\n[header]\nComputer = "one"\nQueues = "2"\n\n[columns]',
+    )
+    (shipped / "own.sql").write_text(base)
+    (shipped / "later.sql").write_text(
+        OWN.partition("[columns]")[0].replace("own", "later").replace("title", 'select = "own"\ntitle')
+        + '[functions]\n"stamp_of(x)" = "x + 5"\n\n[header]\nComputer = "two"\n--- */\n'
+        "select mark, begin, 2 * seconds as seconds, line from record\n"
+    )
+    log = tmp_path / "a.later"
+    log.write_text("later,1000000000,60\n")
+    with open_trace([log]) as store:
+        assert store.rows("select submit_time, run_time from jobs") == [(1e9 + 5, 120)]
+        assert {("Computer", "two"), ("Queues", "2")} <= set(store.rows("select key, value from header"))
+
+
 WRONG = {
     "no header": ("select 1", " expected a TOML header"),
     "no TOML": (OWN.replace("title =", "title"), "2: Expected '='"),
     "no files": (OWN.replace('files = ["*.own"]', ""), "2: files: is missing"),
     "files that are a number": (OWN.replace('["*.own"]', "3"), "3: files: is 3, expected a list"),
     "columns that are a number": (OWN.replace("[columns]", "columns = 3\n[options]"), "8: columns: is 3"),
+    "no columns": (OWN.replace("[columns]", "[constants]"), "2: columns: is missing"),
     "an unknown key": (OWN.replace("notes", "note"), "6: note: unknown key, expected one of notes"),
     "a bad pattern": (OWN.replace("^own,", "(own"), "5: first: is .*unterminated subpattern"),
     "an unknown reader": (f"/* ---\nreader = 'foo'{OWN[6:]}", "2: reader: is 'foo', expected one of blocks"),
