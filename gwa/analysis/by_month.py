@@ -28,7 +28,7 @@ SHOWN: Final[Mapping[str, tuple[Message, Unit]]] = {
 }
 """What is shown of each month; busy processors only where utilization is not known."""
 
-SHORTEST: Final = 27.0
+MINIMUM_DAYS: Final = 27.0
 """The days of a month that the log has, from which it is nearly whole."""
 
 TINY: Final = 60.0
@@ -133,7 +133,7 @@ def _sentence(months: Months, shown: list[str]) -> str:
     ]
     if not known or not shown:
         return ""
-    is_whole = np.diff(months.edges) >= SHORTEST * DAY
+    is_whole = np.diff(months.edges) >= MINIMUM_DAYS * DAY
     place = next((one for one in reversed(known) if is_whole[one - 1 : one + 1].all()), known[-1])
     parts = []
     for name in shown:

@@ -15,7 +15,7 @@ from gwa.store.schema import STATUS
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR, MINUTE
 
-LARGEST: Final = 10
+MAXIMUM_NAMED: Final = 10
 """The number of queues, and of projects, that have a label of their own."""
 
 REST: Final = "other"
@@ -51,7 +51,7 @@ def watched(store: Store) -> Watched:
 def _label(store: Store, field: str) -> str:
     """Return the SQL of the label of a job by one of its fields."""
     counted = f"select {field} as name, count(*) as jobs from jobs where {field} <> '{REST}'"  # noqa: S608 - our own fields
-    rows = store.rows(f"{counted} group by {field} order by jobs desc, name limit {LARGEST}")
+    rows = store.rows(f"{counted} group by {field} order by jobs desc, name limit {MAXIMUM_NAMED}")
     if not rows:
         return f"case when {field} is not null then '{REST}' end"
     names = ", ".join(literal(str(name)) for name, _ in rows)

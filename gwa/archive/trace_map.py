@@ -16,7 +16,7 @@ LEFT, BOTTOM, RIGHT, TOP = 58, 34, 16, 24
 UNDATED: Final = 76
 """The width of the column of traces without dates."""
 
-SMALLEST, LARGEST, RING = 3.5, 26.0, 4.0
+MINIMUM_RADIUS, MAXIMUM_RADIUS, RING = 3.5, 26.0, 4.0
 """Radii: of few core-hours, of the most, and of a trace whose core-hours are unknown."""
 
 SHADES: Final = 5
@@ -98,7 +98,7 @@ def _drawn(known: Sequence[TraceLine], width: int) -> TraceMap:
     dated = [line for line in known if line.begin is not None]
     undated = [line for line in known if line.begin is None]
     right = width - RIGHT - (UNDATED if undated else 0)
-    years = _Axis.of(list(map(_middle, dated)), LEFT + LARGEST / 2, right)
+    years = _Axis.of(list(map(_middle, dated)), LEFT + MAXIMUM_RADIUS / 2, right)
     up = _Axis.of([log10(line.cpus or 1) for line in known], HEIGHT - BOTTOM, TOP + 6)
     most = max((line.core_hours or 0.0 for line in known), default=0.0) or 1.0
     dots = [
@@ -160,7 +160,11 @@ class _Axis:
 
 def _radius(core_hours: float | None, most: float) -> float:
     """Return a radius whose area grows with core-hours."""
-    return RING if core_hours is None else round(max(SMALLEST, LARGEST * sqrt(core_hours / most)), 1)
+    return (
+        RING
+        if core_hours is None
+        else round(max(MINIMUM_RADIUS, MAXIMUM_RADIUS * sqrt(core_hours / most)), 1)
+    )
 
 
 def _shade(utilization: float | None) -> int:

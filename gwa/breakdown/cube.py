@@ -89,7 +89,7 @@ WAIT: Final = (
 HALVES: Final = 2
 """Classes of waits to a doubling, of the finest grains."""
 
-SMALLEST_MINIMUM: Final = 3
+MINIMUM_NAMED: Final = 3
 """Where cells of one job alone are withheld, it is known how many jobs are in them."""
 
 HELD: Final = "held_by"
@@ -192,11 +192,11 @@ def cube(store: Store, minimum: int | None = None) -> Cube:
     """
     Return the cube of the jobs of *store*: the finest of at most `MAXIMUM_CELLS`, or the coarsest.
 
-    Cells of fewer jobs than a *minimum* are withheld. Raise `ArgumentError` for one below `SMALLEST_MINIMUM`,
+    Cells of fewer jobs than a *minimum* are withheld. Raise `ArgumentError` for one below `MINIMUM_NAMED`,
     `TraceError` where jobs lie more than a century apart: there would be millions of days.
     """
-    if minimum is not None and minimum < SMALLEST_MINIMUM:
-        raise ArgumentError(f"minimum is {minimum}, expected at least {SMALLEST_MINIMUM}: cells of 1 tell")
+    if minimum is not None and minimum < MINIMUM_NAMED:
+        raise ArgumentError(f"minimum is {minimum}, expected at least {MINIMUM_NAMED}: cells of 1 tell")
     if not lies_within_a_century(store):
         raise TraceError(
             "jobs lie more than a century apart, so some times are wrong: choose those that are right with"

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 MICRO: Final = 1_000_000
 """Amounts that are not whole are counted in millionths."""
 
-LARGEST: Final = 2**53
+MAXIMUM_WHOLE: Final = 2**53
 """From here on a double does not hold each whole number."""
 
 
@@ -87,4 +87,4 @@ def _column(where: str, name: str, values: NDArray[np.float64]) -> tuple[PlaneCo
 def _fits(values: NDArray[np.float64], scale: int) -> bool:
     """Whether all *values* times a *scale* are whole numbers that a double holds."""
     scaled = values * scale
-    return bool(np.all(scaled == np.floor(scaled)) and np.all(scaled < LARGEST))
+    return bool(np.all(scaled == np.floor(scaled)) and np.all(scaled < MAXIMUM_WHOLE))

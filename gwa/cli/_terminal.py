@@ -33,7 +33,7 @@ MAXIMUM_ROWS = 200
 GAP: Final = 2
 """Blanks between the columns of a table."""
 
-LONGEST_WORD: Final = 24
+MAXIMUM_WORD: Final = 24
 """Longer words, such as addresses, may be broken in a table."""
 
 LINE_INTERVAL = 30.0
@@ -211,7 +211,7 @@ def column_widths(
     """
     Return how wide each column of *cells* is in a table of *width* characters; None if they do not fit.
 
-    Numbers are never broken, words only if they are longer than `LONGEST_WORD`. What room is left is shared
+    Numbers are never broken, words only if they are longer than `MAXIMUM_WORD`. What room is left is shared
     by how much wider each column would like to be.
 
     >>> column_widths([["user", "about"], ["U1", "runs many short jobs"]], [False, False], 20)
@@ -234,7 +234,7 @@ def column_widths(
 
 
 def _longest_word(cell: str) -> int:
-    return min(LONGEST_WORD, max(map(len, cell.split()), default=0))
+    return min(MAXIMUM_WORD, max(map(len, cell.split()), default=0))
 
 
 def _print_records(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

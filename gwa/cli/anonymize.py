@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PURPOSE = Purpose.PUBLISH
 
 COLUMNS: Final = ("known", "classes", "users", "unique", "unique by all", "k", "jobs below")
-SMALLEST_K: Final = 2
+MINIMUM_K: Final = 2
 PERCENT: Final = 100
 
 
@@ -29,7 +29,7 @@ PERCENT: Final = 100
 @click.option("--report", is_flag=True, help="Print how many users are unique, and by what.")
 @click.option(
     "--k",
-    type=click.IntRange(min=SMALLEST_K),
+    type=click.IntRange(min=MINIMUM_K),
     metavar="K",
     help="Make the trace coarser until each class has K users.",
 )
@@ -103,7 +103,7 @@ def _report(store: "Store", hiding: "Hiding | None", *, as_json: bool, quiet: bo
     from gwa.store.uniqueness import coarsening, exposures, not_looked_at, require_users, unicity
 
     require_users(store)
-    k = hiding.k if hiding else SMALLEST_K
+    k = hiding.k if hiding else MINIMUM_K
     found = list(exposures(store, k))
     rows = [
         (str(one), one.classes, one.users, one.unique, one.whole, one.smallest, one.jobs_below)

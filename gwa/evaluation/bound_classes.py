@@ -20,7 +20,7 @@ from gwa.words.message import Message, Verbatim, joined, message, plural
 MINIMUM_JOBS: Final = 100
 """A class of fewer bounded jobs is left out: the standard error of its coverage would exceed 2 points."""
 
-LONGEST: Final = 0.1
+LONGEST_SHARE: Final = 0.1
 """The maximum share of the bounded jobs whose waits are the longest."""
 
 LONGEST_WAITS: Final = message("the jobs with the longest waits, a tenth of all at most")
@@ -53,7 +53,7 @@ def coverage_by_class(jobs: WaitingJobs, bounds: Bounds) -> list[ClassCoverage]:
     sizes = np.ceil(np.log2(np.maximum(jobs.procs[known], 1))).astype(np.int64)
     # Jobs with the same wait are all among the longest, or none: so these are a tenth at most.
     waits = jobs.wait[known]
-    last = waits.size - 1 - int(LONGEST * waits.size)
+    last = waits.size - 1 - int(LONGEST_SHARE * waits.size)
     longest = np.where(waits > np.partition(waits, last)[last], 0, UNKNOWN)
     kinds: Sequence[tuple[Kind, Ints, Sequence[str]]] = (
         ("size", sizes, [_processors(power) for power in range(int(sizes.max()) + 1)]),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gwa.errors import TraceError
 from gwa.models.streams import Block
 from gwa.statistics.sample import Floats, Ints
-from gwa.store.schema import LONGEST
+from gwa.store.schema import MAXIMUM_DURATION
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR, WEEK
 
@@ -76,7 +76,7 @@ class JobArrays:
         submit, run, procs = (column(name, 0.0) for name in ("submit_time", "run_time", "n_procs"))
         requested, user = column("req_time", np.nan), column("user_id", UNKNOWN_USER)
         return cls(
-            _floats(submit), np.minimum(_floats(run), LONGEST), procs.astype(np.int64),
+            _floats(submit), np.minimum(_floats(run), MAXIMUM_DURATION), procs.astype(np.int64),
             _floats(requested), user.astype(np.int64), cpus,
         )  # fmt: skip
 

@@ -343,7 +343,7 @@ def _walk(
 
 WINDOW: Final = 28.0 * DAY
 
-LARGEST: Final = 0.1
+LARGEST_SHARE: Final = 0.1
 """The share of the jobs that are the largest."""
 
 
@@ -379,7 +379,7 @@ class BoundScore:
             return None
         value, limit, size, moment = values[known], bound[known], procs[known], moments[known]
         within = value <= limit
-        large = size >= np.quantile(size, 1 - LARGEST, method="higher")
+        large = size >= np.quantile(size, 1 - LARGEST_SHARE, method="higher")
         loss = np.where(within, (1 - QUANTILE) * (limit - value), QUANTILE * (value - limit))
         return cls(
             int(known.sum()),

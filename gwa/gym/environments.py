@@ -23,7 +23,7 @@ from gwa.simulation import metrics
 from gwa.simulation.jobs import NONE, Floats, Integers, Jobs
 from gwa.simulation.stepwise import Stepwise
 
-FEWEST_ROWS: Final = 2
+MINIMUM_ROWS: Final = 2
 """Rows of a window: with fewer there is nothing to choose."""
 
 
@@ -87,8 +87,8 @@ class Cluster(gymnasium.Env[Observation, Any]):
         """Read the *workload*; raise `GwaError` for arguments that cannot be met."""
         if render_mode is not None:
             raise ArgumentError(f"render_mode is '{render_mode}', expected None: there is nothing to see")
-        if window < FEWEST_ROWS:
-            raise ArgumentError(f"window is {window}, expected at least {FEWEST_ROWS} rows")
+        if window < MINIMUM_ROWS:
+            raise ArgumentError(f"window is {window}, expected at least {MINIMUM_ROWS} rows")
         if isinstance(workload, Workload):
             if (cpus, load) != (None, None):
                 raise ArgumentError(

@@ -13,7 +13,7 @@ from typing import Final
 from gwa.ingest.clocks import REPEATED
 from gwa.ingest.contradictions import REPAIRS, SLACK, clear_false_times, judged
 from gwa.ingest.spec import RepairStep
-from gwa.store.schema import BY_NAME, FIELDS, LONGEST_NAME, STATUS, Field
+from gwa.store.schema import BY_NAME, FIELDS, MAXIMUM_NAME, STATUS, Field
 from gwa.store.store import Store
 
 SOURCE_ORDER: Final = ("source_id", "file_no", "line")
@@ -28,7 +28,7 @@ RAW_RANGES: Final = {"status": (-(2.0**31), 2.0**31 - 1)}
 
 CLOCK_SKEW: Final = "a slightly negative {} was set to 0"
 INVALID_VALUE: Final = "a {} that is not a valid value was set to missing"
-LONG_NAME: Final = f"a {{}} of more than {LONGEST_NAME:,} bytes was cut, and ends in a hash of all of it"
+LONG_NAME: Final = f"a {{}} of more than {MAXIMUM_NAME:,} bytes was cut, and ends in a hash of all of it"
 UNKNOWN_STATUS: Final = "a status other than 1, 0 and 5 was set to missing"
 JOB_NUMBERS: Final = (
     "job numbers were missing or repeated: jobs were renumbered in order of submission, and which job had"
@@ -199,7 +199,7 @@ def is_clean(store: Store) -> bool:
     valid.append("count(*) = count(distinct job_id)")
     # In bits: not every engine counts the bytes of a text under the same name.
     lengths = (f"coalesce(max(bit_length({field.name})), 0)" for field in FIELDS if field.is_name)
-    valid.append(f"greatest({', '.join(lengths)}) <= {8 * LONGEST_NAME}")
+    valid.append(f"greatest({', '.join(lengths)}) <= {8 * MAXIMUM_NAME}")
     return bool(store.row(f"select {' and '.join(valid)} as clean from jobs")[0])
 
 
@@ -265,10 +265,10 @@ def _cut_long_names(store: Store) -> None:
         return
     statistics = store.rows(f"select {', '.join(f'stats({name})' for name in names)} from recorded limit 1")
     for name, known in zip(names, statistics[0] if statistics else (), strict=bool(statistics)):
-        if known["max_string_length"] > LONGEST_NAME:
+        if known["max_string_length"] > MAXIMUM_NAME:
             (cut,) = store.row(
                 f"update recorded set {name} = left({name}, {KEPT_OF_NAME}) || '…' || left(md5({name}), 8)"
-                f" where strlen({name}) > {LONGEST_NAME}"
+                f" where strlen({name}) > {MAXIMUM_NAME}"
             )
             store.repaired("long name", LONG_NAME.format(name), cut)
 

@@ -16,7 +16,7 @@ wrong only beside others of the same job, or in a log most of whose jobs were su
 from collections.abc import Sequence
 from typing import Final
 
-from gwa.store.schema import EARLIEST_UNIX_TIME, LATEST, LONGEST
+from gwa.store.schema import EARLIEST_UNIX_TIME, LATEST, MAXIMUM_DURATION
 from gwa.store.store import Store
 
 SLACK: Final = 3900
@@ -100,15 +100,15 @@ def _flags(columns: Sequence[str]) -> str:
     submitted = "submit_time" if "submit_time" in columns else "null::double"
     is_later = f"({START} >= {EARLIEST_UNIX_TIME!r} or run_time >= {EARLIEST_UNIX_TIME!r})"
     flags = {
-        "measured": f"case when {measured} > 0 and {measured} <= {LONGEST!r} then {measured} end",
+        "measured": f"case when {measured} > 0 and {measured} <= {MAXIMUM_DURATION!r} then {measured} end",
         "has_false_submission": f"coalesce({submitted} between {NEVER[0]} and {NEVER[1]}"
         f" or {submitted} <= {DAY} and {is_later}, false)",
         "has_false_start": f"coalesce({START} between {NEVER[0]} and {NEVER[1]}"
-        f" or {START} <= {DAY} and run_time > {LONGEST!r}"
+        f" or {START} <= {DAY} and run_time > {MAXIMUM_DURATION!r}"
         f" or {START} < {submitted} - {SLACK} and {submitted} <= {LATEST!r} and not has_false_submission,"
         " false)",
         "has_measured_run": "measured is not null"
-        f" and coalesce(has_false_start or run_time < {-SLACK} or run_time > {LONGEST!r}, false)",
+        f" and coalesce(has_false_start or run_time < {-SLACK} or run_time > {MAXIMUM_DURATION!r}, false)",
     }
     return ", ".join(f"{sql} as {name}" for name, sql in flags.items())
 

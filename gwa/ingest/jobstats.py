@@ -2,7 +2,7 @@
 The summaries that jobstats leaves in Slurm's AdminComment: ``JS1:`` and base64 of gzip of JSON.
 
 What is said of each node of a job becomes numbers of the job. A comment is a stranger's text: no more of it
-is unpacked than `LONGEST_SUMMARY`, and what cannot be read is told apart from what was not measured.
+is unpacked than `MAXIMUM_SUMMARY`, and what cannot be read is told apart from what was not measured.
 
 Source: jobstats (Princeton University) and its epilog, June 2026. A summary has ``total_time`` in seconds of
 wall time, ``gpus``, and by the name of each node ``cpus``, ``total_time`` (CPU seconds),
@@ -28,7 +28,7 @@ PREFIX: Final = "JS1:"
 
 BROKEN: Final = "broken"
 
-LONGEST_SUMMARY: Final = 1 << 24
+MAXIMUM_SUMMARY: Final = 1 << 24
 """The bytes of the longest summary: one of ten thousand nodes has four million."""
 
 GZIP: Final = MAX_WBITS | 16
@@ -112,7 +112,7 @@ def summary_text(comment: str) -> str:
         # What is no letter of base64, such as a blank, is passed over.
         packed = a2b_base64(comment[comment.index(PREFIX) + len(PREFIX) :])
         unpacking = decompressobj(GZIP)
-        text = unpacking.decompress(packed, LONGEST_SUMMARY)
+        text = unpacking.decompress(packed, MAXIMUM_SUMMARY)
         return text.decode() if unpacking.eof else BROKEN
     except (ValueError, ZlibError):
         return BROKEN

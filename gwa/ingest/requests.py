@@ -31,7 +31,7 @@ from gwa.store.engines.config import MEMORY_OF_READING
 from gwa.store.engines.duckdb import limited_memory
 from gwa.store.options import ReadOptions
 from gwa.store.requests import REQUEST_FIELDS, REQUEST_NAMES, RequestStore
-from gwa.store.schema import EARLIEST_UNIX_TIME, LATEST, LONGEST_NAME, Field
+from gwa.store.schema import EARLIEST_UNIX_TIME, LATEST, MAXIMUM_NAME, Field
 from gwa.store.system import ABSOLUTE, ASSUMED_UTC, overridden
 
 NEEDED: Final = ("submit_time", "file_no", "line")
@@ -161,7 +161,7 @@ def _cleaned(field: Field) -> str:
     if field.is_name:
         text = _given(field)
         cut = f"left({text}, {KEPT_OF_NAME}) || '…' || left(md5({text}), 8)"
-        return f"case when strlen({text}) > {LONGEST_NAME} then {cut} else {text} end"
+        return f"case when strlen({text}) > {MAXIMUM_NAME} then {cut} else {text} end"
     typed = f"try_cast({_given(field)} as double)" if field.low is not None else _given(field)
     return f"case when {_is_valid(field)} then cast({typed} as {field.sql}) end"
 
@@ -169,7 +169,7 @@ def _cleaned(field: Field) -> str:
 def _count_repairs(store: RequestStore, fields: Sequence[Field], *, has_remarks: bool) -> None:
     """Count the values that are none of their field, names that are cut, and what the SELECT remarks."""
     conditions = {
-        field.name: f"strlen({_given(field)}) > {LONGEST_NAME}"
+        field.name: f"strlen({_given(field)}) > {MAXIMUM_NAME}"
         if field.is_name
         else f"{_given(field)} is not null and not {_is_valid(field)}"
         for field in fields

@@ -14,7 +14,7 @@ from gwa.util.units import MINUTE
 from gwa.words.message import message
 from gwa.words.unit import Unit
 
-SMALLEST: Final = 1e-9
+MINIMUM_VALUE: Final = 1e-9
 """What stands for nothing where a logarithm is taken."""
 
 
@@ -51,7 +51,7 @@ class IntervalMeasure(NamedTuple):
         """Return how far two values are apart, on the scale of the measure."""
         if self.is_share:
             return after - before
-        low, high = (max(value + self.offset, SMALLEST) for value in (before, after))
+        low, high = (max(value + self.offset, MINIMUM_VALUE) for value in (before, after))
         return math.log(high / low)
 
     def size(self, before: float, after: float) -> float:

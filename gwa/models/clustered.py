@@ -14,7 +14,7 @@ from gwa.models.base import Model
 from gwa.models.parameters import Parameters, Quantity, positive, share
 from gwa.statistics.mixture import GaussianMixture, of_seconds, select
 from gwa.statistics.sample import Floats, Ints, Sample
-from gwa.store.schema import LONGEST
+from gwa.store.schema import MAXIMUM_DURATION
 from gwa.store.store import Store
 
 MAXIMUM_CLUSTERS: Final = 9
@@ -32,7 +32,7 @@ class RunTimeCluster(Parameters):
     """
 
     weight: Annotated[float, share("of the mixture")]
-    mean: Annotated[float, Quantity("mean run time", "s", -LONGEST, LONGEST)]
+    mean: Annotated[float, Quantity("mean run time", "s", -MAXIMUM_DURATION, MAXIMUM_DURATION)]
     sigma: Annotated[float, positive("standard deviation of run times", "s")]
     procs: Annotated[tuple[int, ...], Quantity("sizes", "processors", 1.0, 1e9)]
     jobs: Annotated[tuple[int, ...], Quantity("jobs of each size", "", 1.0)]
@@ -70,7 +70,7 @@ class RunTimeClusters:
     def run_times(self, rng: np.random.Generator, label: Ints) -> Floats:
         """Draw a run time for each label, in whole seconds."""
         seconds = rng.normal(np.array(self.mixture.means)[label], np.array(self.mixture.sigmas)[label])
-        return np.clip(np.rint(seconds), 0.0, LONGEST)
+        return np.clip(np.rint(seconds), 0.0, MAXIMUM_DURATION)
 
     def procs(self, rng: np.random.Generator, label: Ints) -> Ints:
         """Draw processors for each label."""

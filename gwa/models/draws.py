@@ -19,7 +19,7 @@ from gwa.statistics.weibull import Weibull
 
 D = TypeVar("D", bound=Distribution)
 
-FIRST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 18
+FIRST_BLOCK, MAXIMUM_BLOCK = 1 << 12, 1 << 18
 """Draws in the first block, so that a few jobs come at once, and in the largest, which bounds memory."""
 
 MINIMUM_IN_RANGE: Final = 0.01
@@ -30,11 +30,11 @@ MIDPOINTS: Final = 1 << 17
 
 
 def block_sizes() -> Iterator[int]:
-    """Yield block sizes without end, doubling from `FIRST_BLOCK` to `LARGEST_BLOCK`."""
+    """Yield block sizes without end, doubling from `FIRST_BLOCK` to `MAXIMUM_BLOCK`."""
     size = FIRST_BLOCK
     while True:
         yield size
-        size = min(2 * size, LARGEST_BLOCK)
+        size = min(2 * size, MAXIMUM_BLOCK)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from gwa.models.parameters import Parameters, Quantity, positive
 from gwa.models.streams import Block
 from gwa.statistics.distribution import FitError
 from gwa.statistics.sample import Floats, Ints, Sample
-from gwa.store.schema import LONGEST
+from gwa.store.schema import MAXIMUM_DURATION
 from gwa.store.store import Store
 
 MAXIMUM_ROWS: Final = 1_000_000
@@ -105,7 +105,7 @@ class Marginals(Parameters):
         """Return the *rows* as jobs submitted *after* some seconds: those of the job before the first."""
         block: Block = {
             "submit_time": np.floor(after + np.cumsum(rows["gap"]) * self.pace),
-            "run_time": np.minimum(rows["run_time"], LONGEST),
+            "run_time": np.minimum(rows["run_time"], MAXIMUM_DURATION),
             "n_procs": rows["procs"].astype(np.int64),
         }
         if "requested" in rows:

@@ -18,7 +18,7 @@ from gwa.statistics.sample import Floats, Sample
 CANDIDATES: Final = ("normal", "weibull", "gamma", "lognormal")
 """The distributions of Anoep (thesis 2009) that fit some trace best."""
 
-SMALLEST_PROBABILITY: Final = 1e-300
+MINIMUM_PROBABILITY: Final = 1e-300
 MINIMUM_IN_RANGE: Final = 0.05
 """Minimum probability of the range, for the remainder of a far tail resembles any distribution."""
 
@@ -58,7 +58,7 @@ def fit_rounded(
         )
         if inside < MINIMUM_IN_RANGE:
             return math.inf
-        return -dot(count, np.log(np.maximum(mass / inside, SMALLEST_PROBABILITY)))
+        return -dot(count, np.log(np.maximum(mass / inside, MINIMUM_PROBABILITY)))
 
     best = min((minimize_loss(fit.distribution, loss) for fit in starts), key=loss)
     return Scaled(best, base, low, high)
@@ -95,7 +95,7 @@ def fit_sizes(sample: Sample) -> tuple[float, Scaled]:
     rounded_bounds = np.stack([np.maximum(logarithms - 0.5, low), logarithms + 0.5])
 
     def split(distribution: Distribution) -> tuple[float, Floats]:
-        inside = max(1 - float(distribution.cdf_below(low)), SMALLEST_PROBABILITY)
+        inside = max(1 - float(distribution.cdf_below(low)), MINIMUM_PROBABILITY)
         plain = np.diff(distribution.cdf(plain_bounds), axis=0)[0] / inside
         rounded = np.where(
             logarithms == np.rint(logarithms),
@@ -104,7 +104,7 @@ def fit_sizes(sample: Sample) -> tuple[float, Scaled]:
         )
         share = 0.5
         for _ in range(40):
-            mixed = np.maximum(share * rounded + (1 - share) * plain, SMALLEST_PROBABILITY)
+            mixed = np.maximum(share * rounded + (1 - share) * plain, MINIMUM_PROBABILITY)
             share = dot(sample.weights, share * rounded / mixed)
         return share, mixed
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gwa.errors import ModelError
 from gwa.models.parameters import Parameters, Quantity
 from gwa.statistics.sample import Floats, Ints
-from gwa.store.schema import LONGEST
+from gwa.store.schema import MAXIMUM_DURATION
 from gwa.store.store import Store
 
 RECURRENCE_STEPS: Final = (0.7548776662466927, 0.5698402909980532)
@@ -35,8 +35,10 @@ class SizeCell(Parameters):
     """
 
     label: Annotated[int, Quantity("of the cell's jobs, from 0", "", 0.0, 1e4)]
-    mean: Annotated[float, Quantity("mean run time", "s", 0.0, LONGEST)]
-    spread: Annotated[float, Quantity("half the width of the interval of run times", "s", 0.0, LONGEST)]
+    mean: Annotated[float, Quantity("mean run time", "s", 0.0, MAXIMUM_DURATION)]
+    spread: Annotated[
+        float, Quantity("half the width of the interval of run times", "s", 0.0, MAXIMUM_DURATION)
+    ]
     procs: Annotated[tuple[int, ...], Quantity("sizes", "processors", 1.0, 1e9)]
     jobs: Annotated[tuple[int, ...], Quantity("jobs of each size", "", 1.0)]
 
@@ -87,7 +89,7 @@ class CellSampler:
     def run_times(self, cell: Ints, share: Floats) -> Floats:
         """Return the quantiles *share* of the run times of each cell, in whole seconds."""
         means, spreads = self._run_times
-        return np.clip(np.rint(means[cell] + (2 * share - 1) * spreads[cell]), 0.0, LONGEST)
+        return np.clip(np.rint(means[cell] + (2 * share - 1) * spreads[cell]), 0.0, MAXIMUM_DURATION)
 
 
 def cumulative_ends(group: Ints, weight: Ints) -> Floats:
@@ -178,7 +180,7 @@ def _count_sizes(
     """Count the jobs of each size in the cells that start at each *label* and run time *value*."""
     until = np.where(np.append(label[1:] == label[:-1], [False]), np.append(value[1:], [0.0]), np.inf)
     cells = ", ".join(
-        f"({number}, {int(each)}, {low!r}, {min(high, 2 * LONGEST)!r})"
+        f"({number}, {int(each)}, {low!r}, {min(high, 2 * MAXIMUM_DURATION)!r})"
         for number, (each, low, high) in enumerate(
             zip(label.tolist(), value.tolist(), until.tolist(), strict=True)
         )

@@ -41,19 +41,19 @@ AMOUNTS: Final = {
 }
 """Units whose numbers may have bars: a bar begins at nothing."""
 
-FEWEST_BARS: Final = 3
+MINIMUM_BARS: Final = 3
 """The minimum number of rows: with fewer there is nothing to compare."""
 
 DIGITS: Final = 6
 """The maximum number of digits of the largest number of a column, decimals included."""
 
-FINEST: Final = 9
+MAXIMUM_DECIMALS: Final = 9
 """Decimals beyond these are of computing, not of the number."""
 
 SPREAD: Final = 1e4
 """Where plain numbers differ by more than this they are of several kinds, and each is written by itself."""
 
-SMALLEST: Final = 0.001
+MINIMUM_SHARE: Final = 0.001
 """A fraction that is nearer to none or all than this is never rounded to it."""
 
 MAXIMUM_PLAIN: Final = 1e9
@@ -241,7 +241,7 @@ def _text(fact: Fact, decimals: int | None, write: Writer, numeral: Callable[[st
     if round(abs(scaled), decimals) == 0:
         small = f"< {10**-decimals:.{decimals}f}{unit}"
         return numeral(small) if scaled > 0 else write(fact.value, fact.unit)
-    if fact.unit == "fraction" and 1 - SMALLEST < fact.value < 1:
+    if fact.unit == "fraction" and 1 - MINIMUM_SHARE < fact.value < 1:
         return write(fact.value, fact.unit)
     return numeral(f"{scaled:,.{decimals}f}{unit}".replace("-", "\N{MINUS SIGN}"))
 
@@ -263,7 +263,7 @@ def _decimals(values: Sequence[Value], unit: Unit) -> int | None:
     if unit == "" and max(scaled) > SPREAD * min(scaled):
         return None
     high, low = (floor(log10(number)) for number in (max(scaled), min(scaled)))
-    known = [(number, round(number, FINEST)) for number in scaled]
+    known = [(number, round(number, MAXIMUM_DECIMALS)) for number in scaled]
     most = 1 if unit == "fraction" else max(min(max(2 - high, 1 - low), DIGITS - 1 - high), 0)
     return next(
         (few for few in range(most) if all(round(number, few) == exact for number, exact in known)), most
@@ -288,7 +288,7 @@ def _by_magnitude(columns: Sequence[Sequence[Fact]]) -> list[int]:
 def _is_amount(column: Sequence[Fact]) -> bool:
     """Return whether a column holds amounts of one unit that bars can compare."""
     return (
-        len(column) >= FEWEST_BARS
+        len(column) >= MINIMUM_BARS
         and len({fact.unit for fact in column}) == 1
         and column[0].unit in AMOUNTS
         and all(_is_finite(fact.value) and fact.value >= 0 for fact in column)

@@ -68,7 +68,7 @@ KINDS = "static/figures/"
 IN_SCRIPT = {ord("<"): r"\u003c", ord(">"): r"\u003e", ord("&"): r"\u0026"}
 """How JSON writes what would end the element of a page that holds it, or begin another."""
 
-MAX_WORD = 80
+MAXIMUM_WORD = 80
 """A longer word is cut on paper."""
 
 CONTROLS = (set(range(32)) - set(b"\t\n\r")) | set(range(127, 160)) | set(range(0xD800, 0xE000))
@@ -359,7 +359,7 @@ def printable(value: object, *, paper: bool = False) -> object:
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     text = value.translate(UNPRINTABLE)
-    return re.sub(rf"(\S{{{MAX_WORD}}})\S+", r"\1…", text) if paper else text
+    return re.sub(rf"(\S{{{MAXIMUM_WORD}}})\S+", r"\1…", text) if paper else text
 
 
 def _source(environment: jinja2.Environment, name: str) -> Markup:

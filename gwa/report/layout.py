@@ -15,7 +15,7 @@ from gwa.report.document import Attachment, Block, Facts, FactTable, Figure, Not
 WIDE_KINDS: Final = {"series", "gantt", "groups", "heatmap", "strips"}
 """Kinds of figures that take the whole width; of others two may stand side by side."""
 
-MAX_BARS: Final = 12
+MAXIMUM_BARS: Final = 12
 """The maximum number of bars in half of the width."""
 
 
@@ -198,4 +198,4 @@ def _narrow(block: Block, drawings: Mapping[str, str]) -> bool:
     if not isinstance(block, Figure) or block.id in drawings:
         return False
     labels = block.data.get("labels")
-    return block.plot not in WIDE_KINDS and not (isinstance(labels, list) and len(labels) > MAX_BARS)
+    return block.plot not in WIDE_KINDS and not (isinstance(labels, list) and len(labels) > MAXIMUM_BARS)

@@ -12,7 +12,7 @@ from gwa.simulation.tasks import Tasks
 CLASSES: Final = ("2-4", "5-9", "10-19", "20-49", "50-99", "100-199", "200+")
 """Classes of bag size, as figure 6.1 of the thesis has them; a bag of one task is in none."""
 
-_MIN_SIZES: Final = (2, 5, 10, 20, 50, 100, 200)
+_MINIMUM_SIZES: Final = (2, 5, 10, 20, 50, 100, 200)
 
 
 @dataclass(frozen=True)
@@ -47,4 +47,4 @@ class Bags:
     @property
     def size_class(self) -> Integers:
         """The place of each bag's class in `CLASSES`, and -1 for bags of one task."""
-        return np.searchsorted(np.array(_MIN_SIZES), self.size, side="right").astype(np.int64) - 1
+        return np.searchsorted(np.array(_MINIMUM_SIZES), self.size, side="right").astype(np.int64) - 1

@@ -42,7 +42,7 @@ EDGE: Final = 4
 EDGE_SHARE: Final = 0.08
 """A step is sought this far from both ends: in values, and as a share of the length."""
 
-_SMALLEST_SQUARE: Final = 1e-12
+_MINIMUM_SQUARE: Final = 1e-12
 """The least sum of squares of a series of unit variance that is not rounding."""
 
 
@@ -196,7 +196,7 @@ class _Fits:
         beside, triangle = np.linalg.qr(white[:, :, rows : rows + level.shape[1]])
         white -= beside @ (beside.transpose(0, 2, 1) @ white)
         series, shaped = white[:, :, :rows], white[:, :, rows + level.shape[1] :]
-        squares = np.maximum((series**2).sum(axis=1), _SMALLEST_SQUARE)
+        squares = np.maximum((series**2).sum(axis=1), _MINIMUM_SQUARE)
         freedom = size - level.shape[1]
         diagonal = np.abs(np.diagonal(triangle, axis1=1, axis2=2))
         constant = -0.5 * log_determinants - np.log(diagonal).sum(axis=1)
@@ -220,7 +220,7 @@ class _Fits:
 
         weight, freedom = self.weight[:, 0, None], self.freedom - 1
         rise = self.products[:, 0] / weight
-        left = np.maximum(self.squares - rise**2 * weight, _SMALLEST_SQUARE)
+        left = np.maximum(self.squares - rise**2 * weight, _MINIMUM_SQUARE)
         error = np.sqrt(left / freedom / weight)
         likelihood = (
             self.flat
@@ -249,7 +249,7 @@ class _Fits:
 
         g = float(self.size)
         explained = self.products**2 / (self.weight[:, :, None] * self.squares[:, None])
-        explained = np.minimum(explained, 1 - _SMALLEST_SQUARE) * g / (1 + g)
+        explained = np.minimum(explained, 1 - _MINIMUM_SQUARE) * g / (1 + g)
         shaped = self.flat[:, None] - 0.5 * math.log1p(g) - self.freedom / 2 * np.log1p(-explained)
         factors = logsumexp(shaped, axis=0) - logsumexp(self.flat, axis=0)
         share = np.exp(shaped[:, 1:] - logsumexp(shaped[:, 1:], axis=0))

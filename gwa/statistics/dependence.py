@@ -15,7 +15,7 @@ from scipy.special import gammaln, xlogy
 from gwa.statistics.numeric import floats
 from gwa.statistics.sample import Floats, Sample
 
-_MAX_DEVIATIONS = 12
+_MAXIMUM_DEVIATIONS = 12
 """Standard deviations of a binomial beyond which nothing is left to sum."""
 
 
@@ -90,7 +90,7 @@ def poisson_entropy(arrivals: int, bins: int) -> float:
     if bins <= 1 or arrivals < 1:
         raise ValueError(f"a reference entropy needs arrivals and two bins, not {arrivals} in {bins}")
     mean = arrivals / bins
-    reach = _MAX_DEVIATIONS * math.sqrt(mean) + 3 * _MAX_DEVIATIONS
+    reach = _MAXIMUM_DEVIATIONS * math.sqrt(mean) + 3 * _MAXIMUM_DEVIATIONS
     k = np.arange(max(math.floor(mean - reach), 1), min(math.ceil(mean + reach), arrivals) + 1)
     log_choose = gammaln(arrivals + 1) - gammaln(k + 1) - gammaln(arrivals - k + 1)
     log_share = log_choose - k * math.log(bins) + (arrivals - k) * math.log1p(-1 / bins)

@@ -31,9 +31,9 @@ First and second derivatives by the parameters in their order, by the logarithms
 The second ones are of pairs, in the order of ``itertools.combinations_with_replacement``.
 """
 
-_MAX_FINITE = 1e300
+_MAXIMUM_FINITE = 1e300
 
-_SMALLEST, _LARGEST = 1e-100, 1e100
+_MINIMUM, _MAXIMUM = 1e-100, 1e100
 """Sizes of numbers whose squares, and the squares of their ratios to others, are still doubles."""
 
 
@@ -129,8 +129,8 @@ class Distribution(ABC):
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles, the smallest x with cdf(x) >= *q*."""
         share = floats(q)
-        high = np.full(share.shape, max(min(self.mean(), _MAX_FINITE), 1 / _MAX_FINITE))
-        while np.any(short := (self.cdf(high) < share) & (high < _MAX_FINITE)):
+        high = np.full(share.shape, max(min(self.mean(), _MAXIMUM_FINITE), 1 / _MAXIMUM_FINITE))
+        while np.any(short := (self.cdf(high) < share) & (high < _MAXIMUM_FINITE)):
             high = np.where(short, high * 2, high)
         quantiles = bisect(self.cdf, share, np.zeros_like(high), high)
         return np.where(share >= 1, math.inf, np.where(share <= 0, 0.0, quantiles))
@@ -172,8 +172,8 @@ class Distribution(ABC):
         if sample.values.size < cls.needs:
             raise FitError(f"a {cls.title} fit needs {cls.needs} different values, not {sample.values.size}")
         sizes = np.abs(sample.values[sample.values != 0])
-        if sizes.size and not (sizes.min() >= _SMALLEST and sizes.max() <= _LARGEST):
-            message = f"a {cls.title} fit needs values from {_SMALLEST:g} to {_LARGEST:g}, or 0"
+        if sizes.size and not (sizes.min() >= _MINIMUM and sizes.max() <= _MAXIMUM):
+            message = f"a {cls.title} fit needs values from {_MINIMUM:g} to {_MAXIMUM:g}, or 0"
             raise FitError(f"{message}, not {sizes.min():g} to {sizes.max():g}")
 
 

@@ -33,14 +33,14 @@ Result: TypeAlias = tuple[Floats, float]
 
 BINS = 1500
 _CUTS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.97)
-_MAX_IDLE_ROUNDS = 5
+_MAXIMUM_IDLE_ROUNDS = 5
 NEWTON_STEPS = 5
-MAX_WORK = 20_000_000
+MAXIMUM_WORK = 20_000_000
 """Rounds of EM times distinct values, at most, about a second: phases that coincide converge slowly."""
 
-_MIN_ROUNDS = 5
+_MINIMUM_ROUNDS = 5
 _SHIFT = 1e-5
-_MAX_MOVE = 0.1
+_MAXIMUM_MOVE = 0.1
 """No parameter of the binned sample is off by a tenth of itself."""
 
 _GRID = 400
@@ -48,7 +48,7 @@ _EXTREME = 1e-4
 _SAME = 0.02
 """A mixture is its largest phase if the tails of both, down to `_EXTREME`, differ by less than this share."""
 
-_MAX_SHAPE = 1e4
+_MAXIMUM_SHAPE = 1e4
 """The largest shape of a phase: without a bound one phase shrinks onto a single repeated value."""
 
 
@@ -123,7 +123,7 @@ class PhaseMixture(Distribution):
     def degenerate(self) -> str:
         """Say when the phases coincide, when one has all the weight, or when one is a single value."""
         p = self.phases()
-        if p.shapes.max() >= _MAX_SHAPE * (1 - _SHIFT) and p.weights[np.argmax(p.shapes)] > 0:
+        if p.shapes.max() >= _MAXIMUM_SHAPE * (1 - _SHIFT) and p.weights[np.argmax(p.shapes)] > 0:
             return "one phase is a single value"
         main = np.argmax(p.weights)
         means = (p.shapes / p.rates).ravel()
@@ -150,7 +150,7 @@ def accelerate(
         once, likelihood = step(theta)
         move = once - theta
         idle = idle + 1 if likelihood - previous < gain else 0
-        if idle == _MAX_IDLE_ROUNDS or not np.abs(move).max() > tolerance:
+        if idle == _MAXIMUM_IDLE_ROUNDS or not np.abs(move).max() > tolerance:
             return theta, likelihood
         previous = likelihood
         twice, reached = step(once)
@@ -176,7 +176,7 @@ def polish(step: Step, rough: Step, start: Floats, rounds: int, tolerance: float
     for _ in range(NEWTON_STEPS):
         once, likelihood = step(theta)
         move = np.linalg.lstsq(slope, once - theta)[0]
-        if not likelihood >= previous or not np.abs(move).max() < _MAX_MOVE:
+        if not likelihood >= previous or not np.abs(move).max() < _MAXIMUM_MOVE:
             break
         theta, previous = theta + move, likelihood
         if np.abs(move).max() <= tolerance:
@@ -243,7 +243,7 @@ def log_total(rows: Floats) -> Floats:
 def _shapes(means: Floats, mean_logs: Floats) -> Floats:
     """Return the maximum-likelihood shapes, bounded."""
     shapes = gamma_shape(np.log(means) - mean_logs)
-    return np.where(np.isnan(shapes), _MAX_SHAPE, np.minimum(shapes, _MAX_SHAPE))
+    return np.where(np.isnan(shapes), _MAXIMUM_SHAPE, np.minimum(shapes, _MAXIMUM_SHAPE))
 
 
 def fit_phases(sample: Sample, shapes: Floats | None, start: Start, extra: Sequence[Phases] = ()) -> Phases:
@@ -263,7 +263,7 @@ def fit_phases(sample: Sample, shapes: Floats | None, start: Start, extra: Seque
         raise FitError("no start of the expectation-maximisation leads to a mixture")
     best, _ = accelerate(step, max(races, key=lambda race: race[1])[0])
     if rough is not sample:
-        rounds = max(_MIN_ROUNDS, MAX_WORK // sample.values.size)
+        rounds = max(_MINIMUM_ROUNDS, MAXIMUM_WORK // sample.values.size)
         best, _ = polish(phase_step(sample, shapes), step, best, rounds)
     return Phases.unpacked(best)
 

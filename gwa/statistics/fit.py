@@ -24,7 +24,7 @@ SIX = ("normal", "lognormal", "exponential", "hyperexponential", "weibull", "gam
 GOOD_KS, ROUGH_KS = 0.05, 0.10
 """KS distances up to which a fit is called good, and rough."""
 
-MIN_OBSERVATIONS = 185
+MINIMUM_OBSERVATIONS = 185
 """Of fewer values, one sample in 20 is farther than `ROUGH_KS` from its own distribution (Kolmogorov)."""
 
 SIGNIFICANCE = 0.05
@@ -155,7 +155,7 @@ class Fits:
         if nearest is None or likeliest is None:
             return "No candidate suits these values." if self.fits else "No distribution could be fitted."
         distance = f"off by at most {f'{100 * nearest.ks:.1f}'.removesuffix('.0')} % of the observations"
-        if nearest.measured_on.n < MIN_OBSERVATIONS and nearest.chance >= SIGNIFICANCE:
+        if nearest.measured_on.n < MINIMUM_OBSERVATIONS and nearest.chance >= SIGNIFICANCE:
             p = f" (p {nearest.p.ks:.2f})" if nearest.p else ""
             return (
                 f"{nearest.measured_on.n} values cannot tell distributions apart: the nearest, "

@@ -14,7 +14,7 @@ from gwa.statistics.sample import Floats
 
 _SMALL_GAP = 1e-3
 _STEP = 1e-3
-_MOST = 1e100
+_MAXIMUM = 1e100
 """In units of the scale, where any gamma density is 0."""
 _LARGE = 1e4
 """From this shape on, series are exact to the last digits where differences of functions lose them."""
@@ -86,7 +86,7 @@ class Gamma(Batched):
 
     def _slopes(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the derivatives of P(X <= x) by ln scale, by that and ln shape, and twice by ln scale."""
-        z = np.minimum(at_least_zero(x) / self.scale, _MOST)
+        z = np.minimum(at_least_zero(x) / self.scale, _MAXIMUM)
         by_scale = -np.exp(xlogy(self.shape, z) - z - gammaln(self.shape))
         both = self.shape * (xlogy(by_scale, z) - by_scale * digamma(self.shape))
         return by_scale, both, by_scale * (z - self.shape)

@@ -30,7 +30,7 @@ from gwa.statistics.sample import Floats, Sample
 _ATTEMPTS = 1000
 _SLACK = 1e-12
 _STRETCH = 64
-_MAX_SIMULATED = 2_000_000
+_MAXIMUM_SIMULATED = 2_000_000
 """How many simulated observations are held at once."""
 _BLOCK = 8_000
 """The number of simulated values that are fitted at once: the block stays in the cache."""
@@ -186,7 +186,7 @@ def p_values(
         plan = replace(plan, grid=likeliest_rounding(kind, drawn, plan.grid, cuts, plan.directions))
     fitted = fit_rounded(kind, drawn, plan.grid, cuts) if plan.grid else kind.fit(drawn)
     observed = _distances(drawn.expand()[np.newaxis], fitted, plan)[0]
-    rows = max(_MAX_SIMULATED // drawn.n, 1)
+    rows = max(_MAXIMUM_SIMULATED // drawn.n, 1)
     sizes = [min(rows, plan.replicates - start) for start in range(0, plan.replicates, rows)]
     simulated = np.concatenate([_simulated(fitted, rng, plan, (size, drawn.n)) for size in sizes])
     farther = (simulated >= observed * (1 - _SLACK)).sum(axis=0)

@@ -22,13 +22,13 @@ from gwa.statistics.numeric import floats
 from gwa.statistics.sample import Floats
 from gwa.statistics.search import minimize
 
-_MIN_BINS = 128
-_MIN_BLOCKS = 10
-_MIN_BLOCK_SIZE = 8
+_MINIMUM_BINS = 128
+_MINIMUM_BLOCKS = 10
+_MINIMUM_BLOCK_SIZE = 8
 _NORMAL_QUANTILE = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
 _SIGNIFICANCE = 0.05
-_MIN_ORDINATES = 8
+_MINIMUM_ORDINATES = 8
 _BAND_RATIO = 1.3
 """The ordinates of a periodogram in a band, at least, and how bands widen towards high frequencies."""
 
@@ -78,7 +78,7 @@ def variance_time(counts: ArrayLike, shortest: int = 10) -> Hurst:
     the mean of a finite series is itself uncertain (Beran 1994, section 4.4; Leland et al. 1994).
     """
     x = _series(counts)
-    sizes = _sizes(min(shortest, x.size // 50), x.size // _MIN_BLOCKS)
+    sizes = _sizes(min(shortest, x.size // 50), x.size // _MINIMUM_BLOCKS)
     variances = floats([_blocks(x, size).mean(axis=1).var() for size in sizes])
     return _line(sizes, variances, lambda slope: 1 + slope / 2)
 
@@ -183,8 +183,8 @@ def without_cycles(counts: ArrayLike, periods: Iterable[int]) -> Floats:
 def _series(counts: ArrayLike) -> Floats:
     """Return the series as doubles, refusing one that is too short or constant."""
     x = floats(counts).ravel()
-    if x.size < _MIN_BINS:
-        raise ValueError(f"a Hurst estimate needs {_MIN_BINS} bins, not {x.size}")
+    if x.size < _MINIMUM_BINS:
+        raise ValueError(f"a Hurst estimate needs {_MINIMUM_BINS} bins, not {x.size}")
     if not np.all(np.isfinite(x)) or x.min() == x.max():
         raise ValueError("a Hurst estimate needs finite counts that vary")
     return x
@@ -222,7 +222,7 @@ def _spectrum(x: Floats, share: float) -> tuple[Floats, Floats]:
 def _octaves(x: Floats) -> list[tuple[int, float]]:
     """Return the number of Haar coefficients of each octave and the mean of their squares."""
     octaves = []
-    while x.size >= 2 * _MIN_BLOCK_SIZE:
+    while x.size >= 2 * _MINIMUM_BLOCK_SIZE:
         pairs = _blocks(x, 2)
         energy = float(np.mean((pairs[:, 0] - pairs[:, 1]) ** 2) / 2)
         octaves.append((pairs.shape[0], max(energy, 1e-300)))
@@ -249,7 +249,7 @@ def _spectrum_line(frequency: Floats, power: Floats, h: float) -> float:
     out before, so that S hardly varies within a band.
     """
     first = [0]
-    while (following := max(first[-1] + _MIN_ORDINATES, int(first[-1] * _BAND_RATIO))) < power.size:
+    while (following := max(first[-1] + _MINIMUM_ORDINATES, int(first[-1] * _BAND_RATIO))) < power.size:
         first.append(following)
     ordinates = np.diff(np.append(first, power.size)).astype(np.float64)
     x = np.log(np.add.reduceat(frequency, first) / ordinates)

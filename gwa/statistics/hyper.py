@@ -21,8 +21,8 @@ from gwa.statistics.em import (
 from gwa.statistics.numeric import at_least_zero, coarse
 from gwa.statistics.sample import Floats, Sample
 
-_MAX_ORDER = 256
-_MIN_INTERVAL = 2
+_MAXIMUM_ORDER = 256
+_MINIMUM_INTERVAL = 2
 
 
 class TwoPhases(PhaseMixture):
@@ -92,10 +92,10 @@ def _best_order(sample: Sample) -> int:
         return max(accelerate(step, start.packed(), 1e-3, 20)[1] for start in starts)
 
     top = 1
-    while top < _MAX_ORDER and likelihood(2 * top) > likelihood(top):
+    while top < _MAXIMUM_ORDER and likelihood(2 * top) > likelihood(top):
         top *= 2
     low, high = max(top // 2, 1), 2 * top
-    while high - low > _MIN_INTERVAL:
+    while high - low > _MINIMUM_INTERVAL:
         third = (high - low) // 3
         left, right = low + third, high - third
         low, high = (left, high) if likelihood(left) < likelihood(right) else (low, right)

@@ -18,7 +18,7 @@ from gwa.statistics.sample import Floats
 
 _STARTS = 16
 _ROUNDS = 300
-_MAX_POINTS = 2000
+_MAXIMUM_POINTS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +65,9 @@ def silhouettes(points: ArrayLike, partitions: Iterable[ArrayLike], weights: Arr
     """Return the `silhouette` of each of several *partitions*, which are labels, of the same points."""
     x, weight = _table(points, weights)
     drawn: slice | NDArray[np.int64] = slice(None)
-    if x.shape[0] > _MAX_POINTS:
-        drawn = np.random.default_rng(0).choice(x.shape[0], _MAX_POINTS, p=weight / weight.sum())
-        x, weight = x[drawn], np.ones(_MAX_POINTS)
+    if x.shape[0] > _MAXIMUM_POINTS:
+        drawn = np.random.default_rng(0).choice(x.shape[0], _MAXIMUM_POINTS, p=weight / weight.sum())
+        x, weight = x[drawn], np.ones(_MAXIMUM_POINTS)
     distances = np.sqrt(_squares(x, x))
     return [_silhouette(distances, np.asarray(labels)[drawn], weight) for labels in partitions]
 

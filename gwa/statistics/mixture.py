@@ -31,7 +31,7 @@ Floor: TypeAlias = Callable[[Floats], Floats]
 """The least variance of a component, by its mean."""
 
 _BINS = 2000
-_MIN_VARIANCE = 1e-3
+_MINIMUM_VARIANCE = 1e-3
 _SLACK = 1e-6
 _TINY = 1e-300
 _SPLIT_SHIFT, _SPLIT_SIGMA = 0.8, 0.6
@@ -144,7 +144,7 @@ class ComponentSelection:
 def select(
     sample: Sample,
     components: Iterable[int] = range(1, 21),
-    floor: float = _MIN_VARIANCE,
+    floor: float = _MINIMUM_VARIANCE,
     width: Width | None = None,
 ) -> ComponentSelection:
     """

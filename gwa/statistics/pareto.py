@@ -14,7 +14,7 @@ from gwa.statistics.sample import Floats, Sample
 from gwa.statistics.search import minimize
 
 _NEARLY_EXPONENTIAL = 1e-9
-_MIN_SHAPE = -0.5
+_MINIMUM_SHAPE = -0.5
 _ON_BOUND = 1e-3
 _PENALTY = 1e3
 _BINS = 1500
@@ -89,7 +89,11 @@ class GeneralizedPareto(Distribution):
 
     def degenerate(self) -> str:
         """Say when the shape is the least that is searched."""
-        return f"its shape is on the bound of {_MIN_SHAPE}" if self.shape < _MIN_SHAPE + _ON_BOUND else ""
+        return (
+            f"its shape is on the bound of {_MINIMUM_SHAPE}"
+            if self.shape < _MINIMUM_SHAPE + _ON_BOUND
+            else ""
+        )
 
 
 def _shape(x: Sample, ratio: float) -> float:
@@ -104,7 +108,7 @@ def _loss(x: Sample) -> Callable[[float], float]:
         if abs(ratio) < _NEARLY_EXPONENTIAL:
             return 1.0
         fitted = _shape(x, ratio)
-        return math.log(fitted / ratio) + fitted + 1 if fitted >= _MIN_SHAPE else _PENALTY - fitted
+        return math.log(fitted / ratio) + fitted + 1 if fitted >= _MINIMUM_SHAPE else _PENALTY - fitted
 
     return loss
 

@@ -22,13 +22,13 @@ Direction: TypeAlias = Literal["nearest", "up", "down"]
 
 DIRECTIONS: tuple[Direction, ...] = ("nearest", "up", "down")
 
-_MAX_LOWEST = 10
+_MAXIMUM_LOWEST = 10
 _SHIFT = 1e-3
 _STEPS = 15
 _TOLERANCE = 1e-4
 """A Newton step this small leaves an error of its square."""
-_MIN_LOG = -1e6
-_LEAST = 1e-300
+_MINIMUM_LOG = -1e6
+_MINIMUM = 1e-300
 """Of a less likely interval the likelihood is as good as flat."""
 
 Derivatives: TypeAlias = tuple[Floats, Floats]
@@ -74,7 +74,7 @@ class RoundingGrid:
         """Return the lowest end of an interval whose rounded value is in all of the *supports*."""
         if self.base is None and all(math.isinf(support.low) for support in supports):
             return -math.inf
-        grid = self._scaled(np.arange(0, _MAX_LOWEST + 1 / self.resolution) * self.resolution)
+        grid = self._scaled(np.arange(0, _MAXIMUM_LOWEST + 1 / self.resolution) * self.resolution)
         inside = np.logical_and.reduce([support.inside(grid) for support in supports])
         return float(self.cells(grid[inside][:1])[0][0])
 
@@ -107,7 +107,7 @@ class Rounded:
 
     def mean_log(self, x: Floats, shares: Floats) -> Floats:
         """Return the mean of `logpmf` over each row of *x*, of which the values have *shares*."""
-        mean: Floats = np.vecdot(np.maximum(self.logpmf(x), _MIN_LOG), shares)
+        mean: Floats = np.vecdot(np.maximum(self.logpmf(x), _MINIMUM_LOG), shares)
         return mean
 
     def derivatives(self, x: Floats, shares: Floats) -> Derivatives | None:
@@ -137,7 +137,7 @@ def _of_log(value: Floats, derivatives: Slopes, shares: Floats) -> Derivatives:
     """Return the derivatives of the mean of ln *value* over each row from those of *value*."""
     slopes, bends = derivatives
     size = len(slopes)
-    scale = np.where(value > _LEAST, 1 / value, 0.0)
+    scale = np.where(value > _MINIMUM, 1 / value, 0.0)
     relative = [slope * scale for slope in slopes]
     slope = np.stack([np.vecdot(each, shares) for each in relative], axis=1)
     bend = np.empty((len(slope), size, size))
@@ -186,8 +186,8 @@ def likeliest_rounding(
         except FitError:
             continue
         with np.errstate(all="ignore"):
-            logs = np.maximum(Rounded(fitted, rounded, supports).logpmf(sample.values), _MIN_LOG)
-        likelihoods[rounded] = float(np.nan_to_num(logs, nan=_MIN_LOG) @ sample.weights)
+            logs = np.maximum(Rounded(fitted, rounded, supports).logpmf(sample.values), _MINIMUM_LOG)
+        likelihoods[rounded] = float(np.nan_to_num(logs, nan=_MINIMUM_LOG) @ sample.weights)
     if not likelihoods:
         raise FitError(f"no {kind.title} distribution makes the intervals most likely")
     return max(likelihoods, key=lambda rounded: likelihoods[rounded])

@@ -35,7 +35,7 @@ _MINIMUM_PROFILE: Final = 0.05
 _SINGLE: Final = 7
 """The lowest frequencies that stand alone; the others are averaged, seven bands per doubling."""
 
-_LARGEST_D: Final = 0.499
+_MAXIMUM_D: Final = 0.499
 
 _USUAL: Final = 0.999
 """The share of the hours whose counts are taken as they are among square roots."""
@@ -50,7 +50,7 @@ _SAME_MEMORY: Final = 3.0
 _MORE_THAN_NOISE: Final = 4.0
 _BETTER_LAW: Final = 3.0
 _TWO_MEMORIES: Final = 5.0
-_LARGEST_H: Final = 0.995
+_MAXIMUM_H: Final = 0.995
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _verdict(found: FittedSpectra) -> Verdict:
     """
     if max(found.evidence("power_law"), found.evidence("one_memory")) < _MORE_THAN_NOISE:
         return "none"
-    is_law = found.evidence("power_law") > _MORE_THAN_NOISE and found.hurst < _LARGEST_H
+    is_law = found.evidence("power_law") > _MORE_THAN_NOISE and found.hurst < _MAXIMUM_H
     is_straight = found.advantage("two_memories", "power_law") < _TWO_MEMORIES
     if is_law and is_straight and found.evidence("power_law", "one_memory") > _BETTER_LAW:
         return "power law"
@@ -315,14 +315,14 @@ def _law(f: Floats) -> Shape:
     def shape(theta: Floats) -> tuple[Floats, Floats]:
         d = _exponent(theta[2])
         white, part = np.full(f.size, _exp(theta[0])), _exp(theta[1]) * np.exp(-2 * d * log_sine)
-        slope = -2 * log_sine * part * d * (1 - d / _LARGEST_D)
+        slope = -2 * log_sine * part * d * (1 - d / _MAXIMUM_D)
         return white + part, np.array([white, part, slope])
 
     return shape
 
 
 def _exponent(logit: float) -> float:
-    return _LARGEST_D / (1 + _exp(-logit))
+    return _MAXIMUM_D / (1 + _exp(-logit))
 
 
 def _memory_time(fit: SpectrumFit, place: int) -> float:

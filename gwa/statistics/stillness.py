@@ -25,7 +25,7 @@ MAXIMUM_RUNS: Final = 60
 _PRIOR: Final = 4.0
 """The weight, in hours, of the mean over the week in the probability of each hour of the week."""
 
-_SMALLEST_PROBABILITY: Final = 1e-6
+_MINIMUM_PROBABILITY: Final = 1e-6
 """No single hour is taken to be less likely."""
 
 _RELEASE: Final = 0.08
@@ -104,8 +104,8 @@ class _Chain:
         """Return the probability that a run begins and lasts for these hours of the week."""
         mean = (self.stayed.sum() + 1) / (self.could_stay.sum() + 2)
         stays = (_pooled(self.stayed) + _PRIOR * mean) / (_pooled(self.could_stay) + _PRIOR)
-        enters = max((self.entered + 1) / (self.could_enter + 2), _SMALLEST_PROBABILITY)
-        return float(np.exp(np.log(enters) + np.log(np.maximum(stays[run[1:]], _SMALLEST_PROBABILITY)).sum()))
+        enters = max((self.entered + 1) / (self.could_enter + 2), _MINIMUM_PROBABILITY)
+        return float(np.exp(np.log(enters) + np.log(np.maximum(stays[run[1:]], _MINIMUM_PROBABILITY)).sum()))
 
 
 def _by_hour(hour_of_week: Ints) -> Floats:

@@ -12,10 +12,10 @@ from gwa.statistics.distribution import Batched, Slopes, differences
 from gwa.statistics.numeric import at_least_zero, average, floats, log, rising_root
 from gwa.statistics.sample import Floats
 
-_MAX_LOG_RATIO = 60.0
+_MAXIMUM_LOG_RATIO = 60.0
 """The bracket of ln k is this wide: k exceeds its low bound by a factor of about ln n at most."""
 
-_LEAST, _MOST = 1e-300, 1e3
+_MINIMUM, _MAXIMUM = 1e-300, 1e3
 """Beyond these, a power of x / scale moves no probability."""
 
 
@@ -51,7 +51,7 @@ class Weibull(Batched):
 
         # The first term is at most 0, so that k is at least 1 / (ln max x - mean ln x).
         low = -np.log(-centre)
-        high = low + _MAX_LOG_RATIO
+        high = low + _MAXIMUM_LOG_RATIO
         start = np.log(math.pi / math.sqrt(6)) - 0.5 * np.log(average((y - centre) ** 2, weight))
         shape = np.exp(rising_root(excess, np.clip(start, low, high), low, high))
         return shape, np.exp(top + np.log(average(np.exp(shape * y), weight)) / shape)
@@ -76,7 +76,7 @@ class Weibull(Batched):
 
     def _slopes(self, x: Floats) -> Slopes:
         """Return the derivatives of P(X <= x)."""
-        power = np.clip(self._power(x), _LEAST, _MOST)
+        power = np.clip(self._power(x), _MINIMUM, _MAXIMUM)
         logs, density, curve = np.log(power), power * np.exp(-power), 1 - power
         return (
             (density * logs, density * -self.shape),

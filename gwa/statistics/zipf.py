@@ -15,14 +15,14 @@ from gwa.statistics.numeric import dot, floats, log
 from gwa.statistics.sample import Floats, Sample
 from gwa.statistics.search import minimize
 
-_MAX_EXPONENT = 50.0
+_MAXIMUM_EXPONENT = 50.0
 _TOLERANCE = 1e-6
 _SLACK = 1e-12
 
 _TABLE = 10_000
 """Up to this rank probabilities are added up one by one."""
 
-_MAX_TABLE = 1_000_000
+_MAXIMUM_TABLE = 1_000_000
 """The largest rank up to which all are tabulated: beyond it quantiles are searched."""
 
 
@@ -61,7 +61,7 @@ class Zipf(Distribution):
         cls.refuse(sample)
         last = cls._last(sample, ranks)
         mean_log = float(sample.weights @ np.log(sample.values))
-        low = 1 + 1e-6 if math.isinf(last) else -_MAX_EXPONENT
+        low = 1 + 1e-6 if math.isinf(last) else -_MAXIMUM_EXPONENT
         return cls(_best_exponent(lambda a: a * mean_log + math.log(_total(a, last)), low), last)
 
     @classmethod
@@ -69,8 +69,8 @@ class Zipf(Distribution):
         """Return the least sum of squares between observed shares and probabilities, over all ranks."""
         cls.refuse(sample)
         last = cls._last(sample, ranks)
-        if last > _MAX_TABLE:
-            raise FitError(f"least squares need at most {_MAX_TABLE:,} ranks, not {last:g}")
+        if last > _MAXIMUM_TABLE:
+            raise FitError(f"least squares need at most {_MAXIMUM_TABLE:,} ranks, not {last:g}")
         observed = np.zeros(int(last))
         observed[sample.values.astype(np.int64) - 1] = sample.weights
         k = np.arange(1, last + 1)
@@ -109,7 +109,7 @@ class Zipf(Distribution):
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles, the smallest rank with cdf(rank) >= *q*."""
-        if self.ranks > _MAX_TABLE:
+        if self.ranks > _MAXIMUM_TABLE:
             return np.clip(np.ceil(super().ppf(q) - 1e-9), 1.0, self.ranks)
         return (
             np.searchsorted(self.cdf(np.arange(1, self.ranks + 1)), floats(q)).clip(0, int(self.ranks) - 1)
@@ -208,7 +208,7 @@ def _beyond(exponent: float, last: Floats) -> Floats:
 def _best_exponent(loss: Callable[[float], float], low: float) -> float:
     """Return the exponent of least *loss*, the best of a grid refined between its neighbours."""
     rising = np.linspace(low, 0, 11)[:-1] if low < 0 else np.zeros(0)
-    grid = np.concatenate((rising, np.linspace(max(low, 0), 6, 61), [10, 20, _MAX_EXPONENT]))
+    grid = np.concatenate((rising, np.linspace(max(low, 0), 6, 61), [10, 20, _MAXIMUM_EXPONENT]))
     losses = [loss(float(a)) for a in grid]
     best = int(np.argmin(losses))
     return minimize(loss, grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)], 1e-11)

@@ -55,7 +55,7 @@ PEOPLE_FIELDS: Final = ("user_id", "group_id", "executable_id", "project_id")
 SUBSTRING: Final = 4
 """Characters of a name that is found inside words: "al" is in many of them."""
 
-LONGEST_KEPT: Final = 200
+MAXIMUM_KEPT: Final = 200
 """Characters of the longest name that is kept: a longer one is a text."""
 
 STRUCTURE_LETTER: Final = "T"
@@ -159,12 +159,12 @@ def naming(values: Collection[str], people: Collection[str]) -> list[str]:
     ['Alice', 'malicex', 'q-bob']
     """
     names = {part for name in people for part in (name.casefold(), *_parts(name)) if part}
-    return sorted(value for value in values if len(value) > LONGEST_KEPT or _pieces(value) & names)
+    return sorted(value for value in values if len(value) > MAXIMUM_KEPT or _pieces(value) & names)
 
 
 def _parts(name: str) -> list[str]:
     """Return the parts of a login with its domain."""
-    return re.split(r"[@\\/:]", name.casefold()) if len(name) <= LONGEST_KEPT else []
+    return re.split(r"[@\\/:]", name.casefold()) if len(name) <= MAXIMUM_KEPT else []
 
 
 def _pieces(value: str) -> set[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from gwa.errors import TraceError
-from gwa.store.schema import LATEST, LONGEST, Field
+from gwa.store.schema import LATEST, MAXIMUM_DURATION, Field
 from gwa.store.store import TABLES, Store, columns_of
 from gwa.store.system import System, from_header
 
@@ -24,8 +24,12 @@ REQUEST_FIELDS: Final = (
     Field("submit_time", "SubmitTime", "DOUBLE", "s", "when the request was submitted", 0, LATEST),
     Field("tokens_in", "TokensIn", "BIGINT", "", "tokens of the prompt with its context", 0, MAXIMUM_TOKENS),
     Field("tokens_out", "TokensOut", "BIGINT", "", "tokens generated", 0, MAXIMUM_TOKENS),
-    Field("latency", "Latency", "DOUBLE", "s", "from submission to the end of the response", 0, LONGEST),
-    Field("first_token", "FirstToken", "DOUBLE", "s", "from submission to the first token", 0, LONGEST),
+    Field(
+        "latency", "Latency", "DOUBLE", "s", "from submission to the end of the response", 0, MAXIMUM_DURATION
+    ),
+    Field(
+        "first_token", "FirstToken", "DOUBLE", "s", "from submission to the first token", 0, MAXIMUM_DURATION
+    ),
     Field("model", "Model", "VARCHAR", "", "language model that was asked"),
     Field("service", "Service", "VARCHAR", "", "way by which it was asked, such as an API"),
     Field("session_id", "SessionID", "VARCHAR", "", "conversation that the request belongs to"),

@@ -14,7 +14,7 @@ from typing import Final
 
 from gwa.store.peaks import peak_query
 
-LONGEST_NAME: Final = 1000
+MAXIMUM_NAME: Final = 1000
 """The bytes of the longest name, of a user say, that is kept as it is; a page shows it several times."""
 
 
@@ -58,14 +58,16 @@ LATEST: Final = 221_876_927_999.0
 EARLIEST_UNIX_TIME: Final = 5e8
 """Times from here on (1985) are Unix times: no log is sixteen years long."""
 
-LONGEST: Final = EARLIEST_UNIX_TIME
+MAXIMUM_DURATION: Final = EARLIEST_UNIX_TIME
 """Nearly sixteen years in seconds: what seems to take longer was counted from 1970."""
 
 GWF_FIELDS: Final = (
     Field("job_id", "JobID", "BIGINT", "", "number of the job in the trace", low=0),
     Field("submit_time", "SubmitTime", "DOUBLE", "s", "when the job was submitted", low=0, high=LATEST),
-    Field("wait_time", "WaitTime", "DOUBLE", "s", "from submission to start", low=0, high=LONGEST),
-    Field("run_time", "RunTime", "DOUBLE", "s", "from start to end, wall clock", low=0, high=LONGEST),
+    Field("wait_time", "WaitTime", "DOUBLE", "s", "from submission to start", low=0, high=MAXIMUM_DURATION),
+    Field(
+        "run_time", "RunTime", "DOUBLE", "s", "from start to end, wall clock", low=0, high=MAXIMUM_DURATION
+    ),
     Field("n_procs", "NProcs", "BIGINT", "", "processors allocated", low=0, high=1e9, aliases=("NProc",)),
     Field(
         "average_cpu_time",
@@ -74,7 +76,7 @@ GWF_FIELDS: Final = (
         "s",
         "CPU time used, averaged over the allocated processors",
         low=0,
-        high=LONGEST,
+        high=MAXIMUM_DURATION,
         aliases=("UsedCPUTime",),
     ),
     Field(
@@ -97,7 +99,7 @@ GWF_FIELDS: Final = (
         high=1e9,
         aliases=("ReqNProc",),
     ),
-    Field("req_time", "ReqTime", "DOUBLE", "s", "wall-clock time requested", low=0, high=LONGEST),
+    Field("req_time", "ReqTime", "DOUBLE", "s", "wall-clock time requested", low=0, high=MAXIMUM_DURATION),
     Field("req_memory", "ReqMemory", "DOUBLE", "KB", "memory requested per processor", low=0, high=1e15),
     Field("status", "Status", "INTEGER", "", "how the job ended: 1 completed, 0 failed, 5 cancelled", 0, 5),
     Field("user_id", "UserID", "VARCHAR", "", "who submitted the job"),

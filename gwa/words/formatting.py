@@ -22,10 +22,10 @@ MISSING: Final = message("not recorded")
 WORDS: Final[Mapping[Value, str]] = {True: message("yes"), False: message("no")}
 """What is written for values that are no numbers."""
 
-LARGEST: Final = 1e15
+MAXIMUM_PLAIN: Final = 1e15
 """Numbers from here on are written as powers of ten."""
 
-SMALLEST: Final = 1e-4
+MINIMUM_PLAIN: Final = 1e-4
 """So are numbers nearer to zero than this."""
 
 SIZES: Final = ("KB", "MB", "GB", "TB", "PB", "EB")
@@ -90,7 +90,7 @@ def number(value: float) -> Number:
     """
     if value == 0:
         return Number("0")
-    if not SMALLEST <= abs(value) < LARGEST:
+    if not MINIMUM_PLAIN <= abs(value) < MAXIMUM_PLAIN:
         return _power(value)
     if isinstance(value, int) or value.is_integer() or abs(value) >= 100:  # noqa: PLR2004 - three digits
         return _minus(f"{value:,.0f}")
@@ -125,7 +125,7 @@ def significant(value: float, digits: int) -> Number:
 
 def _significant(value: float, digits: int) -> str:
     """Return *value* with *digits* digits, but a power of ten where its zeros could not be counted."""
-    if not isfinite(value) or (value and not SMALLEST <= abs(value) < LARGEST):
+    if not isfinite(value) or (value and not MINIMUM_PLAIN <= abs(value) < MAXIMUM_PLAIN):
         return _power(value) if isfinite(value) else str(value)
     text = f"{Decimal(f'{value:.{digits - 1}e}'):,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -177,7 +177,7 @@ def timestamp(value: float, zone: str | None = None) -> str:
     """
     if zone is None:
         day, rest = divmod(value, DAY)
-        if abs(day) >= LARGEST:
+        if abs(day) >= MAXIMUM_PLAIN:
             return number(value)
         clock = f"{int(rest // HOUR):02}:{int(rest % HOUR // MINUTE):02}"
         return message("day {day}, {time}", day=_minus(f"{day + 1:,.0f}"), time=clock)
@@ -272,7 +272,7 @@ def _compact_number(value: float) -> Number:
             return Number(f"{_significant(value / scale, 4)}{name}")
     if value == int(value) or abs(value) >= 1000:  # noqa: PLR2004 - whole numbers from here on
         return Number(f"{value:,.0f}")
-    if abs(value) < SMALLEST:
+    if abs(value) < MINIMUM_PLAIN:
         return Number(number(value).removeprefix("1 × "))
     return Number(_significant(value, 3))
 
@@ -287,7 +287,9 @@ def _scaled(kilobytes: float) -> tuple[float, str]:
 
 def _short(value: float) -> Number:
     """Return a number with two decimals at most."""
-    return number(round(value, 2) if SMALLEST < abs(value) < LARGEST and round(value, 2) else value)
+    return number(
+        round(value, 2) if MINIMUM_PLAIN < abs(value) < MAXIMUM_PLAIN and round(value, 2) else value
+    )
 
 
 def _minus(text: str) -> Number:

@@ -8,7 +8,17 @@ from matplotlib.textpath import TextPath
 
 from gwa.archive.overview import TraceLine, lines
 from gwa.archive.public_traces import public_traces
-from gwa.archive.trace_map import HEIGHT, LARGEST, LEFT, RING, SHADES, SMALLEST, WIDTHS, _length, trace_maps
+from gwa.archive.trace_map import (
+    HEIGHT,
+    LEFT,
+    MAXIMUM_RADIUS,
+    MINIMUM_RADIUS,
+    RING,
+    SHADES,
+    WIDTHS,
+    _length,
+    trace_maps,
+)
 
 
 def line(name, **known):
@@ -41,7 +51,7 @@ def test_every_trace_of_known_processors_is_within_the_drawing(worlds):
         for dot in drawing.dots:
             assert LEFT <= dot.x <= drawing.width + 8 * 2 * RING
             assert 0 <= dot.y <= HEIGHT
-            assert min(SMALLEST, RING) <= dot.radius <= LARGEST
+            assert min(MINIMUM_RADIUS, RING) <= dot.radius <= MAXIMUM_RADIUS
             assert 0 <= dot.shade <= SHADES
 
 
@@ -65,7 +75,7 @@ def test_later_traces_are_to_the_right_those_of_more_processors_above_and_unknow
     dots = {dot.id: dot for dot in drawing.dots}
     assert dots["small"].x < dots["ring"].x < dots["large"].x < dots["undated"].x
     assert dots["small"].y > dots["large"].y > dots["ring"].y
-    assert dots["large"].radius == LARGEST
+    assert dots["large"].radius == MAXIMUM_RADIUS
     assert [dots[name].hollow for name in ("small", "large", "ring")] == [False, False, True]
     assert (dots["small"].shade, dots["large"].shade) == (1, 0)
     assert dots["small"].words == "SMALL: 1996–1997, 100 processors, 5 jobs, 1,000 core-hours, 10 % busy"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gwa.formats.open import open_trace
-from gwa.ingest.jobstats import BROKEN, LONGEST_SUMMARY, summary_text
+from gwa.ingest.jobstats import BROKEN, MAXIMUM_SUMMARY, summary_text
 from tests.converters.slurm_encodings import Job, Step, as_dump, as_json, as_text
 
 SHARED = Path(__file__).parents[2].parent / "shared"
@@ -131,7 +131,7 @@ def test_the_use_of_a_part_of_the_gpus_is_not_that_of_all(tmp_path, of_gpus, uti
 
 
 def test_a_bomb_costs_a_count_and_no_memory(tmp_path):
-    bomb = f"JS1:{b64encode(compress(bytes(4 * LONGEST_SUMMARY))).decode()}"
+    bomb = f"JS1:{b64encode(compress(bytes(4 * MAXIMUM_SUMMARY))).decode()}"
     assert summary_text(bomb) == BROKEN
     assert read(tmp_path, line(bomb[:200_000]))[1] == {"broken summary": 1}
 

@@ -8,7 +8,7 @@ from gwa.formats.convert import convert
 from gwa.formats.open import open_trace
 from gwa.ingest.cleaning import KEPT_OF_NAME, LONG_NAME
 from gwa.store.options import ReadOptions
-from gwa.store.schema import FIELDS, LONGEST_NAME
+from gwa.store.schema import FIELDS, MAXIMUM_NAME
 from gwa.trace import Trace
 
 LONG = "a" * 65_536
@@ -18,7 +18,7 @@ LONG = "a" * 65_536
 def log(tmp_path):
     """Return a log with two users and a queue of long names, and one of the longest that stays."""
     path = tmp_path / "log.csv"
-    rows = [f"{LONG}1,short", f"{LONG}2,{LONG}", f"{LONG}1,{'q' * LONGEST_NAME}", f"{'ä' * 600},short"]
+    rows = [f"{LONG}1,short", f"{LONG}2,{LONG}", f"{LONG}1,{'q' * MAXIMUM_NAME}", f"{'ä' * 600},short"]
     lines = [f"{row},2024-05-31 12:0{number}:00,60,1" for number, row in enumerate(rows)]
     path.write_text("\n".join(["user,queue,submitted,seconds,cores", *lines]) + "\n")
     return path
@@ -44,7 +44,7 @@ def test_long_names_are_cut_and_counted_and_stay_apart(log):
     assert users[0].startswith("aaa")
     assert users[3].startswith("ää")
     assert queues[0] == queues[3] == "short"
-    assert queues[2] == "q" * LONGEST_NAME
+    assert queues[2] == "q" * MAXIMUM_NAME
     assert repairs == [(LONG_NAME.format("queue_id"), 1), (LONG_NAME.format("user_id"), 4)]
 
 

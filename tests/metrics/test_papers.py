@@ -16,7 +16,7 @@ from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fitted, share
 from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.metrics.papers.published import PrintedNumber
 from gwa.statistics.distribution import FitError
-from gwa.statistics.fit import MIN_OBSERVATIONS, SIGNIFICANCE
+from gwa.statistics.fit import MINIMUM_OBSERVATIONS, SIGNIFICANCE
 from gwa.statistics.mixture import GaussianMixture
 from gwa.statistics.sample import Sample
 
@@ -186,7 +186,9 @@ def test_fit_of_each_characteristic_measures_three_distances(name, sample):
     assert all(0 <= row["ks"] <= 1 for row in rows)
     values = re.match(r"([\d,]+) values", found.stderr)
     is_little = (
-        values and int(values[1].replace(",", "")) < MIN_OBSERVATIONS and rows[0]["p_naive"] >= SIGNIFICANCE
+        values
+        and int(values[1].replace(",", "")) < MINIMUM_OBSERVATIONS
+        and rows[0]["p_naive"] >= SIGNIFICANCE
     )
     assert ("cannot tell distributions apart" if is_little else "describes") in found.stderr
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 import gwa
-from gwa.analysis.watched import LARGEST, REST, watched
+from gwa.analysis.watched import MAXIMUM_NAMED, REST, watched
 from gwa.formats.append import append
 from gwa.report.document import Fact
 from gwa.report.prometheus import Counter, Histogram, exposition
@@ -171,9 +171,9 @@ def test_labels_are_bounded_and_what_is_left_is_other(make_store):
     series = of_histogram(watched_of(store)["gwa_job_wait_seconds"])
     queues = {dict(labels).get("queue") for labels in series}
     projects = {dict(labels).get("project") for labels in series}
-    assert len(queues) == LARGEST + 1
+    assert len(queues) == MAXIMUM_NAMED + 1
     assert REST in queues
-    assert len(projects) == LARGEST + 2
+    assert len(projects) == MAXIMUM_NAMED + 2
     assert {REST, None} <= projects
     assert sum(one["count"] for one in series.values()) == 3000
     unknown = sum(one["count"] for labels, one in series.items() if "project" not in dict(labels))

@@ -154,7 +154,7 @@ def test_phases_that_coincide_take_no_more_rounds_than_allowed(monkeypatch):
 
         return counted
 
-    monkeypatch.setattr(em, "MAX_WORK", 200_000)
+    monkeypatch.setattr(em, "MAXIMUM_WORK", 200_000)
     monkeypatch.setattr(em, "phase_step", counting)
     HyperGamma.fit(Sample.of(np.random.default_rng(1).exponential(1, 20_000)))
 

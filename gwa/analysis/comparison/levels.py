@@ -31,7 +31,7 @@ from gwa.words.message import Message, Number, Verbatim, message
 CHANCE: Final = 0.05
 """The rate at which chance makes any false difference in a table."""
 
-FINEST_CHANCE: Final = 1 / 5000
+MINIMUM_CHANCE: Final = 1 / 5000
 """The resolution of `p_value`: rarer is not told from never."""
 
 MINIMUM_WEEKS: Final = 26
@@ -77,7 +77,7 @@ class Tested:
         """Return how far the true difference may be from *step*, at this rate of errors; None if unknown."""
         if self.chance is None:
             return None
-        return half_width(*self.series, max(chance, FINEST_CHANCE), self.cycle, self.places)
+        return half_width(*self.series, max(chance, MINIMUM_CHANCE), self.cycle, self.places)
 
 
 OUTCOMES: Final = {"failed": 0, "cancelled": 5}
@@ -213,7 +213,7 @@ def _test(pair: Sequence[ComparedRatio], intervals: Sequence[Intervals]) -> Test
     cycle, places = 7 if intervals[0].width == DAY else 1, (begins[0], begins[1])
     chance = None
     if min(len(first), len(second)) >= MINIMUM_LENGTH:
-        chance = max(p_value(first, second, cycle=cycle, places=places), FINEST_CHANCE)
+        chance = max(p_value(first, second, cycle=cycle, places=places), MINIMUM_CHANCE)
     return Tested(step, chance, (first, second), cycle, places)
 
 

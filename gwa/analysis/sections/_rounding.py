@@ -32,7 +32,7 @@ TOLERANCE: Final = 1e-9
 
 QUANTILES: Final = (0.5, 0.95)
 
-FINEST_RATIO: Final = 0.00001
+MINIMUM_RATIO: Final = 0.00001
 """The resolution of the ratios that are counted, below 0.01."""
 
 MAXIMUM_RATIO: Final = 1e6
@@ -61,8 +61,8 @@ def counted_ratios(store: Store, quotient: str, jobs: str) -> Ratios:
 
     def counted() -> Ratios:
         value = f"least({quotient}, {MAXIMUM_RATIO!r})"
-        rounded = rounded_sample(store, value, jobs, FINEST_RATIO)
-        return Ratios(rounded, exact_summary(store, value, jobs, rounded, FINEST_RATIO))
+        rounded = rounded_sample(store, value, jobs, MINIMUM_RATIO)
+        return Ratios(rounded, exact_summary(store, value, jobs, rounded, MINIMUM_RATIO))
 
     return store.once(("ratios", quotient, jobs), counted)
 

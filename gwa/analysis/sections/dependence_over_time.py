@@ -53,7 +53,7 @@ SPECTRA: Final = {
 }
 """The spectra that are compared with noise, by the ids of their facts."""
 
-SHORTEST_SCALE: Final = 2 * HOUR
+MINIMUM_SCALE: Final = 2 * HOUR
 """The shortest period in the spectrum of hourly counts."""
 
 SPAN_OVER_SCALE: Final = 4
@@ -185,7 +185,7 @@ def verdict_facts(found: Dependence, hours: int) -> tuple[Fact, ...]:
             "H of the power law",
             text="" if is_law else "undefined",
         ),
-        Fact("dependence.scale.min", SHORTEST_SCALE, "Shortest scale compared", "seconds"),
+        Fact("dependence.scale.min", MINIMUM_SCALE, "Shortest scale compared", "seconds"),
         Fact(
             "dependence.scale.max",
             number(hours * HOUR / SPAN_OVER_SCALE),

@@ -21,7 +21,7 @@ from gwa.words.formatting import number as show
 from gwa.words.message import message, within_sentence
 from gwa.words.unit import Value
 
-FINEST: Final = 0.01
+RESOLUTION: Final = 0.01
 """The resolution of the slowdowns that are drawn, below 10."""
 
 BOUND: Final = 10.0
@@ -117,7 +117,7 @@ class _Measured:
         value, jobs = VALUES[name]
         measured = MEASURED.format(value=value, placed=kind.placed(jobs))
         if is_rounded:
-            measured = ROUNDED.format(rounded=three_digits("value", FINEST), measured=measured)
+            measured = ROUNDED.format(rounded=three_digits("value", RESOLUTION), measured=measured)
         counts = class_counts(store, measured)
         return cls(counts, spreads_of_counts(store, counts), means(store, counts))
 

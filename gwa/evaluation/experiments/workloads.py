@@ -22,7 +22,7 @@ from gwa.models.parameters import positive
 from gwa.models.streams import Block, Extent, concatenate, merge, truncate
 from gwa.simulation.tasks import Tasks
 from gwa.statistics.sample import Floats, Ints
-from gwa.store.schema import LONGEST
+from gwa.store.schema import MAXIMUM_DURATION
 from gwa.util.units import DAY
 
 TOLERANCE: Final = 0.02
@@ -173,7 +173,7 @@ def _number_stream(model: Model, stream: int, rng: np.random.Generator) -> Itera
         bag = np.broadcast_to(block.get("job_structure_params", UNKNOWN), count)
         yield {
             "submit_time": block["submit_time"],
-            "run_time": np.minimum(block["run_time"], LONGEST).astype(np.float64),
+            "run_time": np.minimum(block["run_time"], MAXIMUM_DURATION).astype(np.float64),
             "n_procs": np.broadcast_to(block.get("n_procs", 1), count).astype(np.int64),
             "req_time": np.broadcast_to(block.get("req_time", np.nan), count).astype(np.float64),
             "bag": np.where(bag >= 0, 2 * bag, 2 * task + 1) + stream * STREAM_OFFSET,

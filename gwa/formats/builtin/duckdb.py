@@ -21,7 +21,7 @@ from gwa.store.account import Account
 from gwa.store.metadata import provenance
 from gwa.store.options import ReadOptions
 from gwa.store.requests import RequestStore
-from gwa.store.schema import FIELDS, LONGEST_NAME, Field
+from gwa.store.schema import FIELDS, MAXIMUM_NAME, Field
 from gwa.store.store import MAGIC, TABLES, Store
 from gwa.store.system import overridden
 from gwa.util.atomic import whole
@@ -149,9 +149,9 @@ def _refuse_impossible(store: Store, path: Path) -> None:
     stats = ", ".join(f"stats({name})" for name in texts)
     for statistics in store.rows(f"select {stats} from recorded limit 1") if texts else []:
         faults += [
-            f"a job's {name} has {known['max_string_length']:,} bytes, expected at most {LONGEST_NAME:,}"
+            f"a job's {name} has {known['max_string_length']:,} bytes, expected at most {MAXIMUM_NAME:,}"
             for name, known in zip(texts, statistics, strict=True)
-            if known["max_string_length"] > LONGEST_NAME
+            if known["max_string_length"] > MAXIMUM_NAME
         ]
     faults += [] if faults else _faults_of_values(store, jobs)
     if faults:

@@ -18,7 +18,7 @@ from gwa.store.system import is_zone
 
 ONE_DAY: Final = timedelta(days=1)
 
-SHORTEST: Final = timedelta(minutes=5)
+MINIMUM_SPAN: Final = timedelta(minutes=5)
 """A shorter span is not divided."""
 
 STAMP: Final = "%Y-%m-%dT%H:%M:%S"
@@ -50,7 +50,7 @@ class Span:
 
     def halves(self) -> "tuple[Span, Span] | None":
         """Return its halves, in whole seconds; None where it is too short to be divided."""
-        if self.length < 2 * SHORTEST:
+        if self.length < 2 * MINIMUM_SPAN:
             return None
         middle = self.begin + timedelta(seconds=int(self.length.total_seconds()) // 2)
         return Span(self.begin, middle), Span(middle, self.end)

@@ -27,7 +27,7 @@ GPU_MEMORY: Final = 40 << 30
 BATCH_MEMORY: Final = 9_216
 """KB that the script takes which starts the processes of a job on several nodes."""
 
-SHORTEST: Final = 60
+MINIMUM_ELAPSED: Final = 60
 """Seconds below which jobstats has too few samples."""
 
 WATTS: Final = 7
@@ -170,7 +170,7 @@ def _energy(job: Job) -> int:
 
 def _summary(job: Job) -> str:
     """Return what jobstats notes of an ended job: of each node memory, CPU time, and the use of each GPU."""
-    if job.elapsed < SHORTEST:
+    if job.elapsed < MINIMUM_ELAPSED:
         return "JS1:Short"
     if not job.is_measured:
         return "JS1:None"

@@ -30,7 +30,7 @@ from gwa.formats.tables.vocabulary import roles, state_numbers, words
 DECIDED: Final = {*TIMES, "run", "wait", "core_hours", "node_hours"}
 """Roles whose units are found before those of others, or asked for."""
 
-LONGEST_RUN: Final = 30 * 86400.0
+MAXIMUM_RUN: Final = 30 * 86400.0
 """Half of the jobs run no longer: larger numbers are not seconds."""
 
 
@@ -81,7 +81,7 @@ def decide_run(draft: Draft) -> None:
         why = f"{column.shown()} is not the time from start to end"
         draft.notes.append(f"{column.name} was not read: {why}; {how}, say, reads it")
     else:
-        likely = "ms" if median(column) > LONGEST_RUN else "s"
+        likely = "ms" if median(column) > MAXIMUM_RUN else "s"
         draft.ask("run", f"in which unit is {column.shown()}: ms, s, min or h?", likely)
 
 

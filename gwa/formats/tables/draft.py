@@ -9,7 +9,7 @@ from gwa.formats.tables.mapping import Mapped, MappingStatement, RoleSource
 from gwa.formats.tables.sample import SampledColumn, TableSample
 from gwa.formats.tables.values import Numbers, Values
 from gwa.formats.tables.vocabulary import roles
-from gwa.store.schema import LONGEST
+from gwa.store.schema import MAXIMUM_DURATION
 
 TIMES: Final = ("submit", "eligible", "start", "end")
 
@@ -95,4 +95,4 @@ class Draft:
     def between(self, first: str, last: str) -> Numbers:
         """Return the seconds from one time of each job to another; missing where one of them is of 1970."""
         seconds = self.of(last) - self.of(first)
-        return np.where(seconds > LONGEST, np.nan, seconds)
+        return np.where(seconds > MAXIMUM_DURATION, np.nan, seconds)

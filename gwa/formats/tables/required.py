@@ -20,7 +20,7 @@ SIZES: Final = ("procs", "req_procs", "nodes", "req_nodes", "gpus", "req_gpus", 
 
 MAXIMUM_SHOWN: Final = 8
 
-LARGEST_COUNT: Final = 1e7
+MAXIMUM_COUNT: Final = 1e7
 
 
 class NoJobsError(ValueError):
@@ -136,4 +136,4 @@ def _may_be_count(column: SampledColumn) -> bool:
         return False
     numbers = [float(text) for text in column.values]
     repeated = len(set(numbers)) < len(numbers) or len(numbers) == 1
-    return repeated and 1 <= max(numbers) <= LARGEST_COUNT and min(numbers) >= 0
+    return repeated and 1 <= max(numbers) <= MAXIMUM_COUNT and min(numbers) >= 0

@@ -31,7 +31,7 @@ MAXIMUM_RECORD_SIZE: Final = 1 << 25
 MAXIMUM_GAP_SIZE: Final = 1 << 20
 """Characters between records that are looked at; more are refused as one."""
 
-LONGEST_TOKEN: Final = 16
+MAXIMUM_TOKEN: Final = 16
 """A fault that is nearer to the end of a text may be a number, word or escape that goes on."""
 
 BROKEN_OFF: Final = "the document breaks off"
@@ -275,7 +275,7 @@ class Cutter:
         try:
             return _scan(self.text, at)[1]
         except json.JSONDecodeError as error:
-            is_open = error.msg.startswith("Unterminated") or error.pos > len(self.text) - LONGEST_TOKEN
+            is_open = error.msg.startswith("Unterminated") or error.pos > len(self.text) - MAXIMUM_TOKEN
             if is_open and not self.is_over:
                 return None
         except (ValueError, RecursionError):  # a number that is too long, brackets that are too deep

@@ -23,7 +23,7 @@ HOURS, DAYS = 24, 7
 TIME_CONSTANTS: Final = tuple(900.0 * 4.0**k for k in range(7))
 """Time constants of the components of the noise, from a quarter of an hour to six weeks."""
 
-FIRST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 16
+FIRST_BLOCK, MAXIMUM_BLOCK = 1 << 12, 1 << 16
 """Slots drawn at a time, at first and at most: more where few jobs arrive, to bound memory elsewhere."""
 
 ENOUGH_ARRIVALS: Final = 1 << 14
@@ -136,10 +136,10 @@ class Modulated(Arrivals):
             if period:
                 rates *= mean * period / max(float(rates.sum()), 1e-300)
             begin += slots.size
-            for start in range(0, slots.size, LARGEST_BLOCK):
-                yield rates[start : start + LARGEST_BLOCK]
+            for start in range(0, slots.size, MAXIMUM_BLOCK):
+                yield rates[start : start + MAXIMUM_BLOCK]
             if rates.sum() < ENOUGH_ARRIVALS:
-                size = min(2 * size, LARGEST_BLOCK)
+                size = min(2 * size, MAXIMUM_BLOCK)
 
 
 class _Noise:

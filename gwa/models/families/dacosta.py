@@ -20,7 +20,7 @@ from gwa.statistics.distributions import Lognormal
 from gwa.statistics.kmeans import kmeans, silhouettes
 from gwa.statistics.sample import Floats, Sample
 from gwa.statistics.search import root
-from gwa.store.schema import LONGEST
+from gwa.store.schema import MAXIMUM_DURATION
 from gwa.store.store import Store
 
 ClassIndices: TypeAlias = NDArray[np.intp]
@@ -82,7 +82,9 @@ class DaCosta(Model):
 
     arrivals: Arrivals
     classes: tuple[TaskClass, ...]
-    longest: Annotated[float, Quantity("longer run times are cut to this", "s", 1.0, LONGEST)] = LONGEST
+    longest: Annotated[float, Quantity("longer run times are cut to this", "s", 1.0, MAXIMUM_DURATION)] = (
+        MAXIMUM_DURATION
+    )
 
     name = "dacosta"
     title = "Da Costa, Grange and de Courchelle 2018"

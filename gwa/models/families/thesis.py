@@ -31,7 +31,7 @@ from gwa.models.work import CALIBRATION_JOBS, Submitted, known_gap, stretch
 from gwa.statistics.dependence import pearson
 from gwa.statistics.sample import Floats, Sample
 from gwa.statistics.zipf import Zipf
-from gwa.store.schema import LONGEST
+from gwa.store.schema import MAXIMUM_DURATION
 from gwa.store.store import Store
 
 MINIMUM_LOG_SIZE: Final = math.log(1.5)
@@ -57,7 +57,9 @@ class TasksModel(Model):
 
     arrivals: Arrivals
     run_time: Scaled
-    longest: Annotated[float, Quantity("longer run times are cut to this", "s", 1.0, LONGEST)] = LONGEST
+    longest: Annotated[float, Quantity("longer run times are cut to this", "s", 1.0, MAXIMUM_DURATION)] = (
+        MAXIMUM_DURATION
+    )
     sequential: Annotated[float, share("of tasks on one processor")] = 1.0
     powers_of_two: Annotated[float, share("of parallel tasks whose draw is rounded to a power of two")] = 0.0
     size: Scaled | None = None
@@ -78,7 +80,7 @@ class TasksModel(Model):
     def keep_load(self, log: Submitted) -> Self:
         """Return the model with the mean work of jobs of a *log*, and as many of them a day."""
         paced = self.scale_gaps(log.mean_gap * self.mean_tasks() / known_gap(self.arrivals.mean_gap()))
-        tasks = replace(paced, longest=LONGEST).first_tasks(CALIBRATION_JOBS)
+        tasks = replace(paced, longest=MAXIMUM_DURATION).first_tasks(CALIBRATION_JOBS)
         cut = replace(paced, stretch=1.0)
         factor = stretch(tasks["n_procs"], tasks["run_time"], log.mean_work, cut.round_run_time)
         return replace(paced, stretch=factor)
@@ -129,7 +131,7 @@ class TasksModel(Model):
         }
         if self.requested:
             tasks["req_time"] = np.minimum(
-                np.maximum(np.rint(self.requested.rvs(rng, run_time.size)), 1.0), LONGEST
+                np.maximum(np.rint(self.requested.rvs(rng, run_time.size)), 1.0), MAXIMUM_DURATION
             )
         return tasks
 
@@ -238,7 +240,9 @@ class BagsModel(TasksModel):
                 what, starts.size, self.run_time, self.variance, self.correlation
             )
             draw = draw_lognormal if self.variability == "lognormal" else draw_truncated_normal
-            run_time = draw(what, np.minimum(centre, LONGEST), np.minimum(variance, LONGEST**2), size)
+            run_time = draw(
+                what, np.minimum(centre, MAXIMUM_DURATION), np.minimum(variance, MAXIMUM_DURATION**2), size
+            )
             first_tasks = self.draw_tasks(what, centre)
             yield (
                 float(starts[-1]),

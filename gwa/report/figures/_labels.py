@@ -19,7 +19,7 @@ CHARACTER = 6.4
 NAME_GAP = 12.0
 """How far names keep from each other in a row, or two would read as one: "2 to 4", "1"."""
 
-MAX_NAME = 28
+MAXIMUM_NAME = 28
 """Longer names are cut."""
 
 DISTANCE = 6.0
@@ -119,7 +119,7 @@ def _corner(axes: "Axes", lines: Sequence[LabelledLine], points: Array) -> list[
 
 def _short(name: str) -> str:
     """Return *name*, cut where it is too long."""
-    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
+    return name if len(name) <= MAXIMUM_NAME else f"{name[: MAXIMUM_NAME - 1]}…"
 
 
 def _path(axes: "Axes", line: LabelledLine) -> Array:
@@ -165,7 +165,7 @@ def _free(axes: "Axes", width: float, path: Array, points: Array, taken: Sequenc
 def above(axes: "Axes", lines: Sequence[LabelledLine]) -> None:
     """Write the names in a row over the right end of the drawing, each in its line's colour."""
     room = axes.bbox.width / CHARACTER - 4 * len(lines) - 12
-    length = MAX_NAME if sum(len(line.name) for line in lines) <= room else max(3, int(room / len(lines)))
+    length = MAXIMUM_NAME if sum(len(line.name) for line in lines) <= room else max(3, int(room / len(lines)))
     right = 0.0
     for line in reversed(lines):
         name = line.name if len(line.name) <= length else f"{line.name[: length - 1]}…"

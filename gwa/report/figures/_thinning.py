@@ -12,13 +12,13 @@ from gwa.words.unit import Value
 Array = NDArray[np.float64]
 """What the makers compute with."""
 
-MAX_POINTS = 440
+MAXIMUM_POINTS = 440
 """How many points a curve keeps: more than a figure of this width can show."""
 
-MAX_COLUMNS = 450
+MAXIMUM_COLUMNS = 450
 """How many columns a time series keeps, each with its least and its greatest value."""
 
-MAX_WHOLE = 1e15
+MAXIMUM_WHOLE = 1e15
 """Whole numbers from here on are written with an exponent."""
 
 KEPT_JUMPS = 10
@@ -39,12 +39,12 @@ def rounded(values: Array, digits: int = 6) -> list[Value]:
     """
     short = (float(f"{value:.{digits}g}") if isfinite(value) else None for value in values.tolist())
     return [
-        int(value) if value is not None and value.is_integer() and abs(value) < MAX_WHOLE else value
+        int(value) if value is not None and value.is_integer() and abs(value) < MAXIMUM_WHOLE else value
         for value in short
     ]
 
 
-def monotone(x: Array, y: Array, points: int = MAX_POINTS) -> NDArray[np.intp]:
+def monotone(x: Array, y: Array, points: int = MAXIMUM_POINTS) -> NDArray[np.intp]:
     """
     Return which points of a rising curve to keep, so that it looks the same.
 
@@ -68,7 +68,7 @@ def largest(values: Array, count: int) -> NDArray[np.intp]:
     return np.concatenate([above, np.flatnonzero(values == threshold)[: count - len(above)]])
 
 
-def columns(x: Array, count: int = MAX_COLUMNS) -> NDArray[np.intp]:
+def columns(x: Array, count: int = MAXIMUM_COLUMNS) -> NDArray[np.intp]:
     """Return where each of *count* equally wide columns of rising *x* begins; empty ones are left out."""
     edges = np.linspace(x[0], x[-1], count, endpoint=False)
     return np.unique(np.searchsorted(x, edges))
@@ -80,7 +80,7 @@ def envelope(x: Array, y: Array, *, log: bool = False) -> tuple[Array, Array]:
 
     With *log* columns are equally wide on a logarithmic axis, where all x are positive.
     """
-    if len(x) <= 2 * MAX_COLUMNS:
+    if len(x) <= 2 * MAXIMUM_COLUMNS:
         return x, y
     keep: list[int] = []
     starts = columns(np.log(x) if log else x)
@@ -97,7 +97,7 @@ def envelope(x: Array, y: Array, *, log: bool = False) -> tuple[Array, Array]:
 
 def band(x: Array, mean: Array, low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
     """Return a band by columns: mean of the means, least low and greatest high."""
-    if len(x) <= 2 * MAX_COLUMNS:
+    if len(x) <= 2 * MAXIMUM_COLUMNS:
         return x, mean, low, high
     starts = columns(x)
     known = np.isfinite(mean)

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-MAX_LABEL = 22
+MAXIMUM_LABEL = 22
 """Longer names are cut: the table beside a figure has them whole."""
 
-MAX_UPRIGHT = 26
+MAXIMUM_UPRIGHT = 26
 """The maximum number of short names side by side."""
 
 TIME = re.compile(r"\d{4}(-\d{2}(-\d{2})?|-?W\d{2}|-?Q[1-4])?|\d{2}:\d{2}")
@@ -46,7 +46,7 @@ def bars(  # noqa: PLR0913 - what a figure says
     """
     names = [str(label) for label in labels]
     if horizontal is None:
-        horizontal = len(names) > MAX_UPRIGHT or sum(map(len, names)) > 2 * MAX_UPRIGHT
+        horizontal = len(names) > MAXIMUM_UPRIGHT or sum(map(len, names)) > 2 * MAXIMUM_UPRIGHT
     data: dict[str, Value] = {
         "labels": names, "values": _thinning.rounded(_thinning.array(values)),
         "xlabel": xlabel, "ylabel": ylabel, "unit": unit, "horizontal": horizontal,
@@ -56,7 +56,9 @@ def bars(  # noqa: PLR0913 - what a figure says
 
 def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     """Draw the bars, lying or upright; long names are cut."""
-    labels = [name if len(name) <= MAX_LABEL else f"{name[: MAX_LABEL - 1]}…" for name in data["labels"]]
+    labels = [
+        name if len(name) <= MAXIMUM_LABEL else f"{name[: MAXIMUM_LABEL - 1]}…" for name in data["labels"]
+    ]
     data = {**data, "labels": labels}
     values = [value or 0.0 for value in data["values"]]
     if data["horizontal"] and not _are_times(labels):

@@ -21,10 +21,10 @@ CELLS_PER_DECADE = 4
 CELLS_PER_DOUBLING = 1
 """Cells for each power of two of y."""
 
-MAX_DECADES = 40
+MAXIMUM_DECADES = 40
 """The maximum powers of ten above 1 that values are taken to have."""
 
-ROW_HEIGHT, MAX_HEIGHT = 36, 182
+ROW_HEIGHT, MAXIMUM_HEIGHT = 36, 182
 """How high a row of cells is, and all of them at most."""
 
 MARGINS = {"left": 48, "bottom": 44, "top": 44}
@@ -53,7 +53,7 @@ def density(  # noqa: PLR0913 - what a figure says
     """
     across, up, amounts = (_thinning.array(np.asarray(part)) for part in (x, y, weights))
     keep = np.isfinite(across) & np.isfinite(up) & np.isfinite(amounts) & (amounts > 0)
-    top = 10.0**MAX_DECADES
+    top = 10.0**MAXIMUM_DECADES
     column = np.floor(CELLS_PER_DECADE * np.log10(np.clip(across[keep], 1, top)) + 1e-12).astype(np.int64)
     row = np.floor(CELLS_PER_DOUBLING * np.log2(np.clip(up[keep], 1, top)) + 1e-12).astype(np.int64)
     places, inverse = np.unique(np.column_stack([column, row]), axis=0, return_inverse=True)
@@ -77,7 +77,7 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
 
     cells = data["cells"]
     columns, rows = [cell[0] for cell in cells] or [0], [cell[1] for cell in cells] or [0]
-    inside = min(MAX_HEIGHT, ROW_HEIGHT * (max(rows) - min(rows) + 1))
+    inside = min(MAXIMUM_HEIGHT, ROW_HEIGHT * (max(rows) - min(rows) + 1))
     axes = _style.axes(canvas, height=MARGINS["top"] + inside + MARGINS["bottom"], right=14, **MARGINS)
     maximum = max([1.0, *(cell[2] for cell in cells)])
     for column, row, total in cells:

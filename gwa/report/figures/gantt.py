@@ -18,7 +18,7 @@ Bar = tuple[float, float, int, int, str]
 Job = tuple[float, float, int, str | None]
 """From when to when, on how many processors, and whose it is."""
 
-MAX_NAMED = 4
+MAXIMUM_NAMED = 4
 """The number of owners, those with the largest areas, that have a colour and a name; others share one."""
 
 OTHERS = "others"
@@ -48,7 +48,7 @@ def gantt(  # noqa: PLR0913 - what a figure says
     for begin, end, low, high, owner in bars:
         areas[owner] = areas.get(owner, 0.0) + max(min(end, last) - max(begin, first), 0.0) * (high - low)
     largest = sorted(areas, key=lambda owner: (-areas[owner], owner))
-    named = largest if len(largest) <= MAX_NAMED + 1 else largest[:MAX_NAMED]
+    named = largest if len(largest) <= MAXIMUM_NAMED + 1 else largest[:MAXIMUM_NAMED]
     drawn: dict[str, list[Value]] = {}
     for begin, end, low, high, owner in bars:
         if end > first and begin < last:

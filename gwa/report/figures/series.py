@@ -46,7 +46,7 @@ TOP = 1.5
 FEW = 60
 """Of so few values all are drawn."""
 
-MAX_REFERENCE = 4.0
+MAXIMUM_REFERENCE = 4.0
 """How many times as high as all that is drawn a level may be: a higher one is only written."""
 
 
@@ -180,7 +180,7 @@ def _values(data: Mapping[str, Any]) -> list[float]:
 def _shows_reference(data: Mapping[str, Any]) -> bool:
     """Tell whether there is a level that is drawn, not one so far up that it is only written."""
     highest = max(_values(data), default=0.0)
-    return bool(data["reference"]) and not 0 < highest * MAX_REFERENCE < data["reference"][0]
+    return bool(data["reference"]) and not 0 < highest * MAXIMUM_REFERENCE < data["reference"][0]
 
 
 def _grey_outside(axes: "Axes", first: float, last: float) -> None:

@@ -16,7 +16,7 @@ from gwa.models.knots import Knots
 from gwa.models.parameters import Parameters, Quantity, share
 from gwa.models.streams import Block
 from gwa.statistics.sample import Floats, Ints, Sample
-from gwa.store.schema import LONGEST
+from gwa.store.schema import MAXIMUM_DURATION
 
 SESSION_SIZES: Final = (1, 2, 5, 20, 100)
 """The minimum number of jobs of each class of sessions."""
@@ -252,7 +252,7 @@ def _fit_times(trace: Sessions, inside: NDArray[np.intp], procs: Sample) -> Iter
 
 def _fit_size_class(trace: Sessions, jobs: NDArray[np.intp], up_to: int) -> SizeContents:
     """Fit run times and requested times to some *jobs*, which have *up_to* processors."""
-    run = Knots.fit(Sample.of(np.minimum(np.rint(trace.run[jobs]), LONGEST)))
+    run = Knots.fit(Sample.of(np.minimum(np.rint(trace.run[jobs]), MAXIMUM_DURATION)))
     asking = jobs[~np.isnan(trace.requested[jobs])]
     if not asking.size:
         return SizeContents(up_to, run)
