@@ -117,7 +117,8 @@ def _print_bounds(jobs: "WaitingJobs", bounds: "Bounds", *, as_json: bool) -> No
 
 def _print_methods(jobs: "WaitingJobs", *, as_json: bool) -> None:
     """Print how well each method bounds the waits, and the run times, of the log."""
-    from gwa.evaluation.prediction import BoundScore, predictors, run_time_bounds
+    from gwa.evaluation.bound_scores import BoundScore, run_time_bounds
+    from gwa.evaluation.prediction import predictors
 
     walks: dict[bytes, Bounds] = {}
     found = [("wait", one.id, BoundScore.of(jobs, one.bounds(jobs, walks))) for one in predictors().values()]

@@ -1,5 +1,5 @@
 """
-Upper bounds on the waits of jobs, known when they are submitted, and how well such bounds held.
+Upper bounds on the waits of jobs, known when they are submitted.
 
 A *predictor* sorts jobs into classes by what is known at submission, from the finest classes to the
 coarsest. Each class keeps the waits of its jobs that have started, and bounds the next wait by an order
@@ -13,18 +13,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from inspect import cleandoc
-from itertools import pairwise
 from typing import Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from gwa.metrics.waits import eligible, queued
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 from gwa.util import plugins
-from gwa.util.units import DAY, HOUR, MINUTE
 
 QUANTILE: Final = 0.95
 """The share of the jobs whose waits are to stay within their bounds."""
@@ -337,137 +334,3 @@ def _walk(
         if rank := table[end - begin]:
             bounds[number], begins[number] = history[rank - 1], begin
     return bounds, begins
-
-
-# --- How well bounds held ---
-
-WINDOW: Final = 28.0 * DAY
-
-LARGEST_SHARE: Final = 0.1
-"""The share of the jobs that are the largest."""
-
-
-@dataclass(frozen=True)
-class BoundScore:
-    """
-    How well bounds on waits held, of the *jobs* that had one (*answered* is their share).
-
-    *coverage* is the share whose wait stayed within its bound, *largest* that of the tenth with most
-    processors, and *windows* the share of four-week windows in which less than 90 % did. *loss* is the mean
-    pinball loss at 95 % over the mean wait (Koenker and Bassett 1978): smaller is tighter. *median* is the
-    median bound in seconds.
-    """
-
-    jobs: int
-    answered: float
-    coverage: float
-    largest: float
-    windows: float
-    loss: float
-    median: float
-
-    @classmethod
-    def of(cls, jobs: WaitingJobs, bounds: Bounds) -> Self | None:
-        """Return the score of *bounds*; None if no job has one."""
-        return cls.of_values(jobs.submit, jobs.wait, jobs.procs, bounds.bound)
-
-    @classmethod
-    def of_values(cls, moments: Floats, values: Floats, procs: Ints, bound: Floats) -> Self | None:
-        """Return the score of the *bound* of each of the *values*."""
-        known = ~np.isnan(bound)
-        if not known.any():
-            return None
-        value, limit, size, moment = values[known], bound[known], procs[known], moments[known]
-        within = value <= limit
-        large = size >= np.quantile(size, 1 - LARGEST_SHARE, method="higher")
-        loss = np.where(within, (1 - QUANTILE) * (limit - value), QUANTILE * (value - limit))
-        return cls(
-            int(known.sum()),
-            float(known.mean()),
-            float(within.mean()),
-            float(within[large].mean()),
-            _bad_windows(moment, within),
-            float(loss.mean() / value.mean()) if value.any() else 0.0,
-            float(np.median(limit)),
-        )
-
-
-BAD: Final = 0.9
-MINIMUM_OF_WINDOW: Final = 100
-
-
-def _bad_windows(moments: Floats, within: NDArray[np.bool_]) -> float:
-    """Return the share of the windows of four weeks, of a hundred jobs or more, that held too seldom."""
-    edges = np.searchsorted(moments, np.arange(moments[0], moments[-1] + WINDOW, WINDOW))
-    shares = [
-        within[first:last].mean()
-        for first, last in pairwise([*edges.tolist(), moments.size])
-        if last - first >= MINIMUM_OF_WINDOW
-    ]
-    return float(np.mean([share < BAD for share in shares])) if shares else 0.0
-
-
-def run_time_bounds(jobs: WaitingJobs) -> dict[str, Floats]:
-    """
-    Return bounds on the run time of each job at its submission, by how they are found.
-
-    The requested time is one; the other is BMBP on the run times of the user's jobs of the same class of
-    requests that have ended, else of all the user's jobs.
-    """
-    ends = jobs.start + jobs.run
-    by_user = bound_in_order(jobs.submit, ends, jobs.run, crossed(jobs.user, requests(jobs)))
-    found = by_user.or_else(bound_in_order(jobs.submit, ends, jobs.run, jobs.user))
-    requested: Floats = np.where(jobs.requested > 0, jobs.requested, np.nan)
-    unknown = jobs.user == UNKNOWN
-    return {
-        "requested time": requested,
-        "BMBP by the user's last jobs": np.where(unknown, np.nan, found.bound),
-    }
-
-
-# --- Classes of jobs ---
-
-SIZES: Final = (0.01, 0.05, 0.25)
-"""The shares of the machine between the classes of sizes."""
-
-REQUESTS: Final = (15.0 * MINUTE, 1.0 * HOUR, 4.0 * HOUR, 12.0 * HOUR)
-"""The requested times between their classes."""
-
-SHORT_RANGE: Final = 8
-"""The maximum range of numbers, as a multiple of their count, for renumbering by a table."""
-
-
-def sizes(jobs: WaitingJobs) -> Ints:
-    """Return the class of size of each job: by the share of the machine that it asks for."""
-    return np.searchsorted(SIZES, jobs.procs / jobs.cpus).astype(np.int64)
-
-
-def requests(jobs: WaitingJobs) -> Ints:
-    """Return the class of requested time of each job; the last one is of those without."""
-    classes = np.searchsorted(REQUESTS, jobs.requested)
-    return np.where(jobs.requested > 0, classes, len(REQUESTS) + 1).astype(np.int64)
-
-
-def crossed(*classes: Ints) -> Ints:
-    """
-    Return the number of each combination of classes.
-
-    >>> crossed(np.array([0, 0, 1]), np.array([5, 6, 5])).tolist()
-    [0, 1, 2]
-    """
-    numbers = np.zeros(classes[0].size, np.int64)
-    for one in classes:
-        different = _renumbered(one)
-        numbers = _renumbered(numbers * (int(different.max(initial=0)) + 1) + different)
-    return numbers
-
-
-def _renumbered(numbers: Ints) -> Ints:
-    """Return whole *numbers* as 0, 1, … in their order; where their range is short, without a sort."""
-    low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
-    if high - low > SHORT_RANGE * numbers.size:
-        return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
-    occurs = np.zeros(high - low + 1, bool)
-    occurs[numbers - low] = True
-    renumbered: Ints = (np.cumsum(occurs) - 1)[numbers - low]
-    return renumbered

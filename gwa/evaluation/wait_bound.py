@@ -8,7 +8,8 @@ import numpy as np
 
 from gwa.errors import ArgumentError, TraceError
 from gwa.evaluation.bound_classes import ClassCoverage, coverage_by_class, in_words, worst_of_each_kind
-from gwa.evaluation.prediction import QUANTILE, UNKNOWN, BoundScore, Query, WaitingJobs, predictors
+from gwa.evaluation.bound_scores import BoundScore
+from gwa.evaluation.prediction import QUANTILE, UNKNOWN, Query, WaitingJobs, predictors
 from gwa.store.store import Store
 from gwa.store.system import System
 from gwa.words.formatting import fraction, seconds, show

@@ -15,7 +15,8 @@ from typing import Final
 
 from gwa.errors import ArgumentError, DefinitionError, GwaError, OutputError, UnknownFormat
 from gwa.formats.base import Format, formats, writers
-from gwa.formats.converter import definition, repairs_of
+from gwa.formats.converter import definition
+from gwa.formats.definition import repairs_of
 from gwa.formats.monthly import write as write_months
 from gwa.ingest.cleaning import cleaning_repairs
 from gwa.ingest.source.compressed import plain_name

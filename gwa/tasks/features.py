@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.evaluation.prediction import crossed
+from gwa.evaluation.job_classes import crossed
 from gwa.statistics.sample import Floats, Ints
 from gwa.tasks.history import Ledger, sum_before
 from gwa.tasks.jobs import UNKNOWN, SubmittedJobs

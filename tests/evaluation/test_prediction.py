@@ -18,18 +18,17 @@ from gwa.analysis.base import analyses
 from gwa.cli import gwa
 from gwa.evaluation import prediction
 from gwa.evaluation.bound_classes import coverage_by_class, in_words, worst_of_each_kind
+from gwa.evaluation.bound_scores import BoundScore, run_time_bounds
+from gwa.evaluation.job_classes import crossed
 from gwa.evaluation.prediction import (
     MAXIMUM_HISTORY,
     UNKNOWN,
     Bounds,
-    BoundScore,
     Query,
     WaitingJobs,
     bound_in_order,
-    crossed,
     predictors,
     ranks,
-    run_time_bounds,
 )
 from gwa.report.document import Note
 from tests import program

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from gwa.cli import gwa as program
 from gwa.errors import ArgumentError, DefinitionError, UnknownFormat
-from gwa.formats.converter import _parsed, _prepared, check_sql, definition
+from gwa.formats.converter import _prepared, check_sql, definition
+from gwa.formats.definition import parse_definition
 from gwa.formats.format_options import ANY, KINDS
 from gwa.formats.open import open_trace, recognise
 from gwa.formats.registry import all_formats, broken, converters, definitions, format_called
@@ -301,9 +302,9 @@ def test_the_sql_of_a_definition_reads_no_file(select, reason, log, tmp_path):
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_what_we_ship_would_pass_the_check_that_it_does_not_need(file):
-    header, spec = _parsed(file.name, file.read_text())
+    header, spec = parse_definition(file.name, file.read_text())
     if header.select:
-        spec = _prepared(spec, _parsed(header.select, text_of(header.select))[1])
+        spec = _prepared(spec, parse_definition(header.select, text_of(header.select))[1])
     check_sql(spec)
 
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from gwa.cli import _explain, gwa
 from gwa.errors import DefinitionError
-from gwa.formats.converter import _Header
+from gwa.formats.definition import DefinitionHeader
 from gwa.formats.open import open_trace
 from gwa.formats.registry import GROUP
 from gwa.ingest.blame import RESOURCES, is_fault
@@ -145,7 +145,7 @@ def table(title):
 
 
 def test_the_page_lists_the_keys_of_a_head():
-    assert set(table("What a head may say")) == {key.name for key in fields(_Header)}
+    assert set(table("What a head may say")) == {key.name for key in fields(DefinitionHeader)}
 
 
 def test_the_page_lists_the_columns_beside_the_fields():

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gwa.formats.converter import _parsed
+from gwa.formats.definition import parse_definition
 from gwa.ingest.batch import find_reader
 from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.pieces import TablePieces
@@ -127,7 +127,7 @@ def read(spec: ConverterSpec, path: Path) -> tuple[list[tuple[Any, ...]], list[R
 
 def spec_of(sample: Path, name: str) -> ConverterSpec:
     """Return how a converter reads its logs, as texts alone: casts would hide differences."""
-    spec = _parsed(f"{name}.sql", (sample.parent / "converters" / f"{name}.sql").read_text())[1]
+    spec = parse_definition(f"{name}.sql", (sample.parent / "converters" / f"{name}.sql").read_text())[1]
     columns = dict.fromkeys(spec.source_table.columns, "varchar")
     return replace(spec, source_table=replace(spec.source_table, columns=columns))
 

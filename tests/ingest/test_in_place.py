@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import gwa.ingest.pipeline
 from gwa.errors import GwaError, StrictError, TraceError
 from gwa.formats.convert import convert
-from gwa.formats.converter import _parsed
+from gwa.formats.definition import parse_definition
 from gwa.formats.open import open_trace
 from gwa.ingest.in_place import MAXIMUM_TEXTS, plain_texts, require_unchanged
 from gwa.ingest.readers.columns import plain_text
@@ -53,7 +53,7 @@ def text_of(*lines):
 
 def slurm():
     """Return the definition of what sacct prints."""
-    return _parsed("slurm.sql", asset("converters").joinpath("slurm.sql").read_text())[1]
+    return parse_definition("slurm.sql", asset("converters").joinpath("slurm.sql").read_text())[1]
 
 
 def in_place(*paths, **options):

@@ -5,7 +5,8 @@ from math import inf
 
 from gwa.analysis.base import Chapter, MadeWhen, analysis
 from gwa.evaluation.bound_classes import ClassCoverage, coverage_by_class, in_words, worst_of_each_kind
-from gwa.evaluation.prediction import QUANTILE, Bounds, BoundScore, WaitingJobs, predictors
+from gwa.evaluation.bound_scores import BoundScore
+from gwa.evaluation.prediction import QUANTILE, Bounds, WaitingJobs, predictors
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.store import Store
 from gwa.words.formatting import fraction, number, seconds

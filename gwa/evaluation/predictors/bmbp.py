@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gwa.evaluation.prediction import WaitingJobs, crossed, predictor, requests, sizes
+from gwa.evaluation.job_classes import crossed, requests, sizes
+from gwa.evaluation.prediction import WaitingJobs, predictor
 from gwa.evaluation.predictors._state import backlogs, fits, own_waiting
 from gwa.statistics.sample import Ints
 
