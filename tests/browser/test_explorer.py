@@ -471,6 +471,31 @@ def test_who_is_said_to_hold_most_holds_it_in_the_list_too(opened, sample):
         assert hours * 3600 == pytest.approx(row["held_seconds"], rel=1e-6)
 
 
+def test_marks_of_the_strip_are_in_its_legend(context, tmp_path):
+    """A machine that stands still for ten days while jobs wait, in a log whose jobs are known from its start."""
+    log = tmp_path / "outage.swf"
+    days = [*range(30), *range(40, 80)]
+    rows = [f"{day} {86400 * day} 0 80000 4 -1 -1 4 -1 -1 1 {day % 3 + 1} 1 1 1 1 -1 -1" for day in days]
+    log.write_text("\n".join(("; MaxProcs: 4", "; UnixStartTime: 1000000000", *rows, "")))
+    with gwa.open(log) as trace:
+        page, _ = visit(context, page_of(trace, tmp_path))
+    marks = {mark["kind"] for mark in about(page)["marks"]}
+    words = json.loads(page.evaluate("document.getElementById('explorer-words').textContent"))["marks"]
+    assert marks
+    expect(page.locator("#explorer-legend")).to_contain_text(", ".join(words[kind] for kind in marks))
+
+
+def test_a_calendar_of_a_day_has_no_hours_along_its_days(context, tmp_path):
+    log = tmp_path / "day.swf"
+    rows = [f"{n} {600 * n} 5 900 4 -1 -1 4 -1 -1 1 {n % 3 + 1} 1 1 1 1 -1 -1" for n in range(100)]
+    head = ("; MaxProcs: 400", "; UnixStartTime: 1000000000", "; TimeZoneString: UTC")
+    log.write_text("\n".join((*head, *rows, "")))
+    with gwa.open(log) as trace:
+        page, _ = visit(context, page_of(trace, tmp_path))
+    words = page.locator("#explorer-calendar svg text").all_text_contents()
+    assert [word for word in words if ":" in word] == ["00:00", "06:00", "12:00", "18:00"]
+
+
 def test_a_click_chooses_and_its_chip_drops_it(opened):
     row = opened.locator('[data-pick="user"]').first
     name = row.locator(".name").inner_text()

@@ -21,7 +21,9 @@ explorer.calendar = (() => {
     let body = draw.rect(margins.left, top, width - margins.left - margins.right, bottom - top, { fill: "var(--empty)" });
     levels.forEach((level) => { body += draw.path(draw.boxes(boxes[level]), { fill: `var(--heat-${level})` }); });
     for (const hour of [0, 6, 12, 18]) body += draw.text(margins.left - 6, top + hour * h + 10, `${String(hour).padStart(2, "0")}:00`, { "text-anchor": "end" });
-    const ticks = view.about.is_relative ? draw.linearTicks(dayOf(view.state.from), dayOf(view.state.to), "", 6).map(([day, label]) => [day * DAY, label]) : view.time.ticks(dayOf(view.state.from) * DAY, dayOf(view.state.to) * DAY, x.range[1] - x.range[0]);
+    // A column is a day at least: hours of a day stand upwards.
+    const span = [dayOf(view.state.from), dayOf(view.state.to)], isWholeDay = (moment) => Number.isInteger(moment / DAY);
+    const ticks = view.about.is_relative ? draw.linearTicks(...span, "", 6).map(([day, label]) => [day * DAY, label]) : view.time.ticks(span[0] * DAY, span[1] * DAY, x.range[1] - x.range[0]).filter(([moment]) => isWholeDay(moment));
     for (const [moment, label] of ticks) {
       const at = x(moment / DAY);
       body += draw.line(at, bottom, at, bottom + 4, { stroke: draw.colours.muted });

@@ -1,7 +1,7 @@
 // What is selected as chips, and the ranked lists in which a click selects.
 
 explorer.lists = (() => {
-  const { view, place, html, NAMES, UNITS, FEW, badShare, everyCode, isCut, labelOf, named, periodInWords, scaled, swatch } = explorer;
+  const { view, place, html, NAMES, UNITS, FEW, badShare, everyCode, hasWindow, isCut, labelOf, named, periodInWords, scaled, swatch } = explorer;
   const { OUTCOMES, sum } = cells;
 
   // What is selected, to be dropped by a click; *where* else it stands beside the first screen.
@@ -54,10 +54,15 @@ explorer.lists = (() => {
     lists.style.setProperty("--columns", Math.ceil(count / Math.ceil(count / fit)) || 1);
   }
 
-  // Of outcomes that the log does not have none says what its colour stands for.
+  // Of outcomes that the log does not have none says what its colour stands for; what is marked besides is named, too.
   function legend() {
-    const has = (n) => UNITS.some((unit) => view.whole.outcomes[unit][n] || [...view.whole.time[unit].keys()].some((at) => at % OUTCOMES === n && view.whole.time[unit][at]));
-    [...place("legend").children].forEach((one, n) => { one.hidden = !has(n); });
+    const { words, about, data, whole } = view, box = place("legend");
+    const has = (n) => UNITS.some((unit) => whole.outcomes[unit][n] || [...whole.time[unit].keys()].some((at) => at % OUTCOMES === n && whole.time[unit][at]));
+    [...box.children].forEach((one, n) => { one.hidden = !has(n); });
+    const named = (look, text) => box.insertAdjacentHTML("beforeend", `<span><i class="${look}"></i>${html(text)}</span>`);
+    const kinds = new Set(about.marks.map(({ kind }) => words.marks[kind]));
+    if (kinds.size) named("marked", [...kinds].join(", "));
+    if (hasWindow() && data.days.known_seconds.some((seconds) => !(seconds > 0))) named("hatched", words.outside);
   }
 
   // How jobs ended: a list like the others, but nothing to choose by, as each bar is stacked by it.
