@@ -130,8 +130,8 @@ def _titles(store: Store, name: str, part: str) -> tuple[str, str]:
     Return the title of a report on the trace called *name* and the line below it.
 
     The title is the name of the system, else of its place, else of the trace or, where that is what its file
-    is called, of the file. The place of a trace without a header is its only cluster. Of a synthetic trace its
-    model is named, too.
+    is called, of the file. The place of a trace without a header is its only cluster. Of a synthetic trace
+    its model is named, too.
     """
     system, site = store.system.name, store.system.site or _only_site(store)
     known = [text for text in (system, site) if text and text.lower() not in VAGUE]

@@ -472,7 +472,7 @@ def test_who_is_said_to_hold_most_holds_it_in_the_list_too(opened, sample):
 
 
 def test_marks_of_the_strip_are_in_its_legend(context, tmp_path):
-    """A machine that stands still for ten days while jobs wait, in a log whose jobs are known from its start."""
+    """A machine that stands still for ten days, in a log of jobs that start at once."""
     log = tmp_path / "outage.swf"
     days = [*range(30), *range(40, 80)]
     rows = [f"{day} {86400 * day} 0 80000 4 -1 -1 4 -1 -1 1 {day % 3 + 1} 1 1 1 1 -1 -1" for day in days]
