@@ -496,6 +496,22 @@ def test_a_calendar_of_a_day_has_no_hours_along_its_days(context, tmp_path):
     assert [word for word in words if ":" in word] == ["00:00", "06:00", "12:00", "18:00"]
 
 
+def test_on_paper_names_are_whole_and_nothing_is_left_to_open(context, chapters):
+    page, _ = visit(context, chapters)
+    page.set_viewport_size({"width": 665, "height": 900})  # what A4 is wide between its margins
+    page.emulate_media(media="print")
+    cut = "all => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)"
+    assert page.locator("#explorer-lists .name").evaluate_all(cut) == []
+    assert page.locator("main details:not([open]) > summary:visible").all_inner_texts() == []
+    tall = "box => [box.clientHeight, box.querySelector('svg').getBoundingClientRect().height]"
+    box, drawn = page.locator("#explorer-strip .drawn").evaluate(tall)
+    assert box == pytest.approx(drawn, abs=1)
+    plain = page.locator('#explorer-by [aria-pressed="true"]').evaluate(
+        "one => getComputedStyle(one).backgroundColor"
+    )
+    assert plain == "rgba(0, 0, 0, 0)"
+
+
 def test_a_click_chooses_and_its_chip_drops_it(opened):
     row = opened.locator('[data-pick="user"]').first
     name = row.locator(".name").inner_text()
