@@ -512,6 +512,20 @@ def test_on_paper_names_are_whole_and_nothing_is_left_to_open(context, chapters)
     assert plain == "rgba(0, 0, 0, 0)"
 
 
+@pytest.mark.parametrize("width", [320, 380])
+def test_a_long_name_in_a_list_is_cut_before_its_share(width, opened):
+    opened.set_viewport_size({"width": width, "height": 900})
+    gaps = opened.locator("#explorer-lists .row, #explorer-lists [data-pick]").evaluate_all(
+        """all => all.map((one) => {
+          const [name, share] = [one.querySelector(".name"), one.querySelector(".share")];
+          name.textContent = "a name of more letters than there is room for";
+          return share.getBoundingClientRect().left - name.getBoundingClientRect().right;
+        })"""
+    )
+    assert gaps
+    assert min(gaps) > 0
+
+
 def test_a_click_chooses_and_its_chip_drops_it(opened):
     row = opened.locator('[data-pick="user"]').first
     name = row.locator(".name").inner_text()
