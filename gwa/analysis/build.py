@@ -3,6 +3,7 @@
 import platform
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Final
 
 import duckdb
@@ -126,13 +127,16 @@ def _period(known: Known, zone: str | None) -> str:
 
 def _titles(store: Store, name: str, part: str) -> tuple[str, str]:
     """
-    Return the names of the system and of its place; that of the trace, where a header says nothing.
+    Return the title of a report on the trace called *name* and the line below it.
 
-    The place of a trace without a header is its only cluster. Of a synthetic trace its model is named, too.
+    The title is the name of the system, else of its place, else of the trace or, where that is what its file
+    is called, of the file. The place of a trace without a header is its only cluster. Of a synthetic trace
+    its model is named, too.
     """
     system, site = store.system.name, store.system.site or _only_site(store)
-    title = system if system and system.lower() not in VAGUE else name
-    names = [text for text in (site, name) if text and text.lower() != title.lower()]
+    known = [text for text in (system, site) if text and text.lower() not in VAGUE]
+    title = known[0] if known else _file_called(store, name) or name
+    names = [text for text in (*known[1:], name) if known and text.lower() != title.lower()]
     if len(names) > 1 and names[1].lower() in names[0].lower():  # the place says it
         names = names[:1]
     names += [part] if part else []
@@ -140,6 +144,12 @@ def _titles(store: Store, name: str, part: str) -> tuple[str, str]:
     if model is None:
         return Verbatim(title), Verbatim(" · ".join(names))
     return Verbatim(title), joined(" · ", (model, *map(Verbatim, names)))
+
+
+def _file_called(store: Store, name: str) -> str | None:
+    """Return the name of the only file that the trace was read from, if the trace is called as it is."""
+    files = {PurePath(str(file)).name for (file,) in store.rows("select file from sources limit 2")}
+    return next((file for file in files if len(files) == 1 and file.startswith(f"{name}.")), None)
 
 
 def _only_site(store: Store) -> str | None:

@@ -115,11 +115,6 @@ def rank(section: str) -> int:
     return (section in JOB_SECTIONS) + 2 * (section in MODEL_SECTIONS)
 
 
-def knows_cpu_time(facts: Facts) -> bool:
-    """Whether at most one job in twenty was still running when the log ended: its CPU time is unknown."""
-    return bool((facts.get("utilization.unfinished") or 0) * 20 <= facts.get("trace.jobs", 0))
-
-
 def knows_starts(facts: Facts) -> bool:
     """Whether at most one job in ten that ran has an unknown wait, so that its start is a guess."""
     return bool((facts.get("completeness.ran_without_wait") or 0) * 10 <= facts.get("trace.ran", 0))

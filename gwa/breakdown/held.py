@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from gwa.breakdown.dimensions import Dimension
 from gwa.metrics.outcomes import OUTCOMES, Outcome, outcome
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.window import run_time, unfinished, window
-from gwa.store.store import Store
+from gwa.store.store import Period, Store
 
 HELD: Final = """
 (select *, start_time + seconds as end_time from (
@@ -77,17 +78,44 @@ def held(store: Store) -> Held | None:
     period = window(store).period
     if period is None:
         return None
-    first, last = period
-    inside = f"greatest(least(end_time, {last!r}) - greatest(start_time, {first!r}), 0.0)"
+    inside, where = _within(period)
     amounts = {name: sql.format(seconds=inside) for name, sql in recorded_amounts(store).items()}
     sums = ", ".join(f"coalesce({exact_sum(sql)}, 0.0) as {name}" for name, sql in amounts.items())
     if not sums:
         return Held({}, {})
     rows = store.rows(
-        f"select outcome, {sums} from {held_jobs(store)} as held"
-        f" where start_time < {last!r} and end_time > {first!r} group by outcome"
+        f"select outcome, {sums} from {held_jobs(store)} as held where {where} group by outcome"
     )
     by_outcome = {name: dict(zip(amounts, values, strict=True)) for name, *values in rows}
     totals = {name: sum(values[name] for values in by_outcome.values()) for name in amounts}
     of_cpus = {name: by_outcome.get(name, {}).get("cpu_seconds", 0.0) for name in OUTCOMES}
     return Held(totals, of_cpus)
+
+
+def cpu_seconds_by(store: Store, dimension: Dimension) -> dict[str | None, float]:
+    """
+    Return the CPU seconds that each class of a *dimension* held, the largest first.
+
+    They are those of `held` or, where there is no window, of all the log, as in the lists of a page; None has
+    those of jobs without a class. Nobody who held nothing is among them.
+    """
+    classes, period = dimension.of(store), window(store).period
+    if classes is None or not (store.has("n_procs") and store.has("run_time")):
+        return {}
+    inside, where = _within(period) if period else ("seconds", "true")
+    table = held_jobs(store)
+    if not store.has("submit_time"):
+        table = "(select *, run_time as seconds from jobs where run_time >= 0)"
+    amount = exact_sum(AMOUNTS["cpu_seconds"].format(seconds=inside))
+    rows = store.rows(
+        f"select * from (select {classes.key} as key, {amount} as amount from {table} as held"
+        f" where {where} group by 1) as sums where amount > 0 order by amount desc, key"
+    )
+    return {None if key is None else str(key): float(amount) for key, amount in rows}
+
+
+def _within(period: Period) -> tuple[str, str]:
+    """Return the SQL of the seconds that a job held something in a *period*, and of whether it did."""
+    first, last = period
+    inside = f"greatest(least(end_time, {last!r}) - greatest(start_time, {first!r}), 0.0)"
+    return inside, f"start_time < {last!r} and end_time > {first!r}"

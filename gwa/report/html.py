@@ -50,7 +50,7 @@ SCRIPTS = ("report", "draw", "figures")
 """The scripts of a page, which it has as one: each has names of its own."""
 
 EXPLORING = ("cells", "chapters", "explorer")
-"""Those of a page that filters itself."""
+"""Those of a page that filters itself, before the parts of the last one."""
 
 STYLES = ("report", "explorer", "print")
 """The style sheets of a page, in their order."""
@@ -63,6 +63,9 @@ FIRST_NUMBERS = (
 
 KINDS = "static/figures/"
 """Where the script of each kind of figure stands that the page draws itself, called as the kind."""
+
+PARTS = "static/explorer/"
+"""Where the script of each part of the first screen stands that filters itself, called as the part."""
 
 
 IN_SCRIPT = {ord("<"): r"\u003c", ord(">"): r"\u003e", ord("&"): r"\u0026"}
@@ -123,8 +126,13 @@ def kinds_on_page(overrides: Path | None = None) -> list[str]:
     >>> kinds_on_page()
     ['bars', 'cdf', 'density', 'gantt', 'groups', 'heatmap', 'lines', 'lorenz', 'series', 'spark', 'strips']
     """
-    scripts = (name for name in templates(overrides).list_templates() if name.startswith(KINDS))
-    return sorted(name.removeprefix(KINDS).removesuffix(".js") for name in scripts)
+    return _scripts_in(KINDS, overrides)
+
+
+def _scripts_in(folder: str, overrides: Path | None) -> list[str]:
+    """Return the names of the scripts in a *folder* of templates, sorted."""
+    scripts = (name for name in templates(overrides).list_templates() if name.startswith(folder))
+    return sorted(name.removeprefix(folder).removesuffix(".js") for name in scripts)
 
 
 def page(
@@ -143,7 +151,9 @@ def page(
     """
     parts = chapters(report)
     places = findings_by_place(report, paper=paper)
-    exploring = EXPLORING if report.explorer and not paper else ()
+    exploring: tuple[str, ...] = ()
+    if report.explorer and not paper:
+        exploring = (*EXPLORING, *(f"explorer/{name}" for name in _scripts_in(PARTS, overrides)))
     return filled(
         "report.html",
         overrides=overrides,

@@ -122,7 +122,10 @@ const chapters = (() => {
     }).join("")}</tr>`);
     const filled = document.createElement("tbody");
     filled.innerHTML = lines.join("");
+    const focus = table.contains(document.activeElement) ? document.activeElement.dataset.place : null;
     table.tBodies[0].replaceWith(filled);
+    explorer.names.link(block);
+    if (focus) block.querySelector(`[data-place="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
     beyond(block, found, kind === "amounts" && ranking);
   }
 

@@ -104,23 +104,29 @@ def test_how_busy_gpus_were():
 
 
 def test_who_used_it():
-    ranking = [{"id": "a", "cpu_share": 0.6}, {"id": "b", "cpu_share": 0.4}]
-    answer = asked("who", trace__users=12, users__half_cpu=1, users__by_cpu=ranking)
+    ranking = [{"id": "a", "held_share": 0.6}, {"id": "b", "held_share": 0.4}]
+    answer = asked("who", trace__users=12, users__half_held=1, users__by_held=ranking)
     assert answer.number == "1 of 12"
     assert answer.text == "1 of 12 users accounts for 60 % of the core-hours."
     assert answer.picture.data["values"] == [0.6, 0.4]
 
 
 def test_equal_shares_are_no_news():
-    ranking = [{"id": "a", "cpu_share": 0.51}, {"id": "b", "cpu_share": 0.49}]
-    answer = asked("who", trace__users=2, users__half_cpu=1, users__by_cpu=ranking)
+    ranking = [{"id": "a", "held_share": 0.51}, {"id": "b", "held_share": 0.49}]
+    answer = asked("who", trace__users=2, users__half_held=1, users__by_held=ranking)
     assert answer.number == "2 users"
     assert answer.text == "2 users share the core-hours almost evenly; the largest accounts for 51 %."
 
 
+def test_two_users_of_whom_one_has_nearly_everything_do_not_share_evenly():
+    ranking = [{"id": "a", "held_share": 0.86}, {"id": "b", "held_share": 0.14}]
+    answer = asked("who", trace__users=2, users__half_held=1, users__by_held=ranking)
+    assert answer.text == "1 of 2 users accounts for 86 % of the core-hours."
+
+
 def test_a_single_user_is_not_said_to_have_submitted_jobs_that_name_nobody():
     answer = asked(
-        "who", trace__users=1, users__by_cpu=[{"id": "a", "cpu_share": 0.7}], users__unknown_cpu=0.3
+        "who", trace__users=1, users__by_held=[{"id": "a", "held_share": 0.7}], users__unknown_cpu=0.3
     )
     assert answer.number == "1 user"
     assert answer.text == (
@@ -139,8 +145,8 @@ def test_users_are_recorded_though_their_core_hours_are_not():
 
 
 def test_groups_stand_for_users_that_are_not_recorded():
-    ranking = [{"id": "a", "cpu_share": 0.4}]
-    answer = asked("who", trace__groups=6, groups__half_cpu=2, groups__by_cpu=ranking)
+    ranking = [{"id": "a", "held_share": 0.4}]
+    answer = asked("who", trace__groups=6, groups__half_held=2, groups__by_held=ranking)
     assert answer.text == "2 of 6 groups account for half of the core-hours, the largest for 40 %."
 
 

@@ -25,9 +25,9 @@ ORDINARY: dict[str, Any] = {
     "window.last": 1e7,
     "window.cut": "none",
     "users.half_jobs": 20,
-    "users.half_cpu": 30,
+    "users.half_held": 30,
     "users.by_jobs": [{"id": "a", "jobs_share": 0.1}],
-    "users.by_cpu": [{"id": "b", "cpu_share": 0.1}],
+    "users.by_held": [{"id": "b", "held_share": 0.1}],
     "estimates.distinct": 50,
     "estimates.modal": [{"req_time": 86400, "share": 0.1}],
     "estimates.modal_limit": 0.1,
@@ -169,11 +169,11 @@ REMARKABLE = [
     ("few-users", {"users.half_jobs": 3}, "3 of 100 users submit half of the jobs."),
     (
         "few-users",
-        {"users.half_jobs": 1, "users.half_cpu": 3},
+        {"users.half_jobs": 1, "users.half_held": 3},
         "Half of the jobs come from 1 of 100 users, and half of the CPU time from 3.",
     ),
     ("one-user", {"users.by_jobs": [{"id": "<b>", "jobs_share": 0.489}]}, "<b> submits 48.9 % of the jobs"),
-    ("one-user", {"users.by_cpu": [{"id": "z", "cpu_share": 0.25}]}, "z uses 25 % of the CPU time"),
+    ("one-user", {"users.by_held": [{"id": "z", "held_share": 0.25}]}, "z uses 25 % of the CPU time"),
     (
         "round-requests",
         {"estimates.modal": [{"req_time": 86400, "share": 0.31}]},
@@ -373,15 +373,6 @@ def test_where_waits_are_unknown_nothing_is_said_of_when_jobs_ran():
         "capacity.outages.seconds": 1e5,
     }
     assert [one.id for one in findings(ORDINARY | change)] == ["waits-unknown"]
-
-
-def test_where_jobs_still_run_nothing_is_said_of_cpu_time():
-    change = {
-        "utilization.unfinished": 500,
-        "users.half_cpu": 2,
-        "users.by_cpu": [{"id": "z", "cpu_share": 0.5}],
-    }
-    assert [one.id for one in findings(ORDINARY | change)] == ["still-running"]
 
 
 def test_few_days_have_no_daily_cycle():

@@ -240,7 +240,7 @@ def test_a_link_to_a_part_is_reached_by_keys_and_keeps_the_selection(context, ch
     other = context.new_page()
     other.goto(page.url)
     expect(other.locator("#waits-by-class")).to_be_in_viewport()
-    expect(other.locator(".chip")).to_have_count(1)
+    expect(other.locator("#explorer-chips .chip")).to_have_count(1)
 
 
 @pytest.fixture
@@ -459,19 +459,121 @@ def test_the_whole_log_shows_its_facts_exactly(opened, sample):
     assert {"trace.jobs", "usage.cpu_seconds", "utilization.mean", "jobs.wait.median"} <= set(shown)
 
 
+def test_who_is_said_to_hold_most_holds_it_in_the_list_too(opened, sample):
+    trace, _ = sample
+    most = trace.facts("users.by_held")["users.by_held"]
+    listed = opened.locator('#explorer-lists [data-pick="user"]').evaluate_all(
+        "all => all.map((one) => [one.querySelector('.name').textContent, one.title])"
+    )
+    for row, (name, title) in zip(most, listed, strict=False):
+        assert name == row["id"]
+        hours = float(title.removeprefix(f"{name}: ").removesuffix(" core-hours").replace(",", ""))
+        assert hours * 3600 == pytest.approx(row["held_seconds"], rel=1e-6)
+
+
+def test_marks_of_the_strip_are_in_its_legend(context, tmp_path):
+    """A machine that stands still for ten days, in a log of jobs that start at once."""
+    log = tmp_path / "outage.swf"
+    days = [*range(30), *range(40, 80)]
+    rows = [f"{day} {86400 * day} 0 80000 4 -1 -1 4 -1 -1 1 {day % 3 + 1} 1 1 1 1 -1 -1" for day in days]
+    log.write_text("\n".join(("; MaxProcs: 4", "; UnixStartTime: 1000000000", *rows, "")))
+    with gwa.open(log) as trace:
+        page, _ = visit(context, page_of(trace, tmp_path))
+    marks = {mark["kind"] for mark in about(page)["marks"]}
+    words = json.loads(page.evaluate("document.getElementById('explorer-words').textContent"))["marks"]
+    assert marks
+    expect(page.locator("#explorer-legend")).to_contain_text(", ".join(words[kind] for kind in marks))
+
+
+def test_a_calendar_of_a_day_has_no_hours_along_its_days(context, tmp_path):
+    log = tmp_path / "day.swf"
+    rows = [f"{n} {600 * n} 5 900 4 -1 -1 4 -1 -1 1 {n % 3 + 1} 1 1 1 1 -1 -1" for n in range(100)]
+    head = ("; MaxProcs: 400", "; UnixStartTime: 1000000000", "; TimeZoneString: UTC")
+    log.write_text("\n".join((*head, *rows, "")))
+    with gwa.open(log) as trace:
+        page, _ = visit(context, page_of(trace, tmp_path))
+    words = page.locator("#explorer-calendar svg text").all_text_contents()
+    assert [word for word in words if ":" in word] == ["00:00", "06:00", "12:00", "18:00"]
+
+
+def test_on_paper_names_are_whole_and_nothing_is_left_to_open(context, chapters):
+    page, _ = visit(context, chapters)
+    page.set_viewport_size({"width": 665, "height": 900})  # what A4 is wide between its margins
+    page.emulate_media(media="print")
+    cut = "all => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)"
+    assert page.locator("#explorer-lists .name").evaluate_all(cut) == []
+    assert page.locator("main details:not([open]) > summary:visible").all_inner_texts() == []
+    tall = "box => [box.clientHeight, box.querySelector('svg').getBoundingClientRect().height]"
+    box, drawn = page.locator("#explorer-strip .drawn").evaluate(tall)
+    assert box == pytest.approx(drawn, abs=1)
+    plain = page.locator('#explorer-by [aria-pressed="true"]').evaluate(
+        "one => getComputedStyle(one).backgroundColor"
+    )
+    assert plain == "rgba(0, 0, 0, 0)"
+
+
+@pytest.mark.parametrize("width", [320, 380])
+def test_a_long_name_in_a_list_is_cut_before_its_share(width, opened):
+    opened.set_viewport_size({"width": width, "height": 900})
+    gaps = opened.locator("#explorer-lists .row, #explorer-lists [data-pick]").evaluate_all(
+        """all => all.map((one) => {
+          const [name, share] = [one.querySelector(".name"), one.querySelector(".share")];
+          name.textContent = "a name of more letters than there is room for";
+          return share.getBoundingClientRect().left - name.getBoundingClientRect().right;
+        })"""
+    )
+    assert gaps
+    assert min(gaps) > 0
+
+
 def test_a_click_chooses_and_its_chip_drops_it(opened):
     row = opened.locator('[data-pick="user"]').first
     name = row.locator(".name").inner_text()
     row.click()
-    expect(opened.locator(".chip")).to_contain_text(name)
+    expect(opened.locator("#explorer-chips .chip")).to_contain_text(name)
     assert f"user={name}" in opened.url
-    expect(opened.locator('[data-pick="user"][aria-pressed="true"]')).to_have_count(1)
+    expect(opened.locator('#explorer-lists [data-pick="user"][aria-pressed="true"]')).to_have_count(1)
     opened.go_back()
-    expect(opened.locator(".chip")).to_have_count(0)
+    expect(opened.locator("#explorer-chips .chip")).to_have_count(0)
     opened.go_forward()
-    opened.locator(".chip").click()
-    expect(opened.locator(".chip")).to_have_count(0)
+    opened.locator("#explorer-chips .chip").click()
+    expect(opened.locator("#explorer-chips .chip")).to_have_count(0)
     assert "user=" not in opened.url
+
+
+def test_names_in_tables_choose_as_lists_do_by_click_and_by_keys(context, chapters):
+    page, wrong = visit(context, chapters)
+    page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true")
+    names = page.locator('.block.table[data-name="outcomes-users"] .pick')
+    assert names.count() > 1
+    name = names.first.inner_text()
+    names.first.click()
+    expect(page.locator("#explorer-kept .chip")).to_contain_text(name)
+    assert f"user={name}" in page.url
+    settled(page)
+    expect(names).to_have_count(1)
+    expect(names).to_be_focused()
+    expect(names).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Enter")
+    expect(page.locator("#explorer-kept")).to_be_empty()
+    settled(page)
+    expect(page.locator('.pick[aria-pressed="true"]')).to_have_count(0)
+    row = page.locator("#explorer-table .pick").first
+    row.press("Space")
+    expect(page.locator("#explorer-chips .chip")).to_contain_text(row.inner_text())
+    assert not [text for text in wrong if not text.startswith(("data:", "blob:"))]
+
+
+def test_what_is_no_name_of_a_list_is_text(context, chapters):
+    page, _ = visit(context, chapters)
+    picks = page.locator("main .pick").evaluate_all(
+        "all => all.map((one) => [one.dataset.pick, one.textContent])"
+    )
+    assert {"user", "queue", "size", "request"} <= {key for key, _ in picks}
+    known = about(page)["choices"]
+    names = {choice["key"]: choice["names"] for choice in known}
+    assert all(name in names[key] for key, name in picks)
+    assert not page.locator("main td.number .pick").count()
 
 
 def test_clicks_in_one_list_are_alternatives_and_across_lists_conditions(opened):
@@ -495,9 +597,9 @@ def test_the_keyboard_chooses_days_and_escape_shows_all_again(opened):
         opened.keyboard.press("Shift+ArrowRight")
     assert "from=" in opened.url
     expect(opened.locator("#explorer-tip")).to_be_visible()
-    expect(opened.locator(".chip")).to_have_count(1)
+    expect(opened.locator("#explorer-chips .chip")).to_have_count(1)
     opened.keyboard.press("Escape")
-    expect(opened.locator(".chip")).to_have_count(0)
+    expect(opened.locator("#explorer-chips .chip")).to_have_count(0)
 
 
 def test_dragging_over_the_strip_chooses_a_period(opened):
@@ -521,14 +623,14 @@ def test_a_link_within_the_page_keeps_the_selection(opened):
     before = opened.url
     opened.locator(".answers a").first.click()
     assert opened.url == before
-    expect(opened.locator(".chip")).to_have_count(1)
+    expect(opened.locator("#explorer-chips .chip")).to_have_count(1)
 
 
 def test_an_address_without_a_selection_shows_everything(opened):
     opened.evaluate(SET, "#size=1")
-    expect(opened.locator(".chip")).to_have_count(1)
+    expect(opened.locator("#explorer-chips .chip")).to_have_count(1)
     opened.evaluate(SET, "#waits")
-    expect(opened.locator(".chip")).to_have_count(0)
+    expect(opened.locator("#explorer-chips .chip")).to_have_count(0)
 
 
 def test_quantiles_of_rows_are_called_approximate(opened):

@@ -14,6 +14,7 @@ from types import ModuleType
 
 import pytest
 
+import gwa
 from gwa.analysis.build import build
 from gwa.errors import DefinitionError
 from gwa.report import document, drawing
@@ -44,6 +45,20 @@ def test_a_report_is_called_by_what_says_something(make_store, computer, title):
     store = make_store((("Computer", computer),), submit_time=[1.0])
 
     assert build(store, "kth", only=["overview"]).title == title
+
+
+def test_a_log_that_says_nothing_is_called_as_its_file(tmp_path):
+    log = tmp_path / "a.b.swf"
+    log.write_text("1 0 0 10 1 10 -1 1 -1 -1 1 1 1 -1 1 -1 -1 -1\n")
+    with gwa.open(log) as trace:
+        made = trace.report(["overview"])
+    assert (made.title, made.subtitle) == ("a.b.swf", "")
+
+
+def test_a_report_without_a_system_is_called_by_its_place(make_store):
+    store = make_store(submit_time=[1.0, 2.0], last_run_site_id=["ibis", "ibis"])
+    made = build(store, "sacct", only=["overview"])
+    assert (made.title, made.subtitle) == ("ibis", "sacct")
 
 
 class Page(HTMLParser):

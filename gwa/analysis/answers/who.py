@@ -29,10 +29,17 @@ HOLDERS: Final = (
 EVEN: Final = 0.4
 """Where half of the core-hours takes as large a share of the users, the shares are close to even."""
 
+MAXIMUM_EVEN: Final = 1.5
+"""So many times an equal share is the largest at most where shares are close to even."""
+
 
 @question("who", message("Who used it?"), "overview", "users", "groups", "inequality")
 def who(known: Known) -> AnswerStatement:
-    """Return how many users, else groups, account for half of the core-hours, or else of the jobs."""
+    """
+    Return how many users, else groups, account for half of the core-hours, or else of the jobs.
+
+    Core-hours are those held while the log knows the load, as in the lists of a page.
+    """
     for holders in HOLDERS:
         total = known.get(f"trace.{holders.family}")
         if total:
@@ -45,13 +52,13 @@ def who(known: Known) -> AnswerStatement:
 
 def _holding(known: Known, holders: Holders, total: int) -> tuple[Message, Message, Message]:
     """Return who holds how much: a number, what it is of, and a sentence."""
-    half = known.get(f"{holders.family}.half_cpu")
+    half = known.get(f"{holders.family}.half_held")
     number_text, caption = _count(holders, total), message("")
     if total == 1:
         text = message("All jobs with a known {one} are of one.", one=holders.one)
     elif not half:
         text = _by_jobs(known, holders, total)
-    elif half >= EVEN * total:
+    elif half >= EVEN * total and _is_even(known, holders, total):
         text = _evenly(known, holders, total)
     else:
         number_text = message("{half} of {total}", half=number(half), total=number(total))
@@ -64,6 +71,11 @@ def _count(holders: Holders, total: int) -> Message:
     if holders.field == "user_id":
         return plural("{n} user", "{n} users", total)
     return plural("{n} group", "{n} groups", total)
+
+
+def _is_even(known: Known, holders: Holders, total: int) -> bool:
+    """Whether the largest share is about an equal one: of two, one has half in any case."""
+    return float(known.get(f"{holders.family}.by_held")[0]["held_share"]) * total <= MAXIMUM_EVEN
 
 
 def _evenly(known: Known, holders: Holders, total: int) -> Message:
@@ -89,8 +101,8 @@ def _concentrated(known: Known, holders: Holders, total: int, half: int) -> Mess
 
 
 def _largest(known: Known, holders: Holders) -> str:
-    """Return the largest share of all core-hours."""
-    return fraction(known.get(f"{holders.family}.by_cpu")[0]["cpu_share"])
+    """Return the largest share of all core-hours that were held."""
+    return fraction(known.get(f"{holders.family}.by_held")[0]["held_share"])
 
 
 def _by_jobs(known: Known, holders: Holders, total: int) -> Message:
@@ -124,7 +136,7 @@ def _without(known: Known, holders: Holders) -> list[Message]:
 
 
 def _picture(known: Known, holders: Holders) -> Figure | None:
-    shares = [row["cpu_share"] for row in known.get(f"{holders.family}.by_cpu") or [] if row["cpu_share"]]
+    shares = [row["held_share"] for row in known.get(f"{holders.family}.by_held") or []]
     if len(shares) <= 1:
         return None
     count = number(len(shares))

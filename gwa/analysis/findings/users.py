@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gwa.analysis.finding import Facts, finding, knows_cpu_time
+from gwa.analysis.finding import Facts, finding
 from gwa.words.formatting import fraction, number
 from gwa.words.message import Message, Verbatim, joined, message, plural
 
@@ -22,7 +22,7 @@ OF_TWO = 0.9
 @finding(
     "trace.users",
     "users.half_jobs",
-    "users.half_cpu",
+    "users.half_held",
     "completeness.user_id",
     section="inequality",
     advice="Changes to their workloads have the largest effect on the load.",
@@ -32,12 +32,12 @@ def few_users(facts: Facts) -> tuple[float, str] | None:
     """
     Shown if a tenth of the users, of at least ten, or fewer have half of the jobs or of the CPU time.
 
-    The user must be known for nine jobs in ten. CPU time is left out where many jobs were still running.
+    The user must be known for nine jobs in ten. CPU time is what was held while the log knows the load.
     """
     users, jobs, cpu, known = (facts[name] for name in few_users.needs)
     if users < MINIMUM_USERS or known < MINIMUM_KNOWN:
         return None
-    halves = {"jobs": jobs} | ({"cpu": cpu} if knows_cpu_time(facts) else {})
+    halves = {"jobs": jobs, "cpu": cpu}
     few = {name: count for name, count in halves.items() if count <= users * MAXIMUM_FEW}
     if not few:
         return None
@@ -97,21 +97,21 @@ def flurries(facts: Facts) -> tuple[float, str] | None:
     )
 
 
-@finding("users.by_jobs", "users.by_cpu", "trace.users", section="users")
+@finding("users.by_jobs", "users.by_held", "trace.users", section="users")
 def one_user(facts: Facts) -> tuple[float, str] | None:
     """
     Shown if one of several users has a quarter of the jobs or of the CPU time, or more.
 
-    It must also be 2.5 times an equal share (of two users, 90 %). CPU time is left out where many jobs were
-    still running.
+    It must also be 2.5 times an equal share (of two users, 90 %). CPU time is what was held while the log
+    knows the load.
     """
     users = facts["trace.users"]
-    if users < 2 or not facts["users.by_jobs"] or not facts["users.by_cpu"]:  # noqa: PLR2004 - several
+    if users < 2 or not facts["users.by_jobs"] or not facts["users.by_held"]:  # noqa: PLR2004 - several
         return None
     minimum = max(MINIMUM_OF_ONE, min(MINIMUM_RATIO / users, OF_TWO))
-    by_jobs, by_cpu = facts["users.by_jobs"][0], facts["users.by_cpu"][0]
+    by_jobs, by_held = facts["users.by_jobs"][0], facts["users.by_held"][0]
     top = [(by_jobs, "jobs_share", "submits", "jobs")]
-    top += [(by_cpu, "cpu_share", "uses", message("CPU time"))] * knows_cpu_time(facts)
+    top += [(by_held, "held_share", "uses", message("CPU time"))]
     largest = [
         (user[share], user, verb, what) for user, share, verb, what in top if (user[share] or 0) >= minimum
     ]

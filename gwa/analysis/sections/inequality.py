@@ -8,6 +8,7 @@ import numpy as np
 from gwa.analysis.base import Chapter, analysis
 from gwa.breakdown.breakdown import consumed
 from gwa.breakdown.dimensions import by_name
+from gwa.breakdown.held import cpu_seconds_by
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.lorenz import lorenz
@@ -43,7 +44,9 @@ def inequality(store: Store) -> Iterator[Block]:
         for what, column in CONSUMED.items()
     }
     samples = {key: x for key, x in shares.items() if x.n >= MINIMUM_HOLDERS and x.total() > 0}
-    yield Facts(tuple(fact for key, sample in samples.items() for fact in _facts(*key, sample)), listed=False)
+    of_samples = [fact for key, sample in samples.items() for fact in _facts(*key, sample)]
+    of_held = [fact for family, _ in recorded for fact in _facts_of_held(store, family)]
+    yield Facts((*of_samples, *of_held), listed=False)
     if not samples:
         yield Note("There is a single user or group, or nothing was consumed: there is nothing to share.")
         return
@@ -92,6 +95,27 @@ def _facts(family: str, what: str, sample: Sample) -> tuple[Fact, ...]:
             message("Top {family} with half of the {what}", family=family, what=what),
             "count",
         ),
+    )
+
+
+def _facts_of_held(store: Store, family: str) -> Iterator[Fact]:
+    """Yield who held most while the log knows the load, as shares of all, and how many held half."""
+    seconds = cpu_seconds_by(store, by_name(family))
+    everything = sum(seconds.values())
+    held = {name: value for name, value in seconds.items() if name is not None}
+    if not held:
+        return
+    most = list(held.items())[: store.top]
+    yield Fact(
+        f"{family}.by_held",
+        [{"id": name, "held_seconds": value, "held_share": value / everything} for name, value in most],
+        message("Top {family} by CPU time held", family=family),
+    )
+    yield Fact(
+        f"{family}.half_held",
+        top_holders(Sample.of(list(held.values())), 0.5),
+        message("Top {family} with half of the CPU time held", family=family),
+        "count",
     )
 
 

@@ -22,6 +22,28 @@ def test_lorenz_curves_are_of_users_and_groups_by_jobs_and_time(section, make_st
     assert facts(made)["users.half_jobs"] == 1
 
 
+def test_who_holds_most_is_told_of_running_jobs_too(section, make_store):
+    store = make_store(
+        user_id=["a", "b", None], submit_time=[START] * 3, wait_time=[0.0] * 3,
+        run_time=[100.0, None, 100.0], n_procs=[1, 4, 1],
+        status=[1, None, 1], state=["COMPLETED", "RUNNING", "COMPLETED"],
+    )  # fmt: skip
+    made = facts(section("inequality", store))
+    first, second = made["users.by_held"]
+
+    assert [first["id"], second["id"]] == ["b", "a"]
+    assert (first["held_seconds"], second["held_seconds"]) == (400.0, 100.0)
+    assert first["held_share"] == 4 / 6
+    assert made["users.half_held"] == 1
+
+
+def test_without_submissions_who_holds_most_is_told_of_jobs_that_ran(section, make_store):
+    store = make_store(user_id=["a", "b", "b"], run_time=[10.0, 10.0, 20.0], n_procs=[1, 1, 1])
+    made = facts(section("inequality", store))
+
+    assert [(one["id"], one["held_seconds"]) for one in made["users.by_held"]] == [("b", 30.0), ("a", 10.0)]
+
+
 def test_without_users_and_groups_it_says_so(section, make_store):
     made = section("inequality", make_store(submit_time=[START, START]))
 
