@@ -14,8 +14,8 @@ from gwa.report.document import Block, Fact, FactTable, Report, Section
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.util.units import DAY
-from gwa.words.formatting import show
-from gwa.words.message import Message, Verbatim, joined, message, within_sentence
+from gwa.words.formatting import show, significant
+from gwa.words.message import Message, Number, Verbatim, joined, message, within_sentence
 from gwa.words.unit import Unit
 
 SHOWN: Final[Mapping[str, tuple[Message, Unit]]] = {
@@ -24,7 +24,7 @@ SHOWN: Final[Mapping[str, tuple[Message, Unit]]] = {
     "jobs": (message("Jobs a day"), "count"),
     "users": (message("Users"), "count"),
     "median_wait": (message("Median wait"), "seconds"),
-    "failed": (message("Core-hours in jobs that failed"), "fraction"),
+    "failed": (message("Share of core-hours in jobs that failed or reached their limit"), "fraction"),
 }
 """What is shown of each month; busy processors only where utilization is not known."""
 
@@ -35,7 +35,7 @@ TINY: Final = 60.0
 """Of a shorter wait no change is given in percent, in seconds."""
 
 MAXIMUM_PERCENT_RATIO: Final = 4.0
-"""A larger ratio is not given in percent."""
+"""A larger ratio is given as a factor, not in percent."""
 
 
 def by_month(store: Store, name: str, pages: Mapping[str, str]) -> Report:
@@ -91,6 +91,7 @@ def _table(months: Months, shown: list[str], pages: Mapping[str, str]) -> FactTa
     links = tuple(pages.get(name, "") for name, _ in rows)
     note = message(
         "Changes are against the month before. The first and the last month are of the days that the log has."
+        " Utilization is left out where the log does not know all load of a month."
         " gwa report --period MONTH --against previous says whether a change is beyond chance."
     )
     return FactTable(
@@ -118,7 +119,9 @@ def _change(before: float, value: float, unit: Unit) -> tuple[float | None, str]
     if unit == "fraction":
         return value - before, message("{n} points", n=signed(100 * (value - before), 1))
     low, high = sorted((before, value))
-    if low <= 0 or (unit == "seconds" and low < TINY) or high > MAXIMUM_PERCENT_RATIO * low:
+    if low > 0 and high > MAXIMUM_PERCENT_RATIO * low and (unit != "seconds" or low >= TINY):
+        return value / before - 1, Number(f"×\N{NO-BREAK SPACE}{significant(value / before, 2)}")
+    if low <= 0 or (unit == "seconds" and low < TINY):
         way = (value > before) - (value < before)
         return None, {1: message("up"), -1: message("down"), 0: message("none")}[way]
     return value / before - 1, message("{n} %", n=signed(100 * (value / before - 1)))

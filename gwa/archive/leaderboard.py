@@ -18,6 +18,9 @@ from gwa.words.unit import Value
 NAME: Final = "leaderboard.json"
 MAXIMUM_BYTES: Final = 4_000_000
 
+NO_RANKS: Final = {"model", "place", "common_place", "deviation", "measures", "floors", "scheduler"}
+"""The columns of which the least is not the best, or that no model is ranked by."""
+
 
 @dataclass(frozen=True)
 class Board:
@@ -28,6 +31,46 @@ class Board:
     traces: str = ""
     legend: str = ""
     notes: Sequence[str] = ()
+
+    @property
+    def answer(self) -> str:
+        """Which model is the best, and whether the next is farther behind than seeds vary; may be empty."""
+        rank, spread = (self._column(key) for key in ("rank", "deviation"))
+        models = [place for place, value in enumerate(rank) if value is not None]
+        if len(models) < 2 or not spread:  # noqa: PLR2004 - a model alone
+            return ""
+        best, second = sorted(models, key=lambda place: rank[place] or 0.0)[:2]
+        gap = (rank[second] or 0.0) - (rank[best] or 0.0)
+        is_beyond = gap > (spread[best] or 0.0) + (spread[second] or 0.0)
+        return (
+            f"{self.rows[best][0]} is the best of {len(models)} models: its mean rank is {rank[best]:.2f},"
+            f" that of the next, {self.rows[second][0]}, {rank[second]:.2f},"
+            f" which is {'more' if is_beyond else 'no more'} than seeds vary."
+        )
+
+    def shade(self, row: Sequence[Value], place: int) -> int:
+        """Return how dark the cell of a row in a column of ranks is: 5 for the best, 0 for no rank."""
+        key = self.columns[place].key
+        values = [value for value in self._column(key) if value is not None]
+        own = _number(row[place])
+        if key in NO_RANKS or own is None:
+            return 0
+        least, most = min(values), max(values)
+        return 5 if least == most else 1 + int(4.999 * (most - own) / (most - least))
+
+    def _column(self, key: str) -> list[float | None]:
+        """Return the numbers of a column, empty without it; None where a row has none."""
+        keys = [column.key for column in self.columns]
+        return [_number(row[keys.index(key)]) for row in self.rows] if key in keys else []
+
+    def text(self, value: Value, place: int) -> str:
+        """Return a value as it stands in its column: all of a column with two digits, or all whole."""
+        if value is None:
+            return "–"
+        if isinstance(value, str):
+            return value
+        is_whole = all(one is None or one.is_integer() for one in self._column(self.columns[place].key))
+        return f"{value:,.0f}" if is_whole else f"{value:,.2f}"
 
 
 def read_board(site: Path) -> Board | None:
@@ -65,6 +108,10 @@ def _of_rows(rows: list[dict[str, Value]]) -> Board:
 
     columns = [column for column in COLUMNS if column.key in rows[0]]
     return Board(columns, [[row[column.key] for column in columns] for row in rows], legend=LEGEND)
+
+
+def _number(value: Value) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _is_value(value: object) -> bool:

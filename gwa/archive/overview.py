@@ -4,8 +4,8 @@ All traces that an archive tells of, in one form: its own, and the public ones t
 A figure that was neither read in a source nor computed is None, which pages write as unknown.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
@@ -65,7 +65,7 @@ class TraceLine:
 
     *begin* and *end* are years with fractions; *at_least* says that *busy* is a lower bound, and *rounded*
     names the figures that their source rounds. *records* are pairs of what most jobs record and of the share
-    of jobs that do, where it is known.
+    of jobs that do, where it is known. *terms* is the licence as a column has it.
     """
 
     id: str
@@ -89,7 +89,7 @@ class TraceLine:
     failure: str = ""
     about: str = ""
     label: str = ""
-    facts: Mapping[str, object] = field(default_factory=dict)
+    terms: str = ""
 
     @property
     def place(self) -> str:
@@ -163,6 +163,7 @@ def of_archive(trace: PublishedTrace) -> TraceLine:
         kind="synthetic" if entry.synthetic else "here",
         page=f"traces/{entry.id}/index.html",
         licence=entry.licence,
+        terms=entry.licence,
         cite=entry.citation,
         begin=first,
         end=last,
@@ -192,6 +193,7 @@ def of_public(trace: PublicTrace) -> TraceLine:
         kind="fetch",
         page=f"public/{trace.key}.html",
         licence=trace.licence,
+        terms=trace.terms,
         cite=citation(trace),
         begin=begin,
         end=None if end is None or begin is None or end < begin else end,

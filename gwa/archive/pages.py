@@ -16,10 +16,10 @@ from gwa.archive.explore import DATED, FILE, QUERIES, QUESTIONS, tables
 from gwa.archive.feeds import as_script, columns_of, dataset
 from gwa.archive.leaderboard import Board
 from gwa.archive.markdown_pages import MarkdownPage
-from gwa.archive.overview import PURPOSES, TraceLine, lines
+from gwa.archive.overview import PURPOSES, TraceLine, lines, of_public
 from gwa.archive.public_traces import PublicTrace, bibliography, public_traces
 from gwa.archive.published import PublishedTrace
-from gwa.archive.ranking import MEASURES, Rank, ranking
+from gwa.archive.ranking import MEASURES, Rank, ranking, reasons, share
 from gwa.archive.strips import HEIGHT, WIDTH, outline
 from gwa.archive.trace_map import trace_maps
 from gwa.formats.registry import all_formats
@@ -131,7 +131,8 @@ def pages(site: Site) -> Iterator[tuple[str, str]]:
         yield f"{page.name}.html", template.render(root="", here=page.name, page=page, **shared)
     template = jinja.get_template("public_trace.html")
     for public in site.public:
-        text = template.render(root="../", here="", trace=public, bibtex=bibliography(public), **shared)
+        variables = {"trace": public, "line": of_public(public), "bibtex": bibliography(public)}
+        text = template.render(root="../", here="", strip=(WIDTH, HEIGHT), **variables, **shared)
         yield f"{PUBLIC}/{public.key}.html", text
     yield from _trace_pages(site, jinja, shared)
 
@@ -185,7 +186,7 @@ def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
             "questions": asked if can_ask else [],
             "latest": _latest(site),
         },
-        "ranking": {"measures": MEASURES},
+        "ranking": {"measures": MEASURES, "share": share, "reasons": reasons},
         "compare": {"facts": facts},
         "models": {"models": models(), "presets": presets(), "made": _made(site)},
         "formats": {"formats": all_formats(), "fields": FIELDS},
@@ -275,8 +276,8 @@ def slug(title: str) -> str:
     """
     Return a title as a place in an address.
 
-    >>> slug("95 % wait by machine size")
-    '95-wait-by-machine-size'
+    >>> slug("Core-hours by outcome")
+    'core-hours-by-outcome'
     """
     return "-".join(re.findall("[a-z0-9]+", title.lower()))
 

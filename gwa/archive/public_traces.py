@@ -182,6 +182,11 @@ class PublicTrace:
         return self.jobs or (self.facts.jobs if self.facts else None)
 
     @property
+    def terms(self) -> str:
+        """The licence in a column: its identifier, or that its owner's own words stand elsewhere."""
+        return "own terms" if self.licence.startswith("“") else self.licence
+
+    @property
     def size(self) -> int | None:
         """The bytes of all files, None if some are not known."""
         sizes = [file.size for file in self.files]

@@ -49,6 +49,20 @@ def ranking(measure: RankingMeasure, traces: Sequence[PublishedTrace]) -> list[R
     return sorted(ranks, key=lambda rank: (rank.place is None, rank.place, rank.trace.entry.id))
 
 
+def reasons(ranks: Sequence[Rank]) -> list[tuple[str, list[Rank]]]:
+    """Return each reason once, with the ranks that have it, in their order."""
+    found: dict[str, list[Rank]] = {}
+    for rank in ranks:
+        found.setdefault(rank.why, []).append(rank)
+    return list(found.items())
+
+
+def share(rank: Rank, ranks: Sequence[Rank]) -> float | None:
+    """Return the value of a rank in percent of the greatest of *ranks*, None without a value."""
+    most = max((one.value for one in ranks if one.value is not None), default=0.0)
+    return None if rank.value is None or most <= 0 else round(rank.value / most * 100, 2)
+
+
 def _fact(name: str, why: str) -> Callable[[PublishedTrace], Measured]:
     def of(trace: PublishedTrace) -> Measured:
         value = trace.number(name)

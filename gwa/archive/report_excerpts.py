@@ -83,4 +83,5 @@ def _main_figures(report: Report) -> list[tuple[Section, Figure]]:
             for block in section.blocks:
                 if isinstance(block, Figure):
                     found.setdefault(section.chapter, (section, block))
-    return list(found.values())[:MAXIMUM_FIGURES]
+    # Two stand side by side, and none is alone.
+    return list(found.values())[: min(MAXIMUM_FIGURES, max(1, len(found) // 2 * 2))]

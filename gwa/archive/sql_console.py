@@ -4,8 +4,9 @@ DuckDB for browsers, and what reads Parquet there, copied from npm packages into
 `fetch_engine` puts them into the folder of a site, in the versions and with the hashes of `PACKAGES`. A site
 without them is whole but for the console, which then says so.
 
-DuckDB's extensions, such as those for ICU and JSON, are in no package: no site has them, and its pages ask
-no other host.
+DuckDB's extensions, such as those for ICU and JSON, are in no package of npm that can open today's stores:
+the one that has them compiled in, @malloydata/duckdb-wasm 0.0.6, is DuckDB 0.9.2. No site has them, and its
+pages ask no other host: the console says so where a query needs one, and its ``to_timestamp`` needs none.
 """
 
 import json

@@ -13,6 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
+from math import isfinite
+from shutil import get_terminal_size
+from textwrap import fill
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,6 +39,15 @@ GAP: Final = 2
 MAXIMUM_WORD: Final = 24
 """Longer words, such as addresses, may be broken in a table."""
 
+FIRST_COLUMN: Final = re.compile(r"\s*\S+( \S+)*\s{2,}")
+"""What stands before the text of a line in two columns."""
+
+COMMAND: Final = "next: "
+"""How a line to copy begins."""
+
+MAXIMUM_DIGITS: Final = 6
+"""Of a number with a fraction a table on a terminal shows no more digits that matter."""
+
 LINE_INTERVAL = 30.0
 """Seconds between two lines of progress."""
 
@@ -56,8 +68,36 @@ def printable(text: object) -> str:
 
 
 def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
-    """Print *text*, on standard error if *err*, with what a terminal would obey escaped."""
-    click.echo(printable(text), err=err, nl=nl)
+    """Print *text*, on standard error if *err*, with what a terminal would obey escaped; wrapped on one."""
+    safe = printable(text)
+    if (sys.stderr if err else sys.stdout).isatty():
+        safe = wrapped(safe, get_terminal_size().columns)
+    click.echo(safe, err=err, nl=nl)
+
+
+def wrapped(text: str, width: int) -> str:
+    r"""
+    Return *text* with lines of at most *width* letters, broken at blanks; words and commands stay whole.
+
+    What goes on stands below its beginning: behind a first column, else two letters further in.
+
+    >>> print(wrapped("  Who?  Six users account for half.\nnext: gwa report a-log-with-a-name.parquet", 24))
+      Who?  Six users
+            account for half.
+    next: gwa report a-log-with-a-name.parquet
+    """
+    return "\n".join(_wrapped_line(line, width) for line in text.split("\n"))
+
+
+def _wrapped_line(line: str, width: int) -> str:
+    if len(line) <= width or line.startswith(COMMAND):
+        return line
+    column = FIRST_COLUMN.match(line)
+    indent = column.end() if column and column.end() <= width // 2 else len(line) - len(line.lstrip()) + GAP
+    return fill(
+        line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False,
+        expand_tabs=False, replace_whitespace=False,
+    )  # fmt: skip
 
 
 class Bar(Progress):
@@ -179,7 +219,7 @@ def _print_table(names: Sequence[str], rows: Sequence[Sequence[object]], *, is_l
 
     console = Console()
     text = _grouped if is_list else _cell_text
-    cells = [[printable(text(value)) for value in row] for row in rows[:MAXIMUM_ROWS]]
+    cells = [[printable(text(_rounded(value))) for value in row] for row in rows[:MAXIMUM_ROWS]]
     are_numbers = [
         all(isinstance(row[place], int | float | Decimal | None) for row in rows)
         for place in range(len(names))
@@ -247,6 +287,14 @@ def _print_records(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def _with_digits(value: object, digits: str) -> object:
     return format(value, digits) if digits and isinstance(value, float) else value
+
+
+def _rounded(value: object) -> object:
+    """Return a number with a fraction as text of `MAXIMUM_DIGITS`, or whole; anything else as it is."""
+    if not isinstance(value, float) or value.is_integer() or not isfinite(value):
+        return value
+    whole = len(str(int(abs(value)))) if abs(value) >= 1 else 0
+    return f"{value:.0f}" if whole >= MAXIMUM_DIGITS else f"{value:.{MAXIMUM_DIGITS}g}"
 
 
 def _cell_text(value: object) -> str:

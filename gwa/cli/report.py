@@ -245,19 +245,27 @@ class _Output:
         earlier: "Trace | None" = None,
         *,
         is_explored: bool,
+        is_one_of_many: bool = False,
         **params: Any,
     ) -> "Report":
-        """Write the report on a *part*, say its answers, and return it; *params* replace those given."""
+        """
+        Write the report on a *part*, say its answers unless it *is_one_of_many*, and return it.
+
+        *params* replace those given.
+        """
         params = {**self.params, **params}
         with self._claimed(self.name(part, earlier, params)) as name:
             report = part.report(wanted, reading(params).progress, against=earlier, explore=is_explored)
-            if not params["quiet"]:
+            if not (params["quiet"] or is_one_of_many):
                 _print_answers(report, part, self.look["language"])
             self._write(report, name)
         return report
 
     def write_index(self, report: "Report", part: "Trace") -> None:
-        """Write the page that leads to others."""
+        """Write the page that leads to others, and say its answer."""
+        if report.answer and not self.params["quiet"]:
+            words = self.look["language"] or _english()
+            echo(f"{as_text(part.name)}: {words(report.answer)}", err=True)
         self.write(report, self.name(part, None, self.params, f"by-{self.params['by']}"))
 
     def write(self, report: "Report", name: str) -> None:
@@ -304,7 +312,9 @@ def _by_month(part: "Trace", out: _Output, wanted: Wanted) -> bool:
         one = part.filter(period=month)
         one.store.top = part.store.top
         with _asked(out.params, by=None, period=month):
-            report = out.write_part(one, wanted(one.store), is_explored=not out.params["no_explore"])
+            report = out.write_part(
+                one, wanted(one.store), is_explored=not out.params["no_explore"], is_one_of_many=True
+            )
         failed = failed or report.failed
     if kept and not out.params["quiet"]:
         echo(f"reports on months that stood already: {kept}; --force writes them again", err=True)
@@ -359,9 +369,7 @@ def _what(part: "Trace", earlier: "Trace | None", params: dict[str, Any]) -> lis
 
 def _print_answers(report: "Report", trace: "Trace", language: "Language | None") -> None:
     """Say on standard error what was read, and the answers of the first screen, one on a line."""
-    from gwa.report.language import Language
-
-    words = language or Language()
+    words = language or _english()
     kind = trace.store.provenance.get("format")
     period = words(report.period)
     read = (kind, account_in_words(trace.store.account), period)
@@ -369,6 +377,12 @@ def _print_answers(report: "Report", trace: "Trace", language: "Language | None"
     width = max((len(words(answer.question)) for answer in report.answers), default=0)
     for answer in report.answers:
         echo(f"  {words(answer.question):{width}}  {words(answer.text)}", err=True)
+
+
+def _english() -> "Language":
+    from gwa.report.language import Language
+
+    return Language()
 
 
 def _wanted(store: "Store", view: str, *, is_chosen: bool) -> list[str] | None:

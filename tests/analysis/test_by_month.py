@@ -43,6 +43,22 @@ def test_each_month_has_its_values_and_their_changes(make_store):
     assert [figure.plot for figure in report.figures()[1:]] == ["bars"] * 2  # a map of one row says less
 
 
+def test_a_change_beyond_a_multiple_is_a_factor_and_failures_are_called_what_they_are(make_store):
+    """A median wait of 2 min after one of an hour was "down", and time limits were "jobs that failed"."""
+    days = list(range(59))
+    store = make_store(
+        ABSOLUTE, submit_time=[(FIRST + timedelta(days=day)).timestamp() for day in days],
+        run_time=[3600.0] * 59, n_procs=[5] * 59, user_id=["u1"] * 59, status=[day % 2 for day in days],
+        wait_time=[3600.0 if day < 31 else 120.0 for day in days],
+    )  # fmt: skip
+    report = by_month(store, "log", {})
+
+    assert report.fact("month.2007-02.median_wait.change").text == "×\N{NO-BREAK SPACE}0.033"
+    assert report.fact("month.2007-02.median_wait.change").value == pytest.approx(120 / 3600 - 1)
+    title = report.fact("month.2007-02.failed").label
+    assert title == "Share of core-hours in jobs that failed or reached their limit"
+
+
 def test_the_answer_is_of_whole_months(make_store):
     """The two days that the log has of April are no month to be compared with March."""
     moments = [(FIRST + timedelta(hours=hour)).timestamp() for hour in range(92 * 24)]
@@ -72,6 +88,10 @@ def test_the_command_links_the_reports_that_stand_beside_it(sample, tmp_path):
     (tmp_path / f"tiny-{month}-against-2000-01.html").write_text("")
 
     assert first.stdout.split() == [str(tmp_path / f"tiny-{month}.html"), str(page)]
+    assert first.stderr == ""
+    words = ["report", str(sample / "swf" / "tiny.swf"), "--by", "month", "-o", str(tmp_path), "--force"]
+    told = CliRunner().invoke(gwa, words)
+    assert "How busy was it?" not in told.stderr, "one page of many is not told of"
     assert run().exit_code == 0
     assert f'href="tiny-{month}-against-2000-01.html"' in page.read_text()
     wrong = run("--against", "previous")

@@ -107,6 +107,39 @@ def test_three_traces_are_ranked_and_not_subtracted(make_store):
     assert [strip["label"] for strip in cast("list[dict[str, str]]", strips)] == ["A", "B", "C"]
 
 
+def test_failures_of_several_logs_are_ranked_only_where_all_code_the_same_outcomes(make_store):
+    """The answer ranked failed jobs of logs of which the page says that outcomes are not compared."""
+    codes = ([0, 1], [0, 1], [0, 1, 5])
+    stores = [
+        (name, made(make_store, n, jobs=300, status=[code[job % len(code)] for job in range(300)]))
+        for n, (name, code) in enumerate(zip("ABC", codes, strict=True), 1)
+    ]
+    same = compare([*stores[:2], ("D", made(make_store, 4, jobs=300, status=[0, 1] * 150))])
+
+    assert "Failed jobs:" in same.answer
+    assert "Failed jobs:" not in compare(stores).answer
+
+
+def test_a_trace_has_one_colour_in_all_distributions(make_store):
+    """Colours go by place: a trace without waits in the midst moved all that follow it."""
+    logs = [
+        ("A", made(make_store, 1)),
+        ("B", made(make_store, 2, wait_time=[None] * 4000)),
+        ("C", made(make_store, 3)),
+    ]
+    report = compare(logs)
+    names = [
+        [
+            line["label"]
+            for line in cast("list[dict[str, str]]", report.figure(f"compare-{name}-1").data["curves"])
+        ]
+        for name in ("wait", "run-time", "size")
+    ]
+
+    assert names[0] == ["A", "C"]
+    assert names[1][:2] == names[2][:2] == names[0]
+
+
 def test_what_is_not_recorded_is_no_difference(make_store):
     poor = make_store(submit_time=[float(3600 * n) for n in range(500)])
     report = compare([("poor", poor), ("rich", made(make_store, 1, jobs=500))])

@@ -526,7 +526,7 @@ def test_the_cells_of_all_traces_stand_in_one_file_whose_sums_are_those_of_each(
     assert [title for title, rows in answers.items() if rows] == [
         "Submissions by hour of the day",
         "Core-hours by outcome",
-        "Busyness from day to day",
+        "Utilization from day to day",
     ]
 
 

@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from gwa.archive.catalogue import Catalogue, CatalogueChange, CatalogueEntry
 from gwa.archive.citation import bibtex, ris
 from gwa.archive.feeds import as_script, feed, sitemap
-from gwa.archive.leaderboard import NAME, read_board
+from gwa.archive.leaderboard import NAME, Board, read_board
 from gwa.archive.link_check import broken_links
 from gwa.archive.markdown_pages import written
 from gwa.archive.published import PublishedTrace
-from gwa.archive.ranking import MEASURES, ranking
+from gwa.archive.ranking import MEASURES, ranking, reasons, share
 from gwa.archive.scheduled import NOT_MODELLED
 from gwa.errors import DefinitionError
 from gwa.metrics.diversity import effective_number
+from gwa.report.document import Column
 
 HOSTILE = '<script>alert("x")</script> & {\\input{/etc/passwd}} ]]> \x00\x1b'
 BY_ID = {one.id: one for one in MEASURES}
@@ -81,6 +82,35 @@ def test_traces_are_ranked_and_equal_ones_share_a_place():
     assert [(one.place, one.trace.entry.id) for one in ranks] == [
         (1, "b"), (2, "a"), (2, "c"), (None, "d"),
     ]  # fmt: skip
+
+
+def test_bars_are_shares_of_the_greatest_and_reasons_stand_once():
+    size = {"a": 10, "b": 40, "c": None, "d": None}
+    ranks = ranking(BY_ID["size"], [published(name, **{"trace.jobs": jobs}) for name, jobs in size.items()])
+
+    assert [share(rank, ranks) for rank in ranks] == [100, 25, None, None]
+    assert [(why, [one.trace.entry.id for one in some]) for why, some in reasons(ranks)] == [
+        ("jobs in the trace", ["b", "a"]), ("not recorded", ["c", "d"]),
+    ]  # fmt: skip
+    assert [share(rank, ranks[2:]) for rank in ranks[2:]] == [None, None]
+
+
+@pytest.mark.parametrize(("second", "so"), [(2.5, "more"), (1.25, "no more")])
+def test_a_leaderboard_has_an_answer_and_shades_the_best_the_darkest(second, so):
+    keys = ("model", "rank", "deviation", "bags", "scheduler")
+    rows = [["b", second, 0.1, 1, 2], ["a", 1.0, 0.2, 3, 1], ["replay", None, None, None, 3]]
+    board = Board([Column(key, key) for key in keys], rows)
+
+    assert board.answer == (
+        f"a is the best of 2 models: its mean rank is 1.00, that of the next, b, {second:.2f},"
+        f" which is {so} than seeds vary."
+    )
+    assert [board.shade(row, 1) for row in rows] == [1, 5, 0]
+    assert [board.shade(row, 3) for row in rows] == [5, 1, 0]
+    assert [board.shade(row, 4) for row in rows] == [0, 0, 0], "more is better, there"
+    assert [board.text(row[1], 1) for row in rows] == [f"{second:.2f}", "1.00", "–"]
+    assert [board.text(row[3], 3) for row in rows] == ["1", "3", "–"]
+    assert Board(board.columns, rows[1:]).answer == ""
 
 
 def test_each_rank_says_why():

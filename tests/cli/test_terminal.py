@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.cli._terminal import UNPRINTABLE, column_widths, printable, table
+from gwa.cli._terminal import UNPRINTABLE, column_widths, printable, table, wrapped
 from gwa.util.spreadsheet import disarmed
 from tests.conftest import HOME
 
@@ -150,6 +150,31 @@ def test_a_table_fits_the_terminal_and_breaks_no_number(cells, width):
             max((len(word) for cell in column for word in cell.split()), default=0) for column in columns
         ]
         assert all(given >= min(word, 24) for given, word in zip(widths, words, strict=True))
+
+
+@given(st.text("ab -", max_size=200), st.integers(20, 120))
+def test_lines_are_broken_at_blanks_alone_and_lose_nothing(text, width):
+    lines = wrapped(text, width).split("\n")
+
+    assert " ".join(lines).split() == text.split()
+    assert all(len(line) <= width or len(line.split()) == 1 for line in lines)
+
+
+def test_sentences_are_wrapped_at_words_on_a_terminal_and_not_elsewhere(tmp_path):
+    """The terminal broke them in the midst of words."""
+    shown = on_a_terminal(cwd=tmp_path, columns="60")
+    assert max(map(len, shown.splitlines())) <= 60
+    assert max(map(len, run(text=True).stdout.splitlines())) > 80
+    assert wrapped("next: gwa report " + "x/" * 40, 60) == "next: gwa report " + "x/" * 40
+
+
+def test_a_number_with_a_fraction_has_the_digits_that_matter_on_a_terminal(tmp_path):
+    query = "select 51265180.00833333::double as large, 1/3 as third, 2.5 as half, 'a' as text"
+    (tmp_path / "log.swf").write_text("1 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n")
+    shown = on_a_terminal("sql", "log.swf", query, cwd=tmp_path)
+
+    assert shown.split()[-4:] == ["51265180", "0.333333", "2.5", "a"]
+    assert "51265180.00833333" in run("sql", "log.swf", query, cwd=tmp_path, text=True).stdout
 
 
 def test_a_row_that_is_too_wide_is_printed_line_by_line(tmp_path):

@@ -74,7 +74,12 @@ def _middles(id_: str, title: str, samples: Sequence[tuple[str, Sample]]) -> Fig
 def _distributions(
     summaries: Sequence[TraceSummary],
 ) -> Iterator[tuple[str, str, list[tuple[str, Sample]]]]:
-    """Yield id and title of each distribution, and its sample of each trace that has one."""
+    """
+    Yield id and title of each distribution, and its sample of each trace that has one.
+
+    Traces that record waits come first: so each has one colour in figures with all traces and without some.
+    """
+    summaries = sorted(summaries, key=lambda summary: not (summary.waits and summary.waits.n))
     waits = [(summary.name, summary.waits) for summary in summaries if summary.waits and summary.waits.n]
     yield WAITS, "Wait time", list(waits)
     for measure in compared_measures():

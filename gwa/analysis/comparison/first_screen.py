@@ -18,6 +18,9 @@ from gwa.words.unit import Value
 PAIR: Final = 2
 """Of more traces there are no differences: they are ranked."""
 
+RANGES: Final = {"utilization.mean", "jobs.wait.p95", "jobs.failed.share"}
+"""The facts of which the answer on several traces says how far they lie apart."""
+
 LARGE_RATIO: Final = 2.0
 """A larger ratio is not given in percent."""
 
@@ -52,7 +55,7 @@ ROWS: Final = (
         (message("longer"), message("its jobs wait longer")),
     ),
     AnswerRow(
-        message("Long waits?"), message("95 % of waits are within"), "jobs.wait.p95", "wait_p95",
+        message("Long waits?"), message("95th percentile of waits"), "jobs.wait.p95", "wait_p95",
         (message("shorter"), message("its longest waits are shorter")),
         (message("longer"), message("its longest waits are longer")),
     ),
@@ -111,7 +114,8 @@ def answer_sentence(summaries: Sequence[TraceSummary], levels: Sequence[LevelDif
     """Return in a sentence what differs by more than chance, or how far several traces lie apart."""
     if len(summaries) == PAIR:
         return _pair_sentence(summaries, {one.name: one for one in levels})
-    parts = [part for row in ROWS if (part := _range(row, summaries))]
+    shown = [row for row in ROWS if row.fact in RANGES and _is_comparable(row, summaries)]
+    parts = [part for row in shown if (part := _range(row, summaries))]
     return joined("", (joined("; ", parts), ".")) if parts else ""
 
 
@@ -259,9 +263,9 @@ def _capital(what: Message) -> Message:
 
 
 def _range(row: AnswerRow, summaries: Sequence[TraceSummary]) -> Message | None:
-    """Return from which to which value a quantity goes, and whose they are; None for the lesser questions."""
+    """Return from which to which value a quantity goes, and whose they are; None of fewer than two."""
     known = [(value, summary) for summary in summaries if (value := _value(row, summary)) is not None]
-    if row.fact not in {"utilization.mean", "jobs.wait.p95", "jobs.failed.share"} or len(known) < PAIR:
+    if len(known) < PAIR:
         return None
     low, high = (choose(known, key=lambda one: one[0])[1] for choose in (min, max))
     return message(
@@ -269,6 +273,12 @@ def _range(row: AnswerRow, summaries: Sequence[TraceSummary]) -> Message | None:
         what=_capital(row.what), low=_text(row, low), least=Verbatim(low.name), high=_text(row, high),
         most=Verbatim(high.name),
     )  # fmt: skip
+
+
+def _is_comparable(row: AnswerRow, summaries: Sequence[TraceSummary]) -> bool:
+    """Whether logs may be ranked by the answer: failures only where all record the same outcomes."""
+    known = [summary.recording.outcomes for summary in summaries if _value(row, summary) is not None]
+    return row.level != "failed" or len(set(known)) <= 1
 
 
 def _value(row: AnswerRow, summary: TraceSummary) -> float | None:

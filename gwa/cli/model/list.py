@@ -28,4 +28,10 @@ def command(as_json: bool) -> None:
         for entry in presets().values()
     ]
     rows += [(entry.name, "arrivals", entry.title, entry.about()) for entry in processes().values()]
-    table(("name", "kind", "title", "about"), rows, as_json=as_json)
+    table(
+        ("name", "kind", "title", "about"),
+        rows,
+        as_json=as_json,
+        shown={"name", "kind", "title"},
+        is_list=True,
+    )

@@ -373,7 +373,7 @@ def capacity(results: ExperimentResults) -> Iterator[Block]:
         return
     lines_of: dict[str, tuple[list[float], list[float]]] = {}
     for label, cells in _curves(results).items():
-        for key, what in (("wait", message("mean")), ("wait_p95", message("95 % quantile"))):
+        for key, what in (("wait", message("mean")), ("wait_p95", message("95th percentile"))):
             points = sorted((_value(cell, "processors"), _value(cell, key)) for cell in cells)
             lines_of[message("{label}, {what}", label=label, what=what) if label else what] = (
                 [x for x, _ in points],
@@ -382,7 +382,7 @@ def capacity(results: ExperimentResults) -> Iterator[Block]:
     yield lines(
         "capacity", "Waits by processors", lines_of, "Processors", "Wait in hours",
         message(
-            "The mean and the 95 % quantile of simulated waits for {sizes} sizes of the cluster.",
+            "The mean and the 95th percentile of simulated waits for {sizes} sizes of the cluster.",
             sizes=len(changes),
         ),
         log=(False, False),

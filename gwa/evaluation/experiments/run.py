@@ -36,7 +36,7 @@ MEASURES: Final = (
     Column("bags", "Bags", "count"),
     Column("bags_finished", "Bags finished", "count"),
     Column("makespan", "Make-span", "seconds"),
-    Column("nsl", "NSL"),
+    Column("nsl", "Normalized make-span"),
     Column("tasks", "Tasks", "count"),
     Column("finished", "Tasks finished", "fraction"),
     Column("in_time", "Finished in time", "fraction"),
@@ -45,16 +45,16 @@ MEASURES: Final = (
     Column("slowdown", "Slowdown"),
     Column("bounded_slowdown", "Bounded slowdown"),
     Column("utilization", "Utilization", "fraction"),
-    Column("goodput", "Of that useful", "fraction"),
+    Column("goodput", "Useful share of utilization", "fraction"),
     Column("fairness", "Fairness"),
-    Column("wait_p95", "Wait, 95 % quantile", "seconds"),
+    Column("wait_p95", "Wait, 95th percentile", "seconds"),
     Column("processors", "Processors", "count"),
     Column("raised", "Requests below the run time, raised to it", "count"),
 )
 """The measures, means over bags or tasks; those of the whole run are in its first row."""
 
 HELP: Final = message(
-    "Make-span: from the first submission of a task of a bag to the last end of one. NSL: that over the sum"
+    "Make-span: from the first submission of a task of a bag to the last end of one. Normalized: over the sum"
     " of its tasks' run times on a processor of speed 1. Both are means over bags of two tasks or more that"
     " finished. In time is before the last submission. Fairness is Jain's index of the users' mean bounded"
     " slowdowns: 1 where all fare alike."

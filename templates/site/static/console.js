@@ -12,7 +12,18 @@ let connection = null;
 let last = null;
 
 const TIMES = /^(submit|start|end|eligible)_time$/;
+const MISSING = /"([^"]+)" is not in the catalog, but it exists in the (\w+) extension/;
 const MISSING_PARTS = /\b(icu|json)\b|extension/i;
+
+/* What DuckDB says of a failure; its advice to install an extension is of no use here. */
+function told(text) {
+  const [, name, extension] = text.match(MISSING) || [];
+  const file = form.dataset.file;
+  const instead = `Download ${file} and ask it on your machine, where gwa has them: gwa sql ${file} "…"`;
+  if (name) return `${name} needs DuckDB's ${extension} extension, which this site does not have; it asks no other host. ${instead}`;
+  if (!MISSING_PARTS.test(text)) return text;
+  return `${text}\n\nTime zones, JSON, Parquet and other extensions of DuckDB are not part of this site. ${instead}`;
+}
 
 /* A moment in milliseconds as it is written; one that has a time zone is of UTC, as DuckDB gives it. */
 function moment(value, zone) {
@@ -75,6 +86,8 @@ async function start() {
   // No site has DuckDB's extensions, and nothing may be asked of another one.
   await connection.query("set autoinstall_known_extensions = false");
   await connection.query("set autoload_known_extensions = false");
+  // DuckDB's own gives times with a zone, of which nearly every function needs the extension for ICU.
+  await connection.query("create temp macro to_timestamp(seconds) as make_timestamp((seconds * 1000000)::bigint)");
   if (isTable) await load(home, url);
   else await attach(engine, url);
   element("run").disabled = false;
@@ -145,9 +158,8 @@ async function run() {
     const time = ((performance.now() - begin) / 1000).toFixed(2);
     say(`${rows.length} rows in ${time} s${rows.length > MOST_ROWS ? `, the first ${MOST_ROWS} are shown; the downloads have all` : ""}.`);
   } catch (error) {
-    const text = String(error.message || error);
-    const hint = MISSING_PARTS.test(text) ? "\n\nTime zones, JSON, Parquet and other extensions of DuckDB are not part of this site; gwa sql has them on your machine." : "";
-    fail(text + hint);
+    const text = told(String(error.message || error));
+    fail(text);
     say(`That failed: ${text.split("\n")[0]}`);
   }
   element("run").disabled = false;

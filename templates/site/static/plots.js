@@ -17,6 +17,17 @@ function cut(text, letters) {
   return text.length > letters ? `${text.slice(0, Math.max(letters - 1, 1))}…` : text;
 }
 
+/* A value as it stands at its bar: three digits, of whole numbers all. */
+function shortText(value) {
+  return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(3)).toLocaleString("en") : Number(value).toLocaleString("en");
+}
+
+/* The day that all texts have, if they are times of one day, and the texts without it. */
+function ofOneDay(texts) {
+  if (!texts.every((text) => /^\d{4}-\d\d-\d\d /.test(text) && text.slice(0, 11) === texts[0].slice(0, 11))) return ["", texts];
+  return [texts[0].slice(0, 10), texts.map((text) => text.slice(11))];
+}
+
 /* Steps of 1, 2 or 5 times a power of ten, about four up to the largest value. */
 function ticks(most) {
   const power = 10 ** Math.floor(Math.log10(most / 4));
@@ -39,7 +50,7 @@ function lying(names, rows, values, most, total) {
   svg.append(drawn("text", { x: 0, y: 12, class: "axis" }, names.at(-1)));
   rows.forEach((row, place) => {
     const y = 22 + line * place;
-    const text = shownText(row.at(-1));
+    const text = shortText(row.at(-1));
     const width = (total - left - LETTER * text.length - 14) * values[place] / most;
     svg.append(drawn("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, cut(texts[place], Math.floor((left - 8) / LETTER))));
     const bar = drawn("rect", { x: left, y: y + 2, width: Math.max(width, 0.5), height: line - 6 });
@@ -65,13 +76,14 @@ function standing(names, rows, values, most, total) {
     bar.append(drawn("title", {}, `${shownText(rows[place][0])}: ${shownText(rows[place].at(-1))}`));
     svg.append(bar);
   });
-  const longest = Math.max(...rows.map((row) => shownText(row[0]).length));
-  const every = Math.ceil(values.length / Math.max(1, Math.floor((right - left) / (Math.min(longest, 12) * LETTER + 12))));
-  rows.forEach((row, place) => {
-    if (place % every === 0) svg.append(drawn("text", { x: left + (place + 0.42) * width, y: floor + 16, "text-anchor": "middle" }, cut(shownText(row[0]), 12)));
+  const [day, texts] = ofOneDay(rows.map((row) => shownText(row[0])));
+  const longest = Math.max(...texts.map((text) => text.length));
+  const every = Math.ceil(values.length / Math.max(1, Math.floor((right - left) / (Math.min(longest, 19) * LETTER + 12))));
+  texts.forEach((text, place) => {
+    if (place % every === 0) svg.append(drawn("text", { x: left + (place + 0.42) * width, y: floor + 16, "text-anchor": "middle" }, cut(text, 19)));
   });
   svg.append(drawn("text", { x: 0, y: 12, class: "axis" }, names.at(-1)));
-  svg.append(drawn("text", { x: right, y: height - 6, "text-anchor": "end", class: "axis" }, names[0]));
+  svg.append(drawn("text", { x: right, y: height - 6, "text-anchor": "end", class: "axis" }, day ? `${names[0]}, ${day}` : names[0]));
   return svg;
 }
 

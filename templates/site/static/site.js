@@ -59,6 +59,30 @@ function sortable(table) {
   });
 }
 
+/* A field above a table that leaves the rows with all its words; the table says which words there are. */
+function filterable(table) {
+  const label = document.createElement("label");
+  const field = document.createElement("input");
+  const shown = document.createElement("p");
+  const rows = [...table.tBodies[0].rows];
+  field.type = "search";
+  field.autocomplete = "off";
+  field.placeholder = table.dataset.filter;
+  label.append("Filter ", field);
+  shown.setAttribute("role", "status");
+  const show = () => {
+    const words = field.value.toLowerCase().split(/\s+/);
+    for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    shown.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length}`;
+  };
+  field.addEventListener("input", show);
+  const tools = document.createElement("div");
+  tools.className = "tools filter";
+  tools.append(label, shown);
+  table.closest(".scroll").before(tools);
+  show();
+}
+
 /* The front page: what is wanted filters table and map alike, and stands in the address, as does the open card. */
 function front(form) {
   const rows = [...document.querySelectorAll("#traces tr[data-trace]")];
@@ -124,6 +148,7 @@ function front(form) {
   });
   byId("cards").addEventListener("click", (event) => { if (event.target.closest(".close")) turn(""); });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape" && open) turn(""); });
+  byId("compare").hidden = rows.every((row) => row.dataset.kind === "fetch");
   const ticked = () => { byId("compare").disabled = !byId("traces").querySelector("[name=t]:checked"); };
   byId("traces").addEventListener("change", ticked);
   addEventListener("pageshow", ticked);
@@ -158,5 +183,6 @@ function searchKey() {
 theme();
 searchKey();
 document.querySelectorAll("table.sortable").forEach(sortable);
+document.querySelectorAll("table[data-filter]").forEach(filterable);
 if (byId("wish")) front(byId("wish"));
 if (byId("comparison")) compare(byId("comparison"));
