@@ -17,6 +17,7 @@ from benchmarks.spark import differences
 from gwa.analysis.base import MadeWhen, analyses
 from gwa.analysis.build import build
 from gwa.analysis.comparison.compare import compare
+from gwa.breakdown.cube import cube
 from gwa.errors import EngineError, TraceError
 from gwa.formats.monthly import write as write_months
 from gwa.formats.open import open_trace
@@ -165,6 +166,22 @@ def test_every_analysis_is_the_same(case, make_store, tmp_path):
         reports = [json.loads(as_json(build(store, "", only=every, strict=True))) for store in (one, other)]
 
     assert list(differences(reports[0], reports[1])) == []
+
+
+@on_spark
+def test_the_cube_has_the_same_cells(slurm_sample, tmp_path):
+    path = tmp_path / "trace.parquet"
+    with gwa.open(slurm_sample) as trace:
+        trace.save(path)
+
+    with opened(path, "duckdb") as one, opened(path) as other:
+        made, same = cube(one), cube(other)
+
+    assert made.grain == same.grain
+    for name in ("jobs", "usage", "days"):
+        cells, others = (sorted(getattr(of, name).to_pylist(), key=str) for of in (made, same))
+        assert cells == others, name
+        assert cells
 
 
 @on_spark
