@@ -86,11 +86,9 @@ class JobNumbers:
         Return the numbers of the jobs submitted in *period*; None where they do not rise with time.
 
         They are those of the source, where it has its own (Slurm, PBS, Grid Engine), else the job numbers of
-        the log. Engines other than DuckDB cannot join the source's own to jobs.
+        the log.
         """
-        are_complete = (
-            store.database.name == "duckdb" and store.row("select count(*) as n from source_ids")[0] > 0
-        )
+        are_complete = store.row("select count(*) as n from source_ids")[0] > 0
         table = store.keep("job_numbers", OF_SOURCE if are_complete else OF_ARCHIVE)
         jobs, rising, climb, first, last = store.row(
             STEPS.format(table=table, first=float(period[0]), last=float(period[1]))

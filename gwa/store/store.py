@@ -431,7 +431,7 @@ class Store(Queries):
         """Let *engine*, which is not DuckDB, answer on the jobs in Parquet *files* that have all fields."""
         from gwa.store.engines.spark import connect as connect_spark
 
-        spark = connect_spark(engine, self.connection, TABLES)
+        spark = connect_spark(engine, self.connection, TABLES.keys() - {"source_ids"})
         spark.read("file", files)
         self.database = spark
         self._parquet = (files, engine)

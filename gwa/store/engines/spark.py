@@ -104,11 +104,18 @@ class Spark:
         self._session.catalog.dropTempView(name)
 
     def read(self, name: str, files: Sequence[str]) -> None:
-        """Define the view *name* of the jobs in Parquet *files*, which may lack extension fields."""
+        """
+        Define the view *name* of the jobs in Parquet *files*, which may lack extension fields.
+
+        The numbers that the source gave to them, a list in each row, are the view ``source_ids``.
+        """
         schema = ", ".join(f"{field.name} {SPARK_TYPES.get(field.sql, field.sql)}" for field in FIELDS)
+        schema += ", source_ids array<string>"
         paths = [re.sub(r"([][{}*?\\])", r"\\\1", file) for file in files]
         with _one_line_errors():
             self._session.read.schema(schema).parquet(*paths).createOrReplaceTempView(name)
+            numbers = self._session.sql(f"select job_id, explode(source_ids) as source_id from {name}")
+            numbers.createOrReplaceTempView("source_ids")
 
     def _frame(self, sql: str) -> "DataFrame":
         from gwa.store.engines.spark_sql import to_spark_sql
