@@ -55,8 +55,8 @@ def thinned(*axes: Iterable[object], kept: Callable[..., bool] | None = None) ->
     Return the parameters of a matrix: all combinations of the values of *axes*, most of them marked slow.
 
     `make test` keeps those that *kept* is true of; without it the diagonal: its n-th combination has the n-th
-    value of each axis, of shorter ones again from the first, so that each value of each axis is tried at least
-    once. `make slow` runs all the others.
+    value of each axis, of shorter ones again from the first, so that it has each value of each axis. `make
+    slow` runs all the others.
     """
     axes = tuple(map(tuple, axes))
     diagonal = {tuple(n % len(axis) for axis in axes) for n in range(max(map(len, axes)))}

@@ -33,8 +33,6 @@ def label(value):
     return getattr(value, "name", None) or (" ".join(value) if isinstance(value, tuple) else str(value))
 
 
-
-
 def sample_of(one):
     """Return the files that the sample of a converter consists of; the largest, which has the jobs, first."""
     folder = SAMPLES / one.name
