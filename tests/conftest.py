@@ -58,11 +58,11 @@ def thinned(*axes: Iterable[object], kept: Callable[..., bool] | None = None) ->
     value of each axis, of shorter ones again from the first, so that it has each value of each axis. `make
     slow` runs all the others.
     """
-    axes = tuple(map(tuple, axes))
-    diagonal = {tuple(n % len(axis) for axis in axes) for n in range(max(map(len, axes)))}
+    lists = [list(axis) for axis in axes]
+    diagonal = {tuple(n % len(axis) for axis in lists) for n in range(max(map(len, lists)))}
     parameters = []
-    for places in product(*(range(len(axis)) for axis in axes)):
-        values = [axis[place] for axis, place in zip(axes, places, strict=True)]
+    for places in product(*(range(len(axis)) for axis in lists)):
+        values = [axis[place] for axis, place in zip(lists, places, strict=True)]
         is_kept = kept(*values) if kept else places in diagonal
         parameters.append(pytest.param(*values, marks=() if is_kept else pytest.mark.slow))
     return parameters

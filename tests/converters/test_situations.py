@@ -14,6 +14,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ MEASURED_STARTS = (*NO_TIMES, SUBMITTED - 7200, SUBMITTED + 9000)
 
 def situations(way):
     """Return the jobs of each situation that can be said in the words of a format."""
-    jobs = {"early end": [(SUBMITTED, STARTED, STARTED - 9000)]}
+    jobs: dict[str, list[tuple[Any, ...]]] = {"early end": [(SUBMITTED, STARTED, STARTED - 9000)]}
     if way.has_submission:
         jobs["never started"] = [(SUBMITTED, never, ENDED) for never in way.never]
         jobs["early start"] = [(SUBMITTED, SUBMITTED - 7200, ENDED)]
@@ -89,7 +90,7 @@ def read(way):
     assert sound[2:] == [60, held if way.held else None]
     assert sound[1] == 10 or not way.has_submission
     assert list(second[1:]) == sound
-    found = {situation: [] for situation in situations(way)}
+    found: dict[str, list[tuple[Any, ...]]] = {situation: [] for situation in situations(way)}
     for number, submitted, *values in rows:
         found[of_number[int(number)]].append((since(submitted, sound[0]), *values))
     once = [values for situation, told in found.items() if situation not in OF_ONE_NUMBER for values in told]
