@@ -4,8 +4,9 @@ import os
 import random
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from math import ceil
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
+from _pytest.mark import ParameterSet
 from hypothesis import HealthCheck, settings
 
 import gwa
@@ -41,11 +43,29 @@ settings.load_profile("gwa")
 
 
 def examples(count: int) -> settings:
-    """Return the settings for *count* examples that read logs; `make test` tries a third, `make slow` all."""
+    """Return the settings for *count* examples that read logs; `make test` tries a fifth, `make slow` all."""
     return settings(
-        max_examples=ceil(count / 3) if settings().derandomize else count,
+        max_examples=ceil(count / 5) if settings().derandomize else count,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     )
+
+
+def thinned(*axes: Iterable[object], kept: Callable[..., bool] | None = None) -> list[ParameterSet]:
+    """
+    Return the parameters of a matrix: all combinations of the values of *axes*, most of them marked slow.
+
+    `make test` keeps those that *kept* is true of; without it the diagonal: its n-th combination has the n-th
+    value of each axis, of shorter ones again from the first, so that it has each value of each axis. `make
+    slow` runs all the others.
+    """
+    lists = [list(axis) for axis in axes]
+    diagonal = {tuple(n % len(axis) for axis in lists) for n in range(max(map(len, lists)))}
+    parameters = []
+    for places in product(*(range(len(axis)) for axis in lists)):
+        values = [axis[place] for axis, place in zip(lists, places, strict=True)]
+        is_kept = kept(*values) if kept else places in diagonal
+        parameters.append(pytest.param(*values, marks=() if is_kept else pytest.mark.slow))
+    return parameters
 
 
 HOME = Path(__file__).parent.parent

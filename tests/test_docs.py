@@ -23,7 +23,7 @@ from gwa.cli import gwa as program
 from gwa.report.as_json import as_json
 from gwa.report.json_schema import facts_schema, report_schema
 from gwa.util import plugins
-from tests.conftest import LOGS
+from tests.conftest import LOGS, thinned
 from tests.facts_reference import kept, logs, rows, samples, whole
 from tests.program import as_reader
 
@@ -47,7 +47,6 @@ QUICK = {
         Path("docs/how-to", f"{name}.md")
         for name in ("assistant", "export", "fetch", "own-converter", "simulate")
     ),
-    Path("README.md"),
     Path("docs/tutorials/slurm.md"),
     Path("docs/notebooks/first-look.md"),
 }
@@ -68,15 +67,11 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 SCRIPTS = [page for page in (README, *PAGES) if blocks(page) and page.name not in WHOLE_SCRIPTS | OF_PACKAGES]
 
 
-def timed(pages: list[Path]) -> list[Any]:
-    """Return the parameters of *pages*, of which those that take long are for the slow tests."""
-    return [
-        pytest.param(page, marks=() if page.relative_to(ROOT) in QUICK else pytest.mark.slow, id=page.stem)
-        for page in pages
-    ]
+def is_quick(page: Path) -> bool:
+    return page.relative_to(ROOT) in QUICK
 
 
-@pytest.mark.parametrize("page", timed(SCRIPTS))
+@pytest.mark.parametrize("page", thinned(SCRIPTS, kept=is_quick), ids=lambda page: page.stem)
 def test_the_blocks_of_a_page_run_one_after_the_other(page, tmp_path):
     """They read what those before them wrote, so that they are one test."""
     folder = tmp_path / "empty"
@@ -138,7 +133,7 @@ def test_a_command_of_ones_own_is_as_the_page_says(monkeypatch):
     assert (done.exit_code, float(done.stdout)) == (0, 143267.0)
 
 
-@pytest.mark.parametrize("page", timed(NOTEBOOKS))
+@pytest.mark.parametrize("page", thinned(NOTEBOOKS, kept=is_quick), ids=lambda page: page.stem)
 def test_a_notebook_runs(page, tmp_path):
     """Its cells, one after the other, as a kernel runs them."""
     cells = re.findall(r"^```\{code-cell\}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
@@ -214,10 +209,8 @@ def unknown(report: gwa.Report) -> list[str]:
 
 @pytest.mark.parametrize(
     "folder",
-    [
-        pytest.param(folder, marks=() if number % 3 == 0 else pytest.mark.slow, id=folder.name)
-        for number, folder in enumerate(samples())
-    ],
+    thinned(samples(), kept=lambda folder: folder.name in {"gwf", "google2011", "kubernetes", "slurm-json"}),
+    ids=lambda folder: folder.name,
 )
 def test_every_fact_of_a_sample_is_in_the_reference_and_what_is_printed_fits_its_schema(folder):
     with gwa.open(logs(folder)) as trace:

@@ -6,8 +6,12 @@ import pytest
 
 from benchmarks.instructions import MOST, PYTHON, QUICK, SLOW, count_all, kept, slower
 
+COMMONEST = {name: QUICK[name] for name in ("convert SWF", "convert Slurm", "facts on utilization")}
 
-@pytest.mark.parametrize("paths", [QUICK, pytest.param(SLOW, marks=pytest.mark.slow)], ids=["quick", "slow"])
+
+@pytest.mark.parametrize(
+    "paths", [COMMONEST, pytest.param(QUICK | SLOW, marks=pytest.mark.slow)], ids=["commonest", "all"]
+)
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="needs valgrind")
 def test_the_core_paths_take_no_more_than_the_instructions_that_are_kept(paths):
     before = kept()

@@ -1,7 +1,7 @@
 """
 What an assistant is told: each tool by the official client, against computations from the raw logs.
 
-Fifty questions on each of three logs; the truth of each is computed by pandas from the log's own columns.
+Fifty questions on three logs; the truth of each is computed by pandas from the log's own columns.
 """
 
 import math
@@ -17,9 +17,10 @@ from gwa.assistant.desk import Desk
 from gwa.assistant.server import server
 from gwa.metrics.alerts import alerts
 from tests.assistant.talking import talked
-from tests.conftest import HOME, LOGS
+from tests.conftest import HOME, LOGS, thinned
 
 KTH = LOGS / "swf" / "KTH-SP2-1996-2.1-cln.swf.gz"
+KINDS = ("swf", "sacct", "pods")
 GPUS = LOGS / "today" / "alibaba-gpu2023" / "openb_pod_list_default.csv"
 
 
@@ -75,7 +76,7 @@ def of_pods(path):
     )
 
 
-@pytest.fixture(scope="module", params=["swf", "sacct", "pods"])
+@pytest.fixture(scope="module", params=KINDS)
 def log(request, slurm_sample):
     """Return a log, and its jobs by their own columns."""
     if request.param == "sacct":
@@ -330,7 +331,7 @@ def test_there_are_fifty_questions():
     assert len(QUESTIONS) == 50
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(("log", "question"), thinned(KINDS, QUESTIONS), indirect=["log"])
 def test_a_question(question, log, asked):
     tool, truth = QUESTIONS[question]
     jobs = log[1]

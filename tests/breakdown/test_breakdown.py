@@ -13,6 +13,7 @@ from gwa.breakdown.charge.rates import from_table
 from gwa.breakdown.dimensions import by_name, dimensions, recorded
 from gwa.metrics import ranked_values
 from gwa.store.engines.spark_sql import to_spark_sql
+from tests.conftest import thinned
 from tests.util.members import install, python
 
 BEGIN = 1_729_990_000
@@ -64,7 +65,11 @@ def jobs(seed: int, size: int = 400) -> pd.DataFrame:
     })  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=[(1, 10_000), (2, 10_000), (3, 0), (4, 0)], ids=str)
+LOGGED = ((1, 10_000), (2, 10_000), (3, 0), (4, 0))
+"""The seeds of logs, and up to how many jobs a log is small."""
+
+
+@pytest.fixture(scope="module", params=LOGGED, ids=str)
 def logged(request, make_shared_store):
     """Return a store and its jobs; those of a large log are looked for by bins."""
     seed, small = request.param
@@ -168,7 +173,16 @@ def weighted(group: pd.DataFrame, share: float) -> float | None:
     raise AssertionError
 
 
-@pytest.mark.parametrize("name", [*NAMED, "months", "hours", "weekdays", "requests", "outcomes"])
+@pytest.mark.parametrize(
+    ("logged", "name"),
+    thinned(
+        LOGGED,
+        [*NAMED, "months", "hours", "weekdays", "requests", "outcomes"],
+        kept=lambda logged, _: logged in LOGGED[1:3],
+    ),
+    indirect=["logged"],
+    ids=str,
+)
 def test_every_measure_of_every_dimension_is_that_of_pandas(logged, name):
     store, frame = logged
     keys, outcomes = keyed(frame, name), keyed(frame, "outcomes")
@@ -185,7 +199,7 @@ def test_every_measure_of_every_dimension_is_that_of_pandas(logged, name):
         assert {row["id"] for row in records.rows} == set(keys.dropna())
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize(("logged", "ranking"), thinned(LOGGED, RANKINGS), indirect=["logged"], ids=str)
 def test_lists_have_the_largest_classes_first(logged, ranking):
     store, _ = logged
     if ranking == "by_cost":

@@ -21,7 +21,7 @@ from gwa.store.options import ReadOptions
 from gwa.trace import Trace
 from tests.analysis.test_gpu_log import COLUMNS
 from tests.claims.sentences import derived, falsely_absent, numbers, sentences, written
-from tests.conftest import HOME, LOGS
+from tests.conftest import HOME, LOGS, thinned
 from tests.facts_reference import logs, samples
 
 QUESTIONS = ["busy", "who", "wait", "wrong", "changed"]
@@ -40,8 +40,13 @@ SOURCES |= {name: [path] for name, path in OTHERS.items() if path.exists()}
 STATED = {"hb-jobinfo": {"columns": COLUMNS}}
 """What users have to say of logs that do not say it themselves."""
 
-FEW = ("gwf", "slurm", "google2011", "alibaba2018")
-"""The samples that `make test` looks at."""
+FEW = {
+    "gwf": ("all", "user", "parallel"),
+    "slurm": ("all", "queue", "month"),
+    "google2011": ("all", "long"),
+    "alibaba2018": ("all", "completed"),
+}
+"""The samples and parts that `make test` looks at: a part of each kind, of a sample that has it."""
 
 PARTS = {
     "all": {},
@@ -71,10 +76,6 @@ def facts_of(what: str) -> tuple[str, ...]:
     return (*RULES[name].needs, *OPTIONAL.get(name, ())) if kind == "finding" and name in RULES else ()
 
 
-def thinned(name: str) -> list[pytest.MarkDecorator]:
-    return [] if name in FEW else [pytest.mark.slow]
-
-
 def opened(name: str) -> Trace:
     """Open a whole trace, with what is stated of it."""
     if name not in STATED:
@@ -99,12 +100,11 @@ def part_of(name: str, part: str) -> Iterator[Trace]:
         yield chosen
 
 
-MATRIX = [
-    pytest.param(name, part, id=f"{name}-{part}", marks=thinned(name)) for name in SOURCES for part in PARTS
-]
+def is_one_of_few(name: str, part: str) -> bool:
+    return part in FEW.get(name, ())
 
 
-@pytest.mark.parametrize(("name", "part"), MATRIX)
+@pytest.mark.parametrize(("name", "part"), thinned(SOURCES, PARTS, kept=is_one_of_few))
 def test_sentences_say_what_facts_say(name, part):
     with part_of(name, part) as trace:
         report = trace.report()
@@ -127,14 +127,13 @@ def sections_of(name: str) -> list[str]:
     return every if name not in FEW else every[::12]
 
 
-VIEWS = [
-    pytest.param(name, part, id=f"{name}-{part}", marks=thinned(name) if part == "all" else pytest.mark.slow)
-    for name in SOURCES
-    for part in ("all", "user", "month")
-]
+def is_seen_in_all_views(name: str, part: str) -> bool:
+    return (name, part) in {("gwf", "all"), ("slurm", "all")}
 
 
-@pytest.mark.parametrize(("name", "part"), VIEWS)
+@pytest.mark.parametrize(
+    ("name", "part"), thinned(SOURCES, ("all", "user", "month"), kept=is_seen_in_all_views)
+)
 def test_no_view_changes_an_answer(name, part):
     with part_of(name, part) as trace:
         expected = answered(trace, None)

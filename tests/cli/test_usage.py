@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from gwa.cli import gwa
+from tests import program
 from tests.conftest import HOME
 
 TINY = str(HOME / "sample_traces" / "swf" / "tiny.swf")
@@ -98,9 +99,7 @@ def test_an_error_leaves_what_was_there(tmp_path):
     ],
 )
 def test_a_wrong_word_is_an_error_of_usage(words, tmp_path):
-    code = "import sys; from gwa.cli import main; sys.argv = ['gwa', *sys.argv[1:]]; main()"
-    command = [sys.executable, "-c", code, *(TINY if word == "TINY" else word for word in words.split())]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = program.run(*(TINY if word == "TINY" else word for word in words.split()), cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert done.stderr
     assert "Traceback" not in done.stderr

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -20,11 +21,16 @@ from gwa.formats.open import recognise
 from gwa.formats.registry import converters
 from gwa.ingest.source.head import FileHead
 from gwa.store.store import Store
-from tests.conftest import HOME
+from tests.conftest import HOME, thinned
 from tests.mutation import CHANGES, FEW, MANY, NAMES, TOKEN, VALUES, mutated, outcome
 
 SAMPLES = HOME / "sample_traces"
 EVERY = pytest.mark.parametrize("one", converters(), ids=lambda one: one.name)
+
+
+def label(value):
+    """Return what a parameter is called."""
+    return getattr(value, "name", None) or (" ".join(value) if isinstance(value, tuple) else str(value))
 
 
 def sample_of(one):
@@ -71,21 +77,26 @@ HELD = {"jobs", *Store.tables} - {"provenance", "sources", "rejects", "repairs"}
 """Tables without the names of files and the numbers of lines, of which the facts of a trace are made."""
 
 
+class Held(NamedTuple):
+    """The rows of a trace's tables; those in an order of their own are without the numbers of jobs."""
+
+    rows: dict[str, list[Any]]
+    in_any_order: dict[str, list[Any]]
+    rejected: int
+
+
 def held(*paths):
-    """Return the rows of a trace's tables, and how many are rejected."""
+    """Return what a trace holds."""
     with gwa.open(paths) as trace:
-        rows = {name: trace.store.rows(f"from {name}") for name in HELD}
-        return rows | {"rejected": trace.account.rejected}
+        store, select = trace.store, "select columns(lambda name: name <> 'job_id') from {} order by all"
+        return Held(
+            {name: store.rows(f"from {name}") for name in HELD},
+            {name: store.rows(select.format(name)) for name in HELD},
+            trace.account.rejected,
+        )
 
 
-def held_in_any_order(*paths):
-    """Return the rows of a trace's tables in an order of their own, without the numbers of jobs."""
-    with gwa.open(paths) as trace:
-        select = "select columns(lambda name: name <> 'job_id') from {} order by all"
-        return {name: trace.store.rows(select.format(name)) for name in HELD}
-
-
-whole, whole_in_any_order = cache(held), cache(held_in_any_order)
+whole = cache(held)
 """What a sample as it is holds, which is compared with several copies."""
 
 
@@ -128,21 +139,11 @@ def test_is_recognised_by_content_whatever_the_name(one, name, tmp_path):
 
 
 @EVERY
-def test_a_windows_copy_is_the_same_trace(one, tmp_path):
-    copies = []
-    for path in sample_of(one):
-        copies.append(tmp_path / path.name)
-        copies[-1].write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-
-    assert held(*copies) == whole(*sample_of(one))
-
-
-@EVERY
-def test_a_compressed_copy_is_the_same_trace(one, tmp_path):
+def test_a_compressed_copy_of_windows_is_the_same_trace(one, tmp_path):
     copies = []
     for path in sample_of(one):
         copies.append(tmp_path / f"{path.name}.gz")
-        copies[-1].write_bytes(gzip.compress(path.read_bytes()))
+        copies[-1].write_bytes(gzip.compress(path.read_bytes().replace(b"\n", b"\r\n")))
 
     assert held(*copies) == whole(*sample_of(one))
 
@@ -152,10 +153,10 @@ def test_a_truncated_last_line_costs_no_more_than_itself(one, tmp_path):
     (path, *_) = sample_of(one)
     copy = tmp_path / path.name
     copy.write_bytes(path.read_bytes()[:-7])
-    jobs = len(whole(path)["jobs"])
+    jobs = len(whole(path).rows["jobs"])
     with gwa.open(copy) as cut:
         assert jobs - 1 <= len(cut) <= jobs
-        assert cut.account.rejected <= whole(path)["rejected"] + 1
+        assert cut.account.rejected <= whole(path).rejected + 1
 
 
 @EVERY
@@ -170,27 +171,17 @@ def test_an_empty_file_is_refused(one, tmp_path):
 
 
 @EVERY
-def test_the_order_of_lines_changes_no_job(one, tmp_path):
+def test_its_lines_in_any_order_in_two_files_are_the_same_trace(one, tmp_path):
     (path, *_) = sample_of(one)
     records, together = taken_apart(path)
     heading = [record for record in records if isinstance(record, str) and record[0] in ";#"]
     rows = [record for record in records if record not in heading]
     random.Random(1).shuffle(rows)
-    copy = tmp_path / path.name
-    copy.write_text(together(heading + rows))
+    copies = [tmp_path / f"a-{path.name}", tmp_path / f"b-{path.name}"]
+    copies[0].write_text(together(heading + rows[: len(rows) // 2]))
+    copies[1].write_text(together(rows[len(rows) // 2 :]))
 
-    assert held_in_any_order(copy) == whole_in_any_order(path)
-
-
-@EVERY
-def test_a_log_in_two_files_is_the_same_trace(one, tmp_path):
-    (path, *_) = sample_of(one)
-    records, together = taken_apart(path)
-    halves = [tmp_path / f"a-{path.name}", tmp_path / f"b-{path.name}"]
-    halves[0].write_text(together(records[: len(records) // 2]))
-    halves[1].write_text(together(records[len(records) // 2 :]))
-
-    assert held_in_any_order(*halves) == whole_in_any_order(path)
+    assert held(*copies).in_any_order == whole(path).in_any_order
 
 
 # Whatever bytes come in.
@@ -227,11 +218,7 @@ def test_many_changes_are_accounted_for(one, changes, chosen, name, tmp_path):
     judged(one.name if name else None, files | {path: mutated(files[path], changes)})
 
 
-SEVENTHS = [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(1, 7))]
-
-
-@EVERY
-@pytest.mark.parametrize("first", SEVENTHS)
+@pytest.mark.parametrize(("one", "first"), thinned(converters(), range(7)), ids=label)
 def test_hostile_values_in_every_seventh_cell_are_accounted_for(one, first, tmp_path):
     values = itertools.cycle([*NAMES, *VALUES])
     count = itertools.count(first)
@@ -253,11 +240,14 @@ BLOCKS = {
 }
 
 
-@EVERY
 @pytest.mark.parametrize(
-    "kinds",
-    [tuple(BLOCKS), *(pytest.param((kind,), marks=pytest.mark.slow) for kind in BLOCKS)],
-    ids=" ".join,
+    ("one", "kinds"),
+    thinned(
+        converters(),
+        [tuple(BLOCKS), *((kind,) for kind in BLOCKS)],
+        kept=lambda _, kinds: len(kinds) > 1,
+    ),
+    ids=label,
 )
 def test_a_flood_of_anything_is_accounted_for(one, kinds, tmp_path):
     files = copies_of(one, tmp_path)

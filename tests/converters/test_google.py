@@ -5,6 +5,7 @@ import csv
 import gzip
 import json
 from collections import Counter, defaultdict
+from functools import cache
 
 import pytest
 
@@ -691,7 +692,8 @@ def test_a_log_of_several_parts_is_read_as_one(name, sample, monkeypatch):
 PARTS = range(4)
 
 
-def by_hand(folder, *, attempts=False):
+@cache
+def by_hand(folder, *, attempts):
     """Return what the rows of the real parts must be, event by event, with nothing but the csv module."""
     events = defaultdict(list)
     for number in PARTS:
@@ -779,7 +781,7 @@ def parts(logs):
 
 
 @pytest.mark.logs
-@pytest.mark.parametrize("attempts", [False, True])
+@pytest.mark.parametrize("attempts", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_every_field_of_every_task_of_the_real_parts(attempts, parts):
     expected = by_hand(parts[0].parent.parent, attempts=attempts)
     with open_trace(
@@ -796,7 +798,7 @@ def test_every_field_of_every_task_of_the_real_parts(attempts, parts):
 
 @pytest.mark.logs
 def test_the_account_of_the_real_parts_adds_up(parts):
-    lived = [values[:5] for values in by_hand(parts[0].parent.parent).values()]
+    lived = [values[:5] for values in by_hand(parts[0].parent.parent, attempts=False).values()]
     with gwa.open(parts) as trace:
         assert account(trace.store) == (825_306, 274_536, 550_770, 0, 0)
         assert repairs(trace.store) == {

@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from gzip import compress
-from itertools import product
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -220,12 +220,17 @@ def test_measured_jobs_are_those_of_the_cases(case):
 
 
 def test_every_part_of_a_summary_may_be_missing(tmp_path):
-    keys = list(node(uses=(1.0,), sizes=(5,)))
-    for kept in product((False, True), repeat=len(keys)):
-        content = {
-            key: node(uses=(1.0,), sizes=(5,))[key] for key, keep in zip(keys, kept, strict=True) if keep
-        }
-        job, _ = read(tmp_path, line(summary(content), gpus=1))
-        assert (job["gpu_utilization"] == 0.01) == ("gpu_utilization" in content)
-        assert (job["max_memory"] is not None) == ("used_memory" in content)
-        assert (job["idle_nodes"] == 0) == ("total_time" in content)
+    parts = node(uses=(1.0,), sizes=(5,)).items()
+    contents = [dict(kept) for size in range(len(parts) + 1) for kept in combinations(parts, size)]
+    path = tmp_path / "jobs.sacct"
+    lines = [f"{number}{line(summary(one), gpus=1)[1:]}" for number, one in enumerate(contents, 100)]
+    path.write_text("\n".join((HEADER, *lines)) + "\n")
+    with open_trace([path]) as store:
+        found = store.rows(
+            "select gpu_utilization, max_memory, idle_nodes from jobs join source_ids using (job_id)"
+            " order by source_id::int"
+        )
+    for content, (utilization, memory, idle) in zip(contents, found, strict=True):
+        assert (utilization == 0.01) == ("gpu_utilization" in content)
+        assert (memory is not None) == ("used_memory" in content)
+        assert (idle == 0) == ("total_time" in content)

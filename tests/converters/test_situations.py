@@ -10,6 +10,11 @@ import csv
 import io
 import json
 from collections import Counter
+from functools import cache
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
@@ -20,6 +25,9 @@ from tests.converters.test_every_converter import sample_of
 from tests.converters.ways import ENDED, LASTING, STARTED, SUBMITTED, WAYS
 
 EVERY = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+SUBMITTING = pytest.mark.parametrize(
+    "way", [way for way in WAYS if way.has_submission], ids=lambda way: way.name
+)
 ABSOLUTE = pytest.mark.parametrize("way", [way for way in WAYS if not way.origin], ids=lambda way: way.name)
 MEASURED = pytest.mark.parametrize("way", [way for way in WAYS if way.is_measured], ids=lambda way: way.name)
 
@@ -27,33 +35,67 @@ SOUND = (SUBMITTED, STARTED, ENDED)
 YEAR_1 = -62_135_596_800
 YEAR_2106 = 2**32 - 2 - 3600
 NO_TIMES = (1, 3600, 50_000, YEAR_1, YEAR_2106)
+MEASURED_STARTS = (*NO_TIMES, SUBMITTED - 7200, SUBMITTED + 9000)
 
 
-def read(way, folder, jobs, number=None):
-    """Return what is told of *jobs*, behind two that nothing is wrong with, and how often it was repaired."""
-    folder.mkdir(exist_ok=True)
-    for name, text in way.written([*([SOUND] * 2 if number is None else []), *jobs], number).items():
-        (folder / name).write_text(text)
+def situations(way):
+    """Return the jobs of each situation that can be said in the words of a format."""
+    jobs: dict[str, list[tuple[Any, ...]]] = {"early end": [(SUBMITTED, STARTED, STARTED - 9000)]}
+    if way.has_submission:
+        jobs["never started"] = [(SUBMITTED, never, ENDED) for never in way.never]
+        jobs["early start"] = [(SUBMITTED, SUBMITTED - 7200, ENDED)]
+    if not way.origin:
+        jobs["early end"] += [(SUBMITTED, STARTED, end) for end in (1, YEAR_2106)]
+        jobs["false start"] = [(SUBMITTED, start, ENDED) for start in NO_TIMES]
+        jobs["false submission"] = [(time, STARTED, ENDED) for time in NO_TIMES]
+        jobs["number used again"] = [SOUND, (SUBMITTED + 400_000, STARTED + 400_000, ENDED + 400_100)]
+        jobs["second run"] = [SOUND, (SUBMITTED, STARTED + 1000, ENDED + 1100)]
+    if way.is_measured:
+        jobs["measured"] = [(SUBMITTED, start, ENDED, 60) for start in MEASURED_STARTS]
+    return jobs
+
+
+OF_ONE_NUMBER = {"number used again", "second run"}
+
+
+@cache
+def read(way):
+    """
+    Return what is told of the jobs of each situation, behind two that nothing is wrong with, and the repairs.
+
+    All are in one log, so that none changes what is told of another.
+    """
+    numbers, jobs, of_number = count(703), [(701, *SOUND), (702, *SOUND)], {}
+    for situation, times in situations(way).items():
+        number = next(numbers)
+        for job in times:
+            of_number[number] = situation
+            jobs.append((number, *job))
+            number = number if situation in OF_ONE_NUMBER else next(numbers)
     fields = f"submit_time, wait_time, run_time, {way.held or 'null'}"
-    with open_trace([folder / name for name in (way.file, *way.beside)], way.name) as store:
-        store.account.check()
-        rows = store.rows(
-            "select regexp_extract(concat_ws(' ', source_id, jobs.job_id, user_id), '70\\d') as number, "
-            f"{fields} from jobs left join source_ids using (job_id) order by number, run_time"
-        )
-        repairs = Counter[str]()
-        for name, count in store.rows("select name, jobs from repairs"):
-            repairs[name] += count
-        rejected = store.account.rejected
-    if number is not None:
-        return [values for _, *values in rows], repairs
-    (_, submitted, *sound), second = rows[:2]
+    with TemporaryDirectory() as folder:
+        for name, text in way.written(jobs).items():
+            Path(folder, name).write_text(text)
+        with open_trace([Path(folder, name) for name in (way.file, *way.beside)], way.name) as store:
+            store.account.check()
+            (_, *sound), second, *rows = store.rows(
+                "select regexp_extract(concat_ws(' ', source_id, jobs.job_id, user_id), '7\\d\\d') as number,"
+                f" {fields} from jobs left join source_ids using (job_id) order by number, run_time"
+            )
+            repairs = Counter[str]()
+            for name, repaired in store.rows("select name, jobs from repairs"):
+                repairs[name] += repaired
+            rejected = store.account.rejected
     held = 2 if way.held == "n_gpus" or not way.name.startswith("google") else 1
-    assert (sound[0] if way.has_submission else 10, *sound[1:]) == (10, 60, held if way.held else None)
-    assert list(second[1:]) == [submitted, *sound]
-    found = [tuple(values) for _, *values in rows[2:]]
-    assert len(found) + rejected == len(jobs)
-    return [(since(values[0], submitted), *values[1:]) for values in found], repairs
+    assert sound[2:] == [60, held if way.held else None]
+    assert sound[1] == 10 or not way.has_submission
+    assert list(second[1:]) == sound
+    found: dict[str, list[tuple[Any, ...]]] = {situation: [] for situation in situations(way)}
+    for number, submitted, *values in rows:
+        found[of_number[int(number)]].append((since(submitted, sound[0]), *values))
+    once = [values for situation, told in found.items() if situation not in OF_ONE_NUMBER for values in told]
+    assert len(once) + rejected == sum(of_number[number] not in OF_ONE_NUMBER for number, *_ in jobs[2:])
+    return found, repairs
 
 
 def since(time, sound):
@@ -69,53 +111,46 @@ def is_not_run(way, values):
     )
 
 
-@EVERY
-def test_a_job_that_never_started(way, tmp_path):
-    if not way.has_submission:
-        pytest.skip("says no submission beside the start")
-    found, _ = read(way, tmp_path, [(SUBMITTED, never, ENDED) for never in way.never])
-    assert all(is_not_run(way, values) for values in found)
+@SUBMITTING
+def test_a_job_that_never_started(way):
+    found, _ = read(way)
+    assert all(is_not_run(way, values) for values in found["never started"])
 
 
 @ABSOLUTE
-def test_a_start_that_is_no_time(way, tmp_path):
-    found, repairs = read(way, tmp_path, [(SUBMITTED, start, ENDED) for start in NO_TIMES])
-    assert all(is_not_run(way, values) for values in found)
+def test_a_start_that_is_no_time(way):
+    found, repairs = read(way)
+    assert all(is_not_run(way, values) for values in found["false start"])
     # What is negative may stand for what is not known in the format itself.
     assert repairs["false start"] >= len(NO_TIMES) - 1
 
 
-@EVERY
-def test_a_start_before_the_submission(way, tmp_path):
-    if not way.has_submission:
-        pytest.skip("says no submission beside the start")
-    found, repairs = read(way, tmp_path, [(SUBMITTED, SUBMITTED - 7200, ENDED)])
-    assert is_not_run(way, found[0])
+@SUBMITTING
+def test_a_start_before_the_submission(way):
+    found, repairs = read(way)
+    assert is_not_run(way, found["early start"][0])
     assert repairs
 
 
 @EVERY
-def test_an_end_before_the_start(way, tmp_path):
-    ends = [STARTED - 9000, *(() if way.origin else (1, YEAR_2106))]
-    found, _ = read(way, tmp_path, [(SUBMITTED, STARTED, end) for end in ends])
-    for submitted, waited, ran, held in found:
+def test_an_end_before_the_start(way):
+    for submitted, waited, ran, held in read(way)[0]["early end"]:
         assert (submitted, waited, ran) == (0, 10 if way.has_submission else None, None)
         assert held in {None, 1, 2}
 
 
 @ABSOLUTE
-def test_a_submission_that_is_no_time(way, tmp_path):
-    found, repairs = read(way, tmp_path, [(time, STARTED, ENDED) for time in NO_TIMES])
-    assert {values[:3] for values in found} == {(None, None, 60)}
-    assert {values[3] for values in found} == {2 if way.held else None}
+def test_a_submission_that_is_no_time(way):
+    found, repairs = read(way)
+    assert {values[:3] for values in found["false submission"]} == {(None, None, 60)}
+    assert {values[3] for values in found["false submission"]} == {2 if way.held else None}
     assert repairs["false submission"] >= len(NO_TIMES) - 1
 
 
 @MEASURED
-def test_a_measured_run_time_is_believed_over_a_false_start(way, tmp_path):
-    starts = [*NO_TIMES, SUBMITTED - 7200, SUBMITTED + 9000]
-    found, _ = read(way, tmp_path, [(SUBMITTED, start, ENDED, 60) for start in starts])
-    for start, (submitted, waited, ran, held) in zip(starts, found, strict=True):
+def test_a_measured_run_time_is_believed_over_a_false_start(way):
+    found, _ = read(way)
+    for start, (submitted, waited, ran, held) in zip(MEASURED_STARTS, found["measured"], strict=True):
         if start == YEAR_1 and ran is None:
             continue  # a negative start stands for none
         assert (submitted, ran, held) == (0, 60, 2)
@@ -124,29 +159,8 @@ def test_a_measured_run_time_is_believed_over_a_false_start(way, tmp_path):
 
 
 @ABSOLUTE
-def test_such_records_change_no_sum(way, tmp_path):
-    starts = (1, YEAR_2106, SUBMITTED - 7200)
-    odd = [*((SUBMITTED, start, ENDED) for start in starts), (SUBMITTED, STARTED, YEAR_2106)]
-    sums = []
-    for jobs in ([], odd):
-        for name, text in way.written([SOUND] * 3 + jobs).items():
-            (tmp_path / name).write_text(text)
-        with open_trace([tmp_path / way.file], way.name) as store:
-            sums.append(
-                store.row(
-                    "select sum(run_time), sum(run_time * n_procs), min(submit_time),"
-                    " max(submit_time + wait_time + run_time), sum(wait_time) filter (where run_time > 0)"
-                    " from jobs"
-                )
-            )
-    assert sums[0] == sums[1]
-
-
-@ABSOLUTE
-def test_a_number_that_was_used_again_is_of_two_jobs(way, tmp_path):
-    later = [time + 400_000 for time in SOUND]
-    later[2] += 100
-    found, _ = read(way, tmp_path, [SOUND, later], number=701)
+def test_a_number_that_was_used_again_is_of_two_jobs(way):
+    found = read(way)[0]["number used again"]
     if len(found) == 1:
         assert way.name in SAME_NUMBER_IS_ONE
         return
@@ -162,9 +176,8 @@ SAME_NUMBER_IS_ONE = {
 
 
 @ABSOLUTE
-def test_a_second_run_adds_no_time_to_the_last(way, tmp_path):
-    found, _ = read(way, tmp_path, [SOUND, (SUBMITTED, STARTED + 1000, ENDED + 1100)], number=701)
-    runs = sorted(ran for _, _, ran, _ in found)
+def test_a_second_run_adds_no_time_to_the_last(way):
+    runs = sorted(ran for _, _, ran, _ in read(way)[0]["second run"])
     if way.name == "seg":
         # Its events do not tell that a job began anew: it lasted from its first start to its last end.
         assert runs == [1160]
@@ -174,8 +187,7 @@ def test_a_second_run_adds_no_time_to_the_last(way, tmp_path):
 
 @EVERY
 def test_two_users_of_one_number_are_never_mixed(way, tmp_path):
-    jobs = [SOUND, (SUBMITTED, STARTED, ENDED + 100)]
-    texts = [way.written([job], number=701) for job in jobs]
+    texts = [way.written([(701, SUBMITTED, STARTED, end)]) for end in (ENDED, ENDED + 100)]
     if "u701" not in texts[0][way.file]:
         pytest.skip("names no users")
     path = tmp_path / way.file

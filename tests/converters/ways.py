@@ -19,7 +19,7 @@ Stamp = Callable[[int], Any]
 Record = Callable[..., str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Way:
     """
     How the format *name* writes jobs into a file called *file*, of a *head*, records and a *foot*.
@@ -50,16 +50,9 @@ class Way:
     unstarted_run: float | None = None
     """The run time, counted as such, of a job of which no start is known."""
 
-    def written(self, jobs: Any, number: int | None = None) -> dict[str, str]:
-        """
-        Return the texts of the files of *jobs*: tuples of a submission, start, end and measured run time.
-
-        They are numbered from 701 on, or all have one *number*.
-        """
-        rows = [
-            (number or 700 + n, *(self.said(x) for x in times[:3]), *times[3:])
-            for n, times in enumerate(jobs, 1)
-        ]
+    def written(self, jobs: Any) -> dict[str, str]:
+        """Return the texts of the files of *jobs*: a number, submission, start, end and measured run time."""
+        rows = [(number, *map(self.said, times[:3]), *times[3:]) for number, *times in jobs]
         texts = {self.file: self.head + self.joint.join(self.record(*row) for row in rows) + self.foot}
         for name, record in self.beside.items():
             texts[name] = "\n".join(record(*row) for row in rows) + "\n"

@@ -8,7 +8,7 @@ from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
 from gwa.store.pseudonyms import KEEPABLE
 from gwa.util.atomic import mark_folder
-from tests.conftest import HOME
+from tests.conftest import HOME, thinned
 from tests.planting import PLANTED, found_in, name, plant, samples
 
 KEY = b"0123456789abcdef"
@@ -31,19 +31,10 @@ def written(paths, out, kind=None, **options):
     return found_in(out.parent)
 
 
-@pytest.mark.parametrize(
-    ("kind", "suffix"),
-    [
-        pytest.param(kind, suffix, marks=() if place % len(SUFFIXES) == order else pytest.mark.slow)
-        for place, kind in enumerate(SAMPLES)
-        for order, suffix in enumerate(SUFFIXES)
-    ],
-)
+@pytest.mark.parametrize(("kind", "suffix"), thinned(SAMPLES, SUFFIXES))
 def test_no_planted_name_is_left_in_any_output_of_a_sample(kind, suffix, tmp_path):
     logs, replaced = plant(SAMPLES[kind], tmp_path / "logs", kind)
-    with open_trace(logs, kind) as named:
-        convert(logs, tmp_path / "named.duckdb", name=kind)
-        jobs = named.row("select count(*) from jobs")[0]
+    jobs = convert(logs, tmp_path / "named.duckdb", name=kind).jobs
 
     assert replaced or kind == "seg"
     assert len(found_in(tmp_path / "named.duckdb")) > replaced / 2, "the search finds what is there"
