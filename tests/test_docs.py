@@ -47,6 +47,7 @@ QUICK = {
         Path("docs/how-to", f"{name}.md")
         for name in ("assistant", "export", "fetch", "own-converter", "simulate")
     ),
+    Path("README.md"),
     Path("docs/tutorials/slurm.md"),
     Path("docs/notebooks/first-look.md"),
 }
