@@ -76,10 +76,13 @@ const explorer = (() => {
     return seconds < 1 ? `< 1${"\u00a0"}s` : `≈${"\u00a0"}${draw.duration(seconds, 2)}`;
   }
   const swatch = (n) => `var(--outcome-${NAMES[n]})`;
+  // How a stretch is marked: of an outage it is known that nothing could run, of a gap the log does not tell why nothing did.
+  const MARKS = ["outage", "gap"];
+  const markOf = ({ kind }) => kind === "outage" ? "outage" : "gap";
 
   return {
-    NAMES, BAD, KNOWN, UNITS, FEW, margins, place, html, view,
+    NAMES, BAD, KNOWN, UNITS, MARKS, FEW, margins, place, html, view,
     amount, badShare, binAt, busy, dayOf, everyCode, hasCpu, hasGaps, hasGpu, hasWindow, idOf, isCut, isWhole, key,
-    labelOf, named, nothing, offered, periodInWords, readKey, roughly, scaled, step, swatch, told, total,
+    labelOf, markOf, named, nothing, offered, periodInWords, readKey, roughly, scaled, step, swatch, told, total,
   };
 })();

@@ -482,7 +482,28 @@ def test_marks_of_the_strip_are_in_its_legend(context, tmp_path):
     marks = {mark["kind"] for mark in about(page)["marks"]}
     words = json.loads(page.evaluate("document.getElementById('explorer-words').textContent"))["marks"]
     assert marks
-    expect(page.locator("#explorer-legend")).to_contain_text(", ".join(words[kind] for kind in marks))
+    legend = page.locator("#explorer-legend")
+    for kind in marks:
+        look = "outage" if kind == "outage" else "gap"
+        expect(legend.locator(f"span:has(i.{look})")).to_have_text(words[kind])
+
+
+def test_a_gap_that_the_log_does_not_explain_is_not_marked_as_an_outage(context, tmp_path):
+    """An outage for which jobs wait, and two weeks in which nothing is submitted and nothing runs."""
+    log = tmp_path / "gaps.swf"
+    rows = []
+    for number, hour in enumerate((*range(24 * 14), *range(24 * 28, 24 * 60)), 1):
+        wait = 86400 - hour % 24 * 3600 if 24 * 40 <= hour < 24 * 41 else 0
+        rows.append(f"{number} {3600 * hour} {wait} 3000 4 -1 -1 4 -1 -1 1 {hour % 3 + 1} 1 1 1 1 -1 -1")
+    log.write_text("\n".join(("; MaxProcs: 8", "; UnixStartTime: 1000000000", *rows, "")))
+    with gwa.open(log) as trace:
+        page, _ = visit(context, page_of(trace, tmp_path))
+    assert {mark["kind"] for mark in about(page)["marks"]} == {"outage", "still"}
+    legend = page.locator("#explorer-legend")
+    expect(legend.locator("span:has(i.outage)")).to_have_text("outage or maintenance")
+    expect(legend.locator("span:has(i.gap)")).to_have_text("nothing ran")
+    for look in ("outage", "gap"):
+        assert page.locator(f'#explorer-strip path[fill="var(--{look})"]').get_attribute("d")
 
 
 def test_a_calendar_of_a_day_has_no_hours_along_its_days(context, tmp_path):

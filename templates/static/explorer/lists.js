@@ -1,7 +1,7 @@
 // What is selected as chips, and the ranked lists in which a click selects.
 
 explorer.lists = (() => {
-  const { view, place, html, NAMES, UNITS, FEW, badShare, everyCode, hasWindow, isCut, labelOf, named, periodInWords, scaled, swatch } = explorer;
+  const { view, place, html, MARKS, NAMES, UNITS, FEW, badShare, everyCode, hasWindow, isCut, labelOf, markOf, named, periodInWords, scaled, swatch } = explorer;
   const { OUTCOMES, sum } = cells;
 
   // What is selected, to be dropped by a click; *where* else it stands beside the first screen.
@@ -60,8 +60,10 @@ explorer.lists = (() => {
     const has = (n) => UNITS.some((unit) => whole.outcomes[unit][n] || [...whole.time[unit].keys()].some((at) => at % OUTCOMES === n && whole.time[unit][at]));
     [...box.children].forEach((one, n) => { one.hidden = !has(n); });
     const named = (look, text) => box.insertAdjacentHTML("beforeend", `<span><i class="${look}"></i>${html(text)}</span>`);
-    const kinds = new Set(about.marks.map(({ kind }) => words.marks[kind]));
-    if (kinds.size) named("marked", [...kinds].join(", "));
+    for (const look of MARKS) {
+      const kinds = new Set(about.marks.filter((mark) => markOf(mark) === look).map(({ kind }) => words.marks[kind]));
+      if (kinds.size) named(look, [...kinds].join(" / "));
+    }
     if (hasWindow() && data.days.known_seconds.some((seconds) => !(seconds > 0))) named("hatched", words.outside);
   }
 

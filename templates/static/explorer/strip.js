@@ -1,7 +1,7 @@
 // The first picture: amounts a day over time, which one drags over to choose a period.
 
 explorer.strip = (() => {
-  const { view, NAMES, margins, dayOf, hasWindow, isCut, isWhole, periodInWords, scaled, step, swatch, told, total } = explorer;
+  const { view, MARKS, NAMES, margins, dayOf, hasWindow, isCut, isWhole, markOf, periodInWords, scaled, step, swatch, told, total } = explorer;
   const { OUTCOMES } = cells;
   const { DAY } = draw;
 
@@ -96,8 +96,12 @@ explorer.strip = (() => {
       from = to;
     }
     body += draw.path(draw.boxes(areas), { fill: "url(#explorer-outside)" });
-    const marks = view.about.marks.map(({ since, until }) => [x(since), top, Math.max(1.5, x(until) - x(since)), bottom - top]);
-    return body + draw.path(draw.boxes(marks), { fill: "var(--mark)" });
+    for (const look of MARKS) {
+      const marks = view.about.marks.filter((mark) => markOf(mark) === look);
+      const boxes = marks.map(({ since, until }) => [x(since), top, Math.max(1.5, x(until) - x(since)), bottom - top]);
+      body += draw.path(draw.boxes(boxes), { fill: `var(--${look})` });
+    }
+    return body;
   }
 
   function chosen(x, top, bottom) {
