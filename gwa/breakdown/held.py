@@ -97,7 +97,7 @@ def cpu_seconds_by(store: Store, dimension: Dimension) -> dict[str | None, float
     Return the CPU seconds that each class of a *dimension* held, the largest first.
 
     They are those of `held` or, where there is no window, of all the log, as in the lists of a page; None has
-    those of jobs without a class. Nobody who held nothing is among them.
+    those of jobs without a class. Classes that held nothing are left out.
     """
     classes, period = dimension.of(store), window(store).period
     if classes is None or not (store.has("n_procs") and store.has("run_time")):

@@ -81,9 +81,9 @@ def wrapped(text: str, width: int) -> str:
 
     What goes on stands below its beginning: behind a first column, else two letters further in.
 
-    >>> print(wrapped("  Who?  Six users account for half.\nnext: gwa report a-log-with-a-name.parquet", 24))
-      Who?  Six users
-            account for half.
+    >>> print(wrapped("  Who?  Six users account for half.\nnext: gwa report a-log-with-a-name.parquet", 25))
+      Who?  Six users account
+            for half.
     next: gwa report a-log-with-a-name.parquet
     """
     return "\n".join(_wrapped_line(line, width) for line in text.split("\n"))
