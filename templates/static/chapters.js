@@ -276,24 +276,25 @@ const chapters = (() => {
       selected = { state, jobs, found: new Map(), rows: null };
       const all = blocks(), following = new Set(all.map(({ section }) => section));
       tasks = [...all.map(({ id, kind, key, ranking, block }) => () => id.startsWith("figure-") ? picture(id, kind, key) : fill(block, id, kind, key, ranking)), ...[...following].map((section) => () => claim(section))];
-      main().setAttribute("aria-busy", "true");
-      timer = setTimeout(work);
-    } else if (selected) {
+    } else if (selected || kept.size) {
       selected = null;
-      restore();
-      main().removeAttribute("aria-busy");
-    }
+      for (const one of main().querySelectorAll(".of-selection")) one.remove();
+      for (const said of main().querySelectorAll(".said[hidden]")) said.hidden = false;
+      tasks = [...kept.keys()].map((place) => () => restore(place));
+    } else return;
+    main().setAttribute("aria-busy", "true");
+    timer = setTimeout(work);
   }
 
-  function restore() {
-    for (const [place, was] of kept) {
-      if (typeof place === "string") { figures.shown.get(place).replace(); continue; }
-      place.tBodies[0].replaceWith(was.body);
+  // What is not restored yet when something is selected again stays kept: it is that of all jobs still.
+  function restore(place) {
+    if (typeof place === "string") figures.shown.get(place).replace();
+    else {
+      place.tBodies[0].replaceWith(kept.get(place).body);
       for (const head of place.tHead.rows[0].cells) head.hidden = false;
+      explorer.names.mark(place);
     }
-    kept.clear();
-    for (const one of main().querySelectorAll(".of-selection")) one.remove();
-    for (const said of main().querySelectorAll(".said[hidden]")) said.hidden = false;
+    kept.delete(place);
   }
 
   function begin(given) {

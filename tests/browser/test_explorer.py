@@ -180,7 +180,27 @@ def test_all_of_a_selection_goes_when_it_is_cleared(context, chapters):
     settled(page)
     assert page.evaluate(everything) != before
     page.keyboard.press("Escape")
+    settled(page)
     assert page.evaluate(everything) == before
+
+
+def test_a_selection_that_is_dropped_and_made_again_at_once_leaves_nothing_behind(context, chapters):
+    """Each begins before the chapters have followed the one before."""
+    page, _ = visit(context, chapters)
+    settled(page)
+    everything = "document.getElementById('content').innerText"
+    before = page.evaluate(everything)
+    first = "document.querySelector('[data-pick=\"user\"]').click()"
+    page.evaluate("async () => {" + "; ".join([first] * 6) + "}")
+    settled(page)
+    assert page.evaluate(everything) == before
+    page.evaluate("async () => {" + "; ".join([first] * 5) + "}")
+    settled(page)
+    chosen = page.evaluate(everything)
+    assert chosen != before
+    page.evaluate("() => {" + "; ".join([first] * 2) + "}")
+    settled(page)
+    assert page.evaluate(everything) == chosen
 
 
 def test_what_is_of_all_jobs_says_so_while_a_part_is_selected(context, chapters):

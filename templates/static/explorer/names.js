@@ -30,9 +30,9 @@ explorer.names = (() => {
     });
   }
 
-  // Says of all names below the first screen whether they are chosen.
-  function mark() {
-    for (const one of document.querySelectorAll("main .pick")) one.setAttribute("aria-pressed", isPicked({ key: one.dataset.pick }, Number(one.value)));
+  // Says of all names below the first screen, or in a part of the page, whether they are chosen.
+  function mark(part = document.querySelector("main")) {
+    for (const one of part.querySelectorAll(".pick")) one.setAttribute("aria-pressed", isPicked({ key: one.dataset.pick }, Number(one.value)));
   }
 
   return { button, link, mark };
