@@ -6,8 +6,7 @@ Count the instructions of the core paths, and compare them with those kept.
 Counts, unlike seconds, are nearly the same on a busy machine. Valgrind counts them, of one thread, on small
 logs of our own; what it takes to start and to import is counted by itself and taken off. A path that takes
 more than 1.3 times what `instructions.json` beside this file says of the same Python fails; ``--keep`` writes
-that file anew. The tests compare, too: conversions whenever they run; fits, facts and a report with the slow
-tests.
+that file anew. The tests compare, too: the commonest paths whenever they run, all with the slow tests.
 """
 
 import argparse
@@ -48,7 +47,7 @@ QUICK: Final = {
     "convert gwf in place": "convert {plain_gwf} -o plain_gwf.duckdb",
     "facts on utilization": "facts {swf} --only utilization",
 }
-"""The words of each path that the tests count whenever they run."""
+"""The words of each path that is counted in seconds."""
 
 SLOW: Final = {
     "fits": "facts {some} --only fit",
