@@ -14,6 +14,9 @@ MAXIMUM_LETTERS: Final = 280
 
 HELP_LETTERS: Final = 280
 
+MARGIN: Final = 16
+"""Units left of a drawing, whose labels have larger letters on the page of a trace."""
+
 MAXIMUM_FIGURES: Final = 6
 
 FIGURES_LEFT_OUT: Final = {"Synthetic workloads"}
@@ -69,11 +72,17 @@ def save_figures(report: Report, folder: Path) -> list[dict[str, str]]:
     for section, figure in _main_figures(report):
         name = f"figure-{figure.id}.svg"
         head, end, rest = draw(figure).partition(">")
+        head = re.sub(r'viewBox="0 0 ([\d.]+)', _with_margin, head)
         (folder / name).write_text(f"{head}{end}<style>{dark}</style>{rest}", encoding="utf-8")
         said = {"file": name, "title": figure.title, "alt": figure.alt, "section": section.id}
         size = {what: re.findall(rf'\b{what}="([\d.]+)"', head)[0] for what in ("width", "height")}
         shown.append(said | size)
     return shown
+
+
+def _with_margin(box: re.Match[str]) -> str:
+    """Return the box of a drawing with room at its left, for letters larger than it was laid out for."""
+    return f'viewBox="{-MARGIN} 0 {float(box[1]) + MARGIN:g}'
 
 
 def _main_figures(report: Report) -> list[tuple[Section, Figure]]:

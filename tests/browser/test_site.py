@@ -225,6 +225,16 @@ def test_the_figures_of_a_trace_are_seen(site):
         ]
         assert len(letters) == len(scales) in {1, 2, 4, 6}, "none is alone"
         assert min(map(float.__mul__, scales, letters)) >= 11
+    apart = site.context.browser.new_page()
+    cut = """() => {
+        const whole = document.querySelector("svg").viewBox.baseVal;
+        return [...document.querySelectorAll("text")].filter((one) => one.getBBox().x < whole.x)
+            .map((one) => one.textContent);
+    }"""
+    for file in pictures.evaluate_all("all => all.map((one) => one.src)"):
+        apart.set_content(site.request.get(file).text())
+        assert apart.evaluate(cut) == [], file
+    apart.close()
 
 
 def test_the_theme_is_kept_from_page_to_page(site):
