@@ -119,11 +119,11 @@ def _change(before: float, value: float, unit: Unit) -> tuple[float | None, str]
     if unit == "fraction":
         return value - before, message("{n} points", n=signed(100 * (value - before), 1))
     low, high = sorted((before, value))
-    if low > 0 and high > MAXIMUM_PERCENT_RATIO * low and (unit != "seconds" or low >= TINY):
-        return value / before - 1, Number(f"×\N{NO-BREAK SPACE}{significant(value / before, 2)}")
     if low <= 0 or (unit == "seconds" and low < TINY):
         way = (value > before) - (value < before)
         return None, {1: message("up"), -1: message("down"), 0: message("none")}[way]
+    if high > MAXIMUM_PERCENT_RATIO * low:
+        return value / before - 1, Number(f"×\N{NO-BREAK SPACE}{significant(value / before, 2)}")
     return value / before - 1, message("{n} %", n=signed(100 * (value / before - 1)))
 
 

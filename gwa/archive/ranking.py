@@ -58,7 +58,7 @@ def reasons(ranks: Sequence[Rank]) -> list[tuple[str, list[Rank]]]:
 
 
 def share(rank: Rank, ranks: Sequence[Rank]) -> float | None:
-    """Return the value of a rank in percent of the greatest of *ranks*, None without a value."""
+    """Return the value of a rank in percent of the largest of *ranks*, None without a value."""
     most = max((one.value for one in ranks if one.value is not None), default=0.0)
     return None if rank.value is None or most <= 0 else round(rank.value / most * 100, 2)
 

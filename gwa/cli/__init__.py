@@ -14,7 +14,7 @@ from io import StringIO
 import click
 
 from gwa.cli._commands import FrontRow
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, say
 from gwa.errors import USAGE, ArgumentError, GwaError, QueryError
 from gwa.util import interrupts
 from gwa.util.filenames import as_text
@@ -51,7 +51,7 @@ def gwa(ctx: click.Context) -> None:
       gwa report sample.sacct
     """
     if ctx.invoked_subcommand is None:
-        echo(GREETING, nl=False)
+        say(GREETING, nl=False)
 
 
 def main() -> None:

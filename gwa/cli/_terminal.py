@@ -68,7 +68,20 @@ def printable(text: object) -> str:
 
 
 def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
-    """Print *text*, on standard error if *err*, with what a terminal would obey escaped; wrapped on one."""
+    """
+    Print *text* with what a terminal would obey escaped.
+
+    What stands on standard output may be copied, such as commands and paths, and keeps its lines; on standard
+    error (*err*) stand sentences, which `say` prints.
+    """
+    if err:
+        say(text, err=True, nl=nl)
+    else:
+        click.echo(printable(text), nl=nl)
+
+
+def say(text: object, *, err: bool = False, nl: bool = True) -> None:
+    """Print sentences, on standard error if *err*; on a terminal they are wrapped at words."""
     safe = printable(text)
     if (sys.stderr if err else sys.stdout).isatty():
         safe = wrapped(safe, get_terminal_size().columns)

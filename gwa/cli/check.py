@@ -11,7 +11,7 @@ from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON, TRACE, options, parts
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo, table
+from gwa.cli._terminal import echo, say, table
 from gwa.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def command(
     if rows or as_json:
         table(("kind", "count", "what", "affects", "examples"), rows, as_json=as_json)
     else:
-        echo(CLEAN.format(f"{jobs:,}"))
+        say(CLEAN.format(f"{jobs:,}"))
     if held:
         ctx.exit(HELD)
     if any(problem.level == "error" for problem in found_problems):

@@ -11,7 +11,7 @@ from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON, OUTPUT_PATH, PATH, TRACE, Range, given, looking, looks, options
 from gwa.cli._output import FORCE, claimed, write_csv, write_texts
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo, echo_json, progress
+from gwa.cli._terminal import echo, echo_json, progress, say
 
 if TYPE_CHECKING:
     from gwa.evaluation.capacity.price import Price
@@ -132,12 +132,12 @@ def _print(found: "CapacityPlan", price: "Price | None", beside: "Sequence[Recor
     from gwa.evaluation.capacity import words
 
     for sentence in words.sentences(found):
-        echo(sentence)
+        say(sentence)
     if price:
-        echo(words.cost(found, price))
+        say(words.cost(found, price))
     echo("\nWhat needs no forecast:")
     for one in beside:
-        echo(f"  {one.text}")
+        say(f"  {one.text}")
     for remark in words.remarks(found):
         echo(f"gwa: {remark}", err=True)
 

@@ -11,7 +11,7 @@ from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON, TRACE, options, require_known
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo, echo_json, table
+from gwa.cli._terminal import echo_json, say, table
 
 if TYPE_CHECKING:
     from gwa.evaluation.prediction import Bounds, WaitingJobs
@@ -97,7 +97,7 @@ def command(
         echo_json(json.dumps(found.plain(), indent=1))
         return
     for sentence in found.sentences(system):
-        echo(sentence)
+        say(sentence)
 
 
 def _print_bounds(jobs: "WaitingJobs", bounds: "Bounds", *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON, TRACE, options, output_folder
 from gwa.cli._output import FORCE, claimed
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo, echo_json, progress, table
+from gwa.cli._terminal import echo, echo_json, progress, say, table
 
 if TYPE_CHECKING:
     from gwa.evaluation.whatif.answer import WhatIfAnswer
@@ -109,8 +109,8 @@ def _print(found: "WhatIfAnswer", *, as_json: bool) -> None:
         echo_json(json.dumps(found.plain(), indent=1, allow_nan=False))
         return
     is_piped = not sys.stdout.isatty()
-    echo(f"{words.question(found)} {words.answer_sentence(found)}", err=is_piped)
-    echo(words.trust(found), err=is_piped)
+    say(f"{words.question(found)} {words.answer_sentence(found)}", err=is_piped)
+    say(words.trust(found), err=is_piped)
     effects = (*found.effects, *found.sizes, *found.queues)
     table(COLUMNS, [_row(effect, as_number=is_piped) for effect in effects], as_json=False)
     for remark in words.remarks(found):

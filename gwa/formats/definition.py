@@ -65,14 +65,7 @@ from functools import cache
 from typing import Annotated, Any, Final, Literal
 
 from gwa.errors import DefinitionError
-from gwa.ingest.spec import (
-    MISSING,
-    ConverterSpec,
-    LogFact,
-    MadeTable,
-    RepairStep,
-    TableSpec,
-)
+from gwa.ingest.spec import MISSING, ConverterSpec, LogFact, MadeTable, RepairStep, TableSpec
 from gwa.store.requests import RequestStore
 from gwa.util import plugins
 from gwa.util.toml import Check, TomlFile, record, refusal

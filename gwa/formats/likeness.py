@@ -7,10 +7,7 @@ from gwa.formats.definition import MAXIMUM_COLUMNS, DefinitionHeader
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.header_row import header_of
 from gwa.ingest.source.lines import LineLayout
-from gwa.ingest.spec import (
-    ConverterSpec,
-    TableSpec,
-)
+from gwa.ingest.spec import ConverterSpec, TableSpec
 from gwa.store.requests import RequestStore
 
 READERS_OF_LINES: Final = {"columns", "named", "quoted", "keyed", "gridengine", "whole_lines"}

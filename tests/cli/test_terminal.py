@@ -168,6 +168,15 @@ def test_sentences_are_wrapped_at_words_on_a_terminal_and_not_elsewhere(tmp_path
     assert wrapped("next: gwa report " + "x/" * 40, 60) == "next: gwa report " + "x/" * 40
 
 
+def test_commands_on_a_terminal_are_not_broken(tmp_path):
+    """They are copied, and would be run in two halves."""
+    day = ("--since", "2025-01-01", "--until", "2025-01-01")
+    words = ("collect", "slurm", "-o", "jobs.duckdb", *day, "--print")
+    printed = run(*words, cwd=tmp_path, text=True).stdout.splitlines()
+    assert max(map(len, printed)) > 60
+    assert on_a_terminal(*words, cwd=tmp_path, columns="60").splitlines() == printed
+
+
 def test_a_number_with_a_fraction_has_the_digits_that_matter_on_a_terminal(tmp_path):
     query = "select 51265180.00833333::double as large, 1/3 as third, 2.5 as half, 'a' as text"
     (tmp_path / "log.swf").write_text("1 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n")

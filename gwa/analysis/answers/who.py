@@ -30,7 +30,7 @@ EVEN: Final = 0.4
 """Where half of the core-hours takes as large a share of the users, the shares are close to even."""
 
 MAXIMUM_EVEN: Final = 1.5
-"""So many times an equal share is the largest at most where shares are close to even."""
+"""The maximum of the largest share, as a multiple of an equal one, where shares are close to even."""
 
 
 @question("who", message("Who used it?"), "overview", "users", "groups", "inequality")
