@@ -118,10 +118,11 @@ def test_equal_shares_are_no_news():
     assert answer.text == "2 users share the core-hours almost evenly; the largest accounts for 51 %."
 
 
-def test_two_users_of_whom_one_has_nearly_everything_do_not_share_evenly():
-    ranking = [{"id": "a", "held_share": 0.86}, {"id": "b", "held_share": 0.14}]
+@pytest.mark.parametrize("share", [0.62, 0.735, 0.86])
+def test_two_users_of_whom_one_has_far_more_do_not_share_evenly(share):
+    ranking = [{"id": "a", "held_share": share}, {"id": "b", "held_share": 1 - share}]
     answer = asked("who", trace__users=2, users__half_held=1, users__by_held=ranking)
-    assert answer.text == "1 of 2 users accounts for 86 % of the core-hours."
+    assert answer.text == f"1 of 2 users accounts for {100 * share:.3g} % of the core-hours."
 
 
 def test_a_single_user_is_not_said_to_have_submitted_jobs_that_name_nobody():

@@ -30,7 +30,8 @@ EVEN: Final = 0.4
 """Where half of the core-hours takes as large a share of the users, the shares are close to even."""
 
 MAXIMUM_EVEN: Final = 1.5
-"""The maximum of the largest share, as a multiple of an equal one, where shares are close to even."""
+MAXIMUM_ABOVE_EVEN: Final = 0.1
+"""Where shares are close to even, the largest is at most this multiple of an equal one, and this far above it."""
 
 
 @question("who", message("Who used it?"), "overview", "users", "groups", "inequality")
@@ -75,7 +76,8 @@ def _count(holders: Holders, total: int) -> Message:
 
 def _is_even(known: Known, holders: Holders, total: int) -> bool:
     """Whether the largest share is about an equal one: of two, one has half in any case."""
-    return float(known.get(f"{holders.family}.by_held")[0]["held_share"]) * total <= MAXIMUM_EVEN
+    largest = float(known.get(f"{holders.family}.by_held")[0]["held_share"])
+    return largest <= min(MAXIMUM_EVEN / total, 1 / total + MAXIMUM_ABOVE_EVEN)
 
 
 def _evenly(known: Known, holders: Holders, total: int) -> Message:
