@@ -31,7 +31,7 @@ EVEN: Final = 0.4
 
 MAXIMUM_EVEN: Final = 1.5
 MAXIMUM_ABOVE_EVEN: Final = 0.1
-"""Where shares are close to even, the largest is at most this multiple of an equal one, and this far above it."""
+"""Where shares are close to even: the maximum of the largest, as a multiple of an equal one and above it."""
 
 
 @question("who", message("Who used it?"), "overview", "users", "groups", "inequality")
