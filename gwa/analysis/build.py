@@ -8,7 +8,7 @@ from typing import Final
 
 import duckdb
 
-from gwa.analysis.answers import answers, evidence
+from gwa.analysis.answers import answers, evidence, in_brief
 from gwa.analysis.answers.base import Known
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings
@@ -80,11 +80,13 @@ def build(
     report = Report(*_titles(store, name, part), tuple(sections), zone, inputs)
     known = evidence(store, sections, is_selection=any(subset.is_selective for subset in filters))
     shown = {section.id for section in sections if not section.failed}
+    given = answers(known, shown)
     made = replace(
         report,
         findings=findings(known.facts, shown, whole=not known.is_selection),
         overline=OVERLINE if store.is_generated else message("Workload report"),
-        answers=answers(known, shown),
+        answers=given,
+        answer=in_brief(given),
         period=_period(known, zone),
         explorer=_explorer(store, known) if explore else None,
     )

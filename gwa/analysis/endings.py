@@ -1,8 +1,10 @@
 """How a report words how jobs ended, from the facts of the section on outcomes."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from gwa.metrics.outcomes import KNOWN_OUTCOMES
 from gwa.words.formatting import fraction
 from gwa.words.message import Message, joined, message
 
@@ -30,6 +32,22 @@ NOT_COMPLETED: Final = "not completed"
 def shares(rows: Sequence[Mapping[str, Any]] | None, amount: str) -> Shares:
     """Return the shares of an *amount*, jobs or core-hours, from the *rows* of ``outcomes.shares``."""
     return {row["id"]: row[amount] for row in rows or () if row[amount] is not None}
+
+
+def core_hour_shares(facts: Mapping[str, Any]) -> Shares:
+    """
+    Return the shares of core-hours by outcome, as the first screen of a page counts them.
+
+    They are of what jobs held while the log knows the load; where it knows it nowhere, of all that they took.
+    """
+    held = {name: facts.get(f"usage.outcomes.{name}") for name in KNOWN_OUTCOMES}
+    told = {name: amount for name, amount in held.items() if amount is not None}
+    total = math.fsum(told.values())
+    if not total:
+        return shares(facts.get("outcomes.shares"), "core_hours")
+    found: dict[str, float] = {name: amount / total for name, amount in told.items()}
+    bad = [told[name] for name in ENDINGS if name in told]
+    return {**found, NOT_COMPLETED: math.fsum(bad) / total}
 
 
 def went_into(names: Collection[str], jobs: Shares, hours: Shares, *, is_whole: bool) -> Message:

@@ -54,6 +54,7 @@ def reworded(report: Report) -> Report:
             for one in report.findings
         ),
         answers=tuple(replace(one, text=of_trace(one.text)) for one in report.answers),
+        answer=of_trace(report.answer),
     )
 
 

@@ -490,8 +490,9 @@ class Answer:
     """
     The answer to a question that everybody asks first: a *number*, a sentence (*text*), a small picture.
 
-    *caption* says what the number is of. *section* is where there is more about it, empty where the report
-    does not have it. *state* says what is known; without a number the answer is not, and the text says why.
+    *caption* says what the number is of, *gist* the answer in a short sentence. *section* is where there is
+    more about it, empty where the report does not have it. *state* says what is known; without a number the
+    answer is not, and the text says why.
     """
 
     id: str
@@ -502,6 +503,7 @@ class Answer:
     picture: Figure | None = None
     state: State = "known"
     caption: str = ""
+    gist: str = field(default="", metadata=NOT_IN_JSON)
 
 
 @dataclass(frozen=True)
@@ -533,7 +535,7 @@ class Report:
     explorer
         What its page filters; the JSON has none of it.
     answer
-        What is found, in a sentence, where the report answers one question.
+        What is found, in a sentence where the report answers one question, else the answers in brief.
 
     Examples
     --------

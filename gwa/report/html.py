@@ -248,11 +248,11 @@ def explored(report: Report) -> dict[str, Any]:
 
 def summary(report: Report, *, of_selections: bool = False) -> list[Fact]:
     """
-    Return the most important numbers, for the head of the page; none where an answer stands there.
+    Return the most important numbers, for the head of the page; none where it answers one question.
 
     Jobs and their CPU time are left out of a page that says them below, *of selections*.
     """
-    if report.answer:
+    if report.answer and not report.answers:
         return []
     facts = {fact.id: fact for fact in report.facts()}
     numbers = {name: fact for name, fact in facts.items() if is_number(fact.value)}

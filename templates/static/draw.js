@@ -202,10 +202,10 @@ const draw = (() => {
     return `${shown === "1" ? "" : `${minus(shown)}${SPACE}×${SPACE}`}10${raised}`;
   }
 
-  // A share of a whole: never rounded to nothing or to all.
-  function percent(share, digits = 1) {
+  // A share of a whole, with so many digits at most and the *fewest* at least: never rounded to nothing or to all.
+  function percent(share, digits = 1, fewest = 0) {
     if (share === null || !Number.isFinite(share)) return "–";
-    const least = 10 ** -digits / 100, told = (value) => intl({ maximumFractionDigits: digits }).format(value);
+    const least = 10 ** -digits / 100, told = (value) => intl({ minimumFractionDigits: fewest, maximumFractionDigits: digits }).format(value);
     if (share > 0 && share < least) return `<${SPACE}${told(100 * least)}${SPACE}%`;
     if (share < 1 && share > 1 - least) return `>${SPACE}${told(100 - 100 * least)}${SPACE}%`;
     return `${minus(told(100 * share))}${SPACE}%`;

@@ -58,6 +58,8 @@ const explorer = (() => {
   const scaled = (value, unit) => unit === "jobs" ? value : value / HOUR;
   const amount = (value, unit) => draw.compact(Number(scaled(value, unit).toPrecision(unit === "jobs" ? 15 : 3)));
 
+  const part = (share) => draw.percent(share, 1, 1); // as a column of shares has it, in which the points stand below one another
+
   function badShare(outcomes) {
     const known = KNOWN.reduce((all, n) => all + outcomes[n], 0);
     return known ? BAD.reduce((all, n) => all + outcomes[n], 0) / known : null;
@@ -83,6 +85,6 @@ const explorer = (() => {
   return {
     NAMES, BAD, KNOWN, UNITS, MARKS, FEW, margins, place, html, view,
     amount, badShare, binAt, busy, dayOf, everyCode, hasCpu, hasGaps, hasGpu, hasWindow, idOf, isCut, isWhole, key,
-    labelOf, markOf, named, nothing, offered, periodInWords, readKey, roughly, scaled, step, swatch, told, total,
+    labelOf, markOf, named, nothing, offered, part, periodInWords, readKey, roughly, scaled, step, swatch, told, total,
   };
 })();

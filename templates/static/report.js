@@ -24,7 +24,8 @@ function made(id) {
 function pageTools() {
   const tools = made("tools-page");
   document.querySelector(".contents").prepend(tools);
-  const button = tools.querySelector(".theme");
+  const head = made("tools-head"), button = head.querySelector(".theme");
+  document.querySelector(".head").prepend(head);
   const dark = () => root.dataset.theme
     ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   button.setAttribute("aria-pressed", dark());
@@ -33,6 +34,12 @@ function pageTools() {
     button.setAttribute("aria-pressed", dark());
   });
   const box = tools.querySelector("input");
+  head.querySelector(".to-search").addEventListener("click", () => box.focus());
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input, textarea, select")) return;
+    event.preventDefault();
+    box.focus();
+  });
   box.addEventListener("input", () => search(plain(box.value), tools.querySelector(".found")));
 }
 

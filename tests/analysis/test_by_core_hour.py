@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import gwa
-from gwa.analysis.answers import answers, evidence
+from gwa.analysis.answers import answers, evidence, in_brief
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings
+from gwa.metrics.outcomes import KNOWN_OUTCOMES
+from gwa.words.formatting import fraction
 from tests.analysis.sections.blocks import START
 
 SECTIONS = {"waits", "slowdown", "outcomes", "capacity"}
@@ -166,6 +168,48 @@ def test_of_jobs_without_an_outcome_nothing_is_said(make_store):
         "Of the core-hours of jobs whose outcome is known, 20 % went into jobs that failed"
     )
     assert "Whether any of them reached a time limit is unknown." in answer.text
+
+
+def test_outcomes_are_shares_of_what_the_first_screen_counts(make_store):
+    """A job that runs on when the log ends counts for what it held until then, in each view."""
+    run_times = [3600.0] * 40 + [5 * 86400.0] + [3600.0] * 9
+    submitted = [START + 6 * 3600.0 * n for n in range(50)]
+    store = make_store(**jobs(submit_time=submitted, run_time=run_times, status=[1] * 40 + [0] + [1] * 9))
+    known = evidence(store, ())
+    held = {name: known.get(f"usage.outcomes.{name}") or 0.0 for name in KNOWN_OUTCOMES}
+    share = held["failed"] / sum(held.values())
+    of_runs = {row["id"]: row["core_hours"] for row in known.get("outcomes.shares")}
+    assert 0 < share < of_runs["failed"] - 0.01
+    answer = answer_of(store, "wrong")
+    assert answer.number == fraction(share)
+    assert f"{fraction(share)} went into jobs that failed" in answer.text
+    assert answer.gist == f"{fraction(share)} of the core-hours went into jobs that did not complete."
+    finding = next(one for one in findings(known.facts) if one.id == "failures")
+    assert f"{fraction(share)} went into jobs that failed" in finding.text
+
+
+@pytest.mark.parametrize(
+    ("fields", "brief"),
+    [
+        (
+            {"status": [0] * 10 + [1] * 40},
+            "20 % of the core-hours went into jobs that did not complete.",
+        ),
+        ({"wait_time": [0.0] * 50}, "Every known wait is 0 s: no job waited."),
+        ({"n_procs": [None] * 50, "wait_time": [60.0] * 50}, "Half of the jobs waited 1 min or less."),
+        ({"wait_time": [None] * 50, "status": [1] * 20 + [None] * 30}, ""),
+        ({"status": [1] * 50, "state": ["COMPLETED"] * 50}, "All jobs completed."),
+        (
+            {"status": [0] * 20 + [1] * 5 + [None] * 25},
+            "80 % of the core-hours of jobs whose outcome is known",
+        ),
+    ],
+)
+def test_the_answers_in_brief_have_what_is_known_and_nothing_else(make_store, fields, brief):
+    found = in_brief(answers(evidence(make_store(**jobs(**fields)), ()), ()))
+    assert brief in found
+    assert "unknown" not in found
+    assert "not recorded" not in found
 
 
 def test_running_jobs_are_counted_apart(make_store):

@@ -654,6 +654,32 @@ def test_dragging_over_the_strip_chooses_a_period(opened):
     assert "to=" in opened.url
 
 
+def test_the_first_screen_is_the_instrument(opened):
+    """The sentence, the strip, the numbers and the lists stand in view on a screen of 1440 by 900."""
+    opened.set_viewport_size({"width": 1440, "height": 900})
+    parts = (".found-out", "#explorer-strip", "#explorer-numbers", "#explorer-lists .list >> nth=0")
+    boxes = [opened.locator(part).first.bounding_box() for part in parts]
+    assert [box["y"] for box in boxes] == sorted(box["y"] for box in boxes)
+    assert boxes[-1]["y"] + boxes[-1]["height"] <= 900
+    below = opened.evaluate("document.querySelector('#explorer-lists').nextElementSibling.className")
+    assert below == "do-next"
+
+
+def test_what_is_found_of_all_jobs_is_not_taken_for_a_part(opened):
+    said = "getComputedStyle(document.querySelector('.found-out'), '::before').content"
+    assert opened.evaluate(said) == "none"
+    opened.locator('[data-pick="user"]').first.click()
+    assert opened.evaluate(said) == '"Of all jobs:"'
+
+
+def test_shares_of_a_column_have_as_many_digits(opened):
+    cells = opened.locator('[data-pick="user"] .share').all_inner_texts()
+    assert len(cells) > 4
+    assert all(re.fullmatch(r"(< 0\.1|> 99\.9|\d+\.\d)\s%", cell.replace("\u00a0", " ")) for cell in cells), (
+        cells
+    )
+
+
 def test_what_the_page_does_not_have_is_said(opened):
     opened.evaluate(SET, "#user=nobody-of-this-name")
     expect(opened.locator(".notice")).to_contain_text("nobody-of-this-name")

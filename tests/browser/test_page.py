@@ -102,6 +102,14 @@ def test_what_is_searched_is_left_and_what_is_not_found_is_said(page):
     expect(page.locator(".found")).to_be_empty()
 
 
+def test_a_slash_leads_to_the_search_and_is_a_letter_in_it(page):
+    box = page.get_by_role("searchbox")
+    page.keyboard.press("/")
+    expect(box).to_be_focused()
+    page.keyboard.type("a/b")
+    expect(box).to_have_value("a/b")
+
+
 def test_what_is_found_is_counted_marked_and_unfolded(page):
     folded = page.locator("main details.rest:not(.section-body)").filter(has=page.locator(".more")).first
     sentence = folded.locator(".more").first.inner_text() or folded.locator(".more").first.text_content()

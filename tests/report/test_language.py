@@ -58,7 +58,7 @@ VALUES = {
 
 VOID = {"meta", "input", "link", "img", "br"}
 
-ALIKE = {"CSV", "JSON", "SVG", "PNG", "+", "−", "–", "model.json"}
+ALIKE = {"CSV", "JSON", "SVG", "PNG", "+", "/", "−", "–", "model.json"}
 SIZE = re.compile(r"[\d.]+[ \xa0]?(%|h|min)?")
 """What is the same in all languages: names of formats, signs, and numbers with units that are no words."""
 

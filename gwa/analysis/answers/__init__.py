@@ -13,6 +13,7 @@ from gwa.analysis.base import analyses
 from gwa.report.document import Answer, Section
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
+from gwa.words.message import Message, joined
 
 QUESTIONS: Final[tuple[Question, ...]] = (busy, who, wait, wrong, changed)
 
@@ -35,6 +36,11 @@ def evidence(store: Store, made: Sequence[Section], *, is_selection: bool = Fals
     sections = (*made, *(analysis.attempt(store, is_drawn=False) for analysis in others))
     fields = [name for name in NAMES if store.has(name)]
     return Known.of(sections, fields, is_selection=is_selection)
+
+
+def in_brief(given: Sequence[Answer]) -> Message:
+    """Return the gist of the answers *given*: what an e-mail would say; empty where nothing is known."""
+    return joined(" ", [answer.gist for answer in given if answer.gist])
 
 
 def answers(known: Known, shown: Collection[str]) -> tuple[Answer, ...]:

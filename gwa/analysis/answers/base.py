@@ -74,7 +74,7 @@ class AnswerStatement:
     What is known (*state*), as a *number* and a sentence (*text*).
 
     *section* is where there is more of it, *picture* what shows it at a glance, *caption* what the number is
-    of.
+    of, *gist* the answer in a short sentence.
     """
 
     state: State
@@ -83,6 +83,7 @@ class AnswerStatement:
     section: str
     picture: Figure | None = None
     caption: str = ""
+    gist: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,15 @@ class Question:
         said = _failed(broken) if broken else self.answer(known)
         section = said.section if said.section in shown else ""
         return Answer(
-            self.id, self.text, said.number, said.text, section, said.picture, said.state, said.caption
+            self.id,
+            self.text,
+            said.number,
+            said.text,
+            section,
+            said.picture,
+            said.state,
+            said.caption,
+            said.gist,
         )
 
 

@@ -29,7 +29,7 @@ def busy(known: Known) -> AnswerStatement:
     for a day or more, the mean is that of all other times.
     """
     gaps = unaccounted_sentences(known.facts)
-    number_text, text, is_known = _processors(known, has_gaps=bool(gaps))
+    number_text, text, gist, is_known = _processors(known, has_gaps=bool(gaps))
     sentences = [
         text,
         *_over(known),
@@ -38,11 +38,12 @@ def busy(known: Known) -> AnswerStatement:
         *_others(known, is_known=bool(number_text)),
     ]
     state: State = "unknown" if not number_text else "known" if is_known else "bound"
-    return AnswerStatement(state, number_text, joined(" ", sentences), "utilization", _picture(known))
+    picture = _picture(known)
+    return AnswerStatement(state, number_text, joined(" ", sentences), "utilization", picture, gist=gist)
 
 
-def _processors(known: Known, *, has_gaps: bool) -> tuple[str, Message, bool]:
-    """Return the number and the sentence on processors, and whether it is a value rather than a bound."""
+def _processors(known: Known, *, has_gaps: bool) -> tuple[str, Message, str, bool]:
+    """Return the number, the sentence on processors and its gist, and whether it is a value or a bound."""
     means = [("utilization.mean", "utilization.busy"), ("utilization.at_least", "utilization.busy_at_least")]
     if has_gaps:
         means.insert(0, ("utilization.known_mean", "utilization.known_busy"))
@@ -54,27 +55,31 @@ def _processors(known: Known, *, has_gaps: bool) -> tuple[str, Message, bool]:
         if known.get("trace.cpus_inferred"):
             return (*_without_size(known, held, when, is_known=is_known), is_known)
         if share > 1:
-            return "", _impossible(known, share), False
+            return "", _impossible(known, share), "", False
         return (*_share(known, share, when, is_known=is_known), is_known)
-    return "", _unknown(known), False
+    return "", _unknown(known), "", False
 
 
-def _share(known: Known, share: float, when: Message, *, is_known: bool) -> tuple[Message, Message]:
-    """Return how large a share of the processors was busy, as a number and a sentence."""
+def _share(known: Known, share: float, when: Message, *, is_known: bool) -> tuple[Message, Message, Message]:
+    """Return how large a share of the processors was busy, as a number, a sentence and its gist."""
     text, size = fraction(share), _size(known)
     if known.is_selection:
         what = message("These jobs kept {share} of {size} busy on average", share=text, size=size)
     else:
         what = message("{when}, {share} of {size} were busy", when=when, share=text, size=size)
     if is_known:
-        return message("{share}", share=text), message("{what}.", what=what)
+        whole = message("{what}.", what=what)
+        return message("{share}", share=text), whole, whole
     text_least = message("≥ {share}", share=text)
     what = message("{when}, at least {share} of {size} were busy", when=when, share=text, size=size)
-    return text_least, message("{what}: the log does not show all that ran.", what=what)
+    whole = message("{what}: the log does not show all that ran.", what=what)
+    return text_least, whole, message("{what}.", what=what)
 
 
-def _without_size(known: Known, held: float, when: Message, *, is_known: bool) -> tuple[Message, Message]:
-    """Return how many processors were busy on a system of unknown size, as a number and a sentence."""
+def _without_size(
+    known: Known, held: float, when: Message, *, is_known: bool
+) -> tuple[Message, Message, Message]:
+    """Return how many processors were busy on a system of unknown size: a number, a sentence, its gist."""
     busy_text = plural("{n} processor", "{n} processors", held, n=number(held))
     most = number(known.get("trace.cpus"))
     text = (
@@ -88,7 +93,8 @@ def _without_size(known: Known, held: float, when: Message, *, is_known: bool) -
         )
     )
     value = busy_text if is_known else message("≥ {held}", held=busy_text)
-    return value, message("{what}; the size of the system is not recorded.", what=text)
+    whole = message("{what}; the size of the system is not recorded.", what=text)
+    return value, whole, message("{what}.", what=text)
 
 
 def _size(known: Known) -> Message:

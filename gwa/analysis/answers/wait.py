@@ -18,11 +18,11 @@ def wait(known: Known) -> AnswerStatement:
     if median is None or high is None:
         return AnswerStatement("unknown", "", _unknown(known), "waits")
     if known.get("jobs.wait.max") == 0:
-        return AnswerStatement(
-            "known", seconds(0), message("Every known wait is 0 s: no job waited."), "waits"
-        )
+        text = message("Every known wait is 0 s: no job waited.")
+        return AnswerStatement("known", seconds(0), text, "waits", gist=text)
     if known.get("wait.weighted.median") is None:
         worth, caption = seconds(median), message("median job")
+        gist = message("Half of the jobs {waited}.", waited=_waited(median))
         text = message(
             "Half of the jobs {waited}; the 95th percentile is {high}. By core-hour it is unknown, for"
             " core-hours or their waits are not known.",
@@ -31,7 +31,7 @@ def wait(known: Known) -> AnswerStatement:
         )
     else:
         worth, caption = seconds(known.get("wait.weighted.median")), _caption(known)
-        text = joined(" ", (_halves(known), *_range(known)))
+        text, gist = joined(" ", (_halves(known), *_range(known))), _half(known)
     worst = known.get("wait.worst")
     if worst:
         text += message(
@@ -39,7 +39,8 @@ def wait(known: Known) -> AnswerStatement:
             jobs=within_sentence(worst_jobs(worst)),
             wait=worst_wait(worst),
         )
-    return AnswerStatement("known", worth, text, "waits", _by_size(known.get("wait.by_size") or []), caption)
+    picture = _by_size(known.get("wait.by_size") or [])
+    return AnswerStatement("known", worth, text, "waits", picture, caption, gist)
 
 
 def _unknown(known: Known) -> Message:
@@ -55,13 +56,7 @@ def _caption(known: Known) -> Message:
 
 def _halves(known: Known) -> Message:
     """Return the median and the 95th percentile, by core-hour and by job."""
-    share = known.get("wait.weighted.known")
-    is_whole = share is None or share > 1 - NOTICEABLE
-    whole = (
-        message("the core-hours")
-        if is_whole
-        else message("the core-hours whose wait is known ({share} of all)", share=fraction(share))
-    )
+    whole = _whole(known)
     median, high, job_median, job_high = (
         known.get(f"wait.{name}") for name in ("weighted.median", "weighted.p95", "ran.median", "ran.p95")
     )
@@ -78,6 +73,20 @@ def _halves(known: Known) -> Message:
         waited_most=_waited(high),
         job_high=seconds(job_high),
     )
+
+
+def _whole(known: Known) -> Message:
+    """Return of which core-hours the wait is known."""
+    share = known.get("wait.weighted.known")
+    if share is None or share > 1 - NOTICEABLE:
+        return message("the core-hours")
+    return message("the core-hours whose wait is known ({share} of all)", share=fraction(share))
+
+
+def _half(known: Known) -> Message:
+    """Return the median by core-hour."""
+    median = known.get("wait.weighted.median")
+    return message("Half of {whole} went to jobs that {waited}.", whole=_whole(known), waited=_waited(median))
 
 
 def _waited(most: float) -> Message:

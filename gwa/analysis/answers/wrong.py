@@ -5,7 +5,15 @@ from typing import Final
 
 from gwa.analysis.answers.base import NOTICEABLE, AnswerStatement, Known, question
 from gwa.analysis.answers.stretches import outages
-from gwa.analysis.endings import ENDINGS, ENDINGS_OF_ONE, NOT_COMPLETED, Shares, shares, went_into
+from gwa.analysis.endings import (
+    ENDINGS,
+    ENDINGS_OF_ONE,
+    NOT_COMPLETED,
+    Shares,
+    core_hour_shares,
+    shares,
+    went_into,
+)
 from gwa.report.document import Figure
 from gwa.report.figures.spark import spark
 from gwa.words.formatting import cpu_seconds, fraction
@@ -16,18 +24,19 @@ MAXIMUM_USER_SHARE: Final = 0.5
 """The core-hours of an outcome hang on a job or a user with more of them."""
 
 
-@question("wrong", message("What went wrong?"), "outcomes", "stretches")
+@question("wrong", message("What went wrong?"), "outcomes", "stretches", "usage")
 def wrong(known: Known) -> AnswerStatement:
     """Return how jobs ended, by core-hour and by job, and outages."""
     outage = outages(known)
-    jobs, hours = (shares(known.get("outcomes.shares"), amount) for amount in ("jobs", "core_hours"))
+    jobs, hours = shares(known.get("outcomes.shares"), "jobs"), core_hour_shares(known.facts)
     if not jobs:
         text = message("{unknown}{outages}", unknown=_unknown(known), outages=outage)
         return AnswerStatement("unknown", "", text, "outcomes")
     text = joined("", (*_endings(known, jobs, hours), outage))
     picture = _picture(hours or jobs, is_by_hour=bool(hours))
     worth = fraction((hours or jobs)[NOT_COMPLETED])
-    return AnswerStatement("known", worth, text, "outcomes", picture, _caption(jobs, hours))
+    gist = _gist(known, jobs, hours)
+    return AnswerStatement("known", worth, text, "outcomes", picture, _caption(jobs, hours), gist)
 
 
 def _unknown(known: Known) -> Message:
@@ -55,11 +64,32 @@ def _caption(jobs: Shares, hours: Shares) -> Message:
     return message("of core-hours not completed; of jobs {jobs}", jobs=fraction(jobs[NOT_COMPLETED]))
 
 
+def _whose(known: Known) -> tuple[bool, str]:
+    """Return whether the outcomes of all jobs are known and, if not, a restriction to those whose are."""
+    is_whole = not known.get("outcomes.jobs.unknown")
+    return is_whole, "" if is_whole else message(" whose outcome is known")
+
+
+def _gist(known: Known, jobs: Shares, hours: Shares) -> Message:
+    """Return how much did not complete."""
+    is_whole, whose = _whose(known)
+    if not (hours or jobs)[NOT_COMPLETED]:
+        return message("All jobs{whose} completed.", whose=whose) if not jobs[NOT_COMPLETED] else message("")
+    if not hours:
+        return message(
+            "{share} of the jobs{whose} did not complete.", share=fraction(jobs[NOT_COMPLETED]), whose=whose
+        )
+    return message(
+        "{share} of the core-hours{whose} went into jobs that did not complete.",
+        share=fraction(hours[NOT_COMPLETED]),
+        whose="" if is_whole else message(" of jobs whose outcome is known"),
+    )
+
+
 def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
     """Yield the sentences on how jobs ended."""
-    is_whole = not known.get("outcomes.jobs.unknown")
+    is_whole, whose = _whose(known)
     names = [name for name in ENDINGS if max(jobs.get(name, 0.0), hours.get(name, 0.0)) >= NOTICEABLE]
-    whose = "" if is_whole else message(" whose outcome is known")
     if names:
         yield went_into(names, jobs, hours, is_whole=is_whole)
     elif jobs[NOT_COMPLETED]:

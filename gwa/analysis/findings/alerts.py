@@ -6,23 +6,31 @@ from typing import Final
 from gwa.analysis.finding import Facts, FindingRule
 from gwa.metrics.alert_rules import RULES, Rule
 from gwa.metrics.alerts import claim, measured
+from gwa.words.formatting import seconds
 from gwa.words.message import joined, message
 
 HIGHEST: Final = 0.8
 STEP: Final = 0.02
 """The first rules are the most remarkable ones; each is a little less so than the one before."""
 
-NUMBERS: Final = ("users", "jobs", "hours", "known", "about")
+NUMBERS: Final = ("users", "jobs", "hours", "known", "about", "minimum_run")
 
 
 def _claim(rule: type[Rule], place: int) -> Callable[[Facts], tuple[float, str] | None]:
     """Return what makes the sentence of a rule from its facts."""
 
     def made(facts: Facts) -> tuple[float, str] | None:
-        users, jobs, hours, known, about = (facts[name] for name in _needs(rule))
+        users, jobs, hours, known, about, minimum = (facts[name] for name in _needs(rule))
         if not users:
             return None
-        counted = message("Measured: {measured}.", measured=measured(rule, known, about))
+        text = measured(rule, known, about)
+        counted = (
+            message(
+                "Measured: {measured}; judged: those of {run} or longer.", measured=text, run=seconds(minimum)
+            )
+            if minimum
+            else message("Measured: {measured}.", measured=text)
+        )
         return HIGHEST - STEP * place, joined(" ", (claim(rule, users, jobs, hours), counted))
 
     return made

@@ -1,6 +1,6 @@
 """How jobs ended, and how long they waited."""
 
-from gwa.analysis.endings import ENDINGS, NOT_COMPLETED, shares, went_into
+from gwa.analysis.endings import ENDINGS, NOT_COMPLETED, core_hour_shares, shares, went_into
 from gwa.analysis.finding import Facts, finding
 from gwa.analysis.served import worst_jobs, worst_wait
 from gwa.util.units import DAY, HOUR
@@ -23,7 +23,7 @@ MINIMUM_NEVER_RAN = 0.02
 def failures(facts: Facts) -> tuple[float, str] | None:
     """Shown if a tenth of the jobs or core-hours did not complete, and half of the outcomes are known."""
     rows, unknown, jobs = (facts[name] for name in failures.needs)
-    by_job, by_hour = shares(rows, "jobs"), shares(rows, "core_hours")
+    by_job, by_hour = shares(rows, "jobs"), core_hour_shares(facts)
     bad = max(by_job.get(NOT_COMPLETED, 0.0), by_hour.get(NOT_COMPLETED, 0.0))
     if bad < MINIMUM_NOT_COMPLETED or unknown > jobs / 2:
         return None

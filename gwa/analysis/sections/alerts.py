@@ -8,6 +8,7 @@ from gwa.metrics.alerts import Alert, alerts, at_stake, measured
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.store.store import Store
+from gwa.util.units import MINUTE
 from gwa.words.message import joined, message
 
 
@@ -58,6 +59,10 @@ def _facts(alert: Alert) -> Iterator[Fact]:
     yield Fact(f"{prefix}.known", alert.known, message("{title}: jobs measured", title=rule.title), "count")
     yield Fact(
         f"{prefix}.about", alert.about, message("{title}: jobs it is about", title=rule.title), "count"
+    )
+    run = number(rule.minimum_run * MINUTE)
+    yield Fact(
+        f"{prefix}.minimum_run", run, message("{title}: shortest run judged", title=rule.title), "seconds"
     )
 
 

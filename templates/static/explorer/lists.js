@@ -1,7 +1,7 @@
 // What is selected as chips, and the ranked lists in which a click selects.
 
 explorer.lists = (() => {
-  const { view, place, html, MARKS, NAMES, UNITS, FEW, badShare, everyCode, hasWindow, isCut, labelOf, markOf, named, periodInWords, scaled, swatch } = explorer;
+  const { view, place, html, MARKS, NAMES, UNITS, FEW, badShare, everyCode, hasWindow, isCut, labelOf, markOf, named, part, periodInWords, scaled, swatch } = explorer;
   const { OUTCOMES, sum } = cells;
 
   // What is selected, to be dropped by a click; *where* else it stands beside the first screen.
@@ -42,7 +42,7 @@ explorer.lists = (() => {
     const items = few.map(([code, value]) => {
       const label = labelOf(choice, code), exact = scaled(value, view.state.by);
       return `<li><button type="button" data-pick="${choice.key}" value="${code}" data-place="${choice.key}/${code}" aria-pressed="${set.has(code)}" title="${html(label)}: ${draw.number(exact, 10)} ${html(view.words.units[view.state.by])}">`
-        + `<bdi class="name">${html(label)}</bdi><span class="share">${all ? draw.percent(value / all) : "–"}</span><span class="track">${track(values, code, most)}</span></button></li>`;
+        + `<bdi class="name">${html(label)}</bdi><span class="share">${part(all ? value / all : null)}</span><span class="track">${track(values, code, most)}</span></button></li>`;
     }).join("");
     const more = rows.length > few.length || view.opened.has(choice.key) ? opener(choice.key, rows.length - few.length) : "";
     return `<section class="list" aria-label="${html(choice.title)}"><h3>${html(choice.heading)}</h3><ol>${items}</ol>${items ? more : `<p class="hint">${html(view.words.nothing)}</p>`}</section>`;
@@ -72,7 +72,7 @@ explorer.lists = (() => {
     const values = view.shown.outcomes[view.state.by], all = sum(values);
     if (!all || badShare(view.whole.outcomes[view.state.by]) === null) return "";
     const most = Math.max(...values);
-    const items = NAMES.map((name, n) => values[n] ? `<li class="row" title="${draw.number(scaled(values[n], view.state.by), 10)} ${html(view.words.units[view.state.by])}"><span class="name">${html(view.words.outcomes[n])}</span><span class="share">${draw.percent(values[n] / all)}</span><span class="track"><i style="width:${(100 * values[n] / most).toFixed(2)}%;background:${swatch(n)}"></i></span></li>` : "").join("");
+    const items = NAMES.map((name, n) => values[n] ? `<li class="row" title="${draw.number(scaled(values[n], view.state.by), 10)} ${html(view.words.units[view.state.by])}"><span class="name">${html(view.words.outcomes[n])}</span><span class="share">${part(values[n] / all)}</span><span class="track"><i style="width:${(100 * values[n] / most).toFixed(2)}%;background:${swatch(n)}"></i></span></li>` : "").join("");
     return `<section class="list" aria-label="${html(view.words.outcome)}"><h3>${html(view.words.outcome)}</h3><ol>${items}</ol></section>`;
   }
 

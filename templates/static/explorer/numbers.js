@@ -1,7 +1,7 @@
 // The numbers of the first screen: each with its fact, the value in full, and what all jobs have.
 
 explorer.numbers = (() => {
-  const { view, html, NAMES, BAD, FEW, amount, badShare, busy, everyCode, hasCpu, hasGaps, hasWindow, isWhole, labelOf, roughly } = explorer;
+  const { view, html, NAMES, BAD, FEW, KNOWN, amount, badShare, busy, everyCode, hasCpu, hasGaps, hasWindow, isWhole, labelOf, roughly } = explorer;
   const { MEASURED, quantile } = cells;
   const { HOUR } = draw;
 
@@ -89,9 +89,10 @@ explorer.numbers = (() => {
     const unit = hasCpu() ? "cpu" : "jobs", outcomes = view.shown.outcomes[unit], share = badShare(outcomes);
     const known = hasCpu() && hasWindow();
     const parts = BAD.filter((n) => outcomes[n]).map((n) => noted(known ? `usage.outcomes.${NAMES[n]}` : "", known ? outcomes[n] : null, `${html(view.words.outcomes[n])} ${amount(outcomes[n], unit)}`));
+    const isEvery = !outcomes.some((amount, n) => amount && !KNOWN.includes(n));
     const silent = badShare(view.whole.outcomes[unit]) === null ? view.words.none : view.words.unknown;
     return number("", view.words.incomplete, share, share === null ? html(silent) : draw.percent(share),
-      share === null ? [] : [html(view.words.ofKnown[unit]), parts.join(" · "), ofWhole(draw.percent(badShare(view.whole.outcomes[unit])))]);
+      share === null ? [] : [html(view.words[isEvery ? "ofEvery" : "ofKnown"][unit]), parts.join(" · "), ofWhole(draw.percent(badShare(view.whole.outcomes[unit])))]);
   }
 
   function waited(weigh) {
@@ -99,7 +100,7 @@ explorer.numbers = (() => {
     const text = (seconds) => isWhole() ? draw.length(seconds) : roughly(seconds);
     const all = view.about.facts[`${fact}.median`] ?? quantile(view.whole.waits[weigh], 0.5, view.about.octaves || 1);
     return number(`${fact}.median`, view.words.waited[weigh], half, half === null ? html(view.words.none) : text(half),
-      half === null ? [] : [noted(`${fact}.p95`, most, `${html(view.words.median)}; 95${"\u00a0"}%: ${text(most)}`), all !== null && ofWhole(draw.length(all))]);
+      half === null ? [] : [noted(`${fact}.p95`, most, `${html(weigh === "jobs" ? view.words.medianRunOrNot : view.words.median)}; 95${"\u00a0"}%: ${text(most)}`), all !== null && ofWhole(draw.length(all))]);
   }
 
   return { ofJobs, ofGpus, holders, holdersOf };

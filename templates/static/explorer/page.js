@@ -145,6 +145,8 @@ explorer.page = (() => {
     place("note").textContent = `${view.words.exact} ${hasCpu() ? hasWindow() ? view.words.ofKnownTime : view.words.lowerBound : ""}`;
     document.getElementById("explorer-still").hidden = true;
     box.hidden = false;
+    const toDo = document.querySelector(".do-next"); // it stands below the first screen's lists
+    if (toDo) place("lists").after(toDo);
     view.state = nothing();
     render();
     for (const name of ["strip", "waits", "calendar"]) place(name).closest("section").hidden = !drawn().includes(name);

@@ -1,7 +1,7 @@
 // The table of who and what, and the same as lines to export.
 
 explorer.rows = (() => {
-  const { view, html, FEW, badShare, everyCode, hasCpu, labelOf, named, roughly, scaled } = explorer;
+  const { view, html, FEW, badShare, everyCode, hasCpu, labelOf, named, part, roughly, scaled } = explorer;
   const { OUTCOMES, WAITS, quantile, sum } = cells;
 
   const HEADS = ["name", "jobs", "amount", "share", "bad", "median", "p95"];
@@ -26,12 +26,13 @@ explorer.rows = (() => {
 
   function written() {
     const choice = view.about.choices[view.state.rows], rows = found(), unit = view.state.by === "gpu" ? "gpu" : "cpu";
-    const labels = { name: choice.heading, jobs: view.words.jobs, amount: view.words.units[unit], share: view.words.share, bad: view.words.incomplete, median: view.words.median, p95: "95\u00a0%" };
+    const labels = { name: choice.heading, jobs: view.words.jobs, amount: view.words.units[unit], share: view.words.share, bad: view.words.incomplete };
+    if (view.about.octaves) for (const name of ["median", "p95"]) labels[name] = `${view.words.waitOf[name]}, ${view.words.weigh[view.state.weigh]}`;
     const heads = HEADS.map((name) => `<th scope="col"${name === "name" ? "" : " class=\"number\""} aria-sort="${view.state.sort === name ? view.state.up ? "ascending" : "descending" : "none"}"><button type="button" data-sort="${name}" data-place="sort/${name}">${html(labels[name])}</button></th>`).join("");
     const most = 100, isOpen = view.opened.has("table") || rows.length <= FEW + 2;
     const body = rows.slice(0, isOpen ? most : FEW).map((row) => `<tr><th scope="row">${explorer.names.button(choice, row.code, row.name, "row")}</th>`
-      + `<td class="number">${draw.number(row.jobs, 15)}</td><td class="number">${draw.compact(Number(row.amount.toPrecision(3)))}</td><td class="number">${draw.percent(row.share)}</td>`
-      + `<td class="number">${row.bad === null ? "–" : draw.percent(row.bad)}</td><td class="number">${roughly(row.median)}</td><td class="number">${roughly(row.p95)}</td></tr>`).join("");
+      + `<td class="number">${draw.number(row.jobs, 15)}</td><td class="number">${draw.compact(Number(row.amount.toPrecision(3)))}</td><td class="number">${part(row.share)}</td>`
+      + `<td class="number">${part(row.bad)}</td><td class="number">${roughly(row.median)}</td><td class="number">${roughly(row.p95)}</td></tr>`).join("");
     const more = rows.length > FEW + 2 ? `<tfoot><tr><td colspan="${HEADS.length}">${explorer.lists.opener("table", Math.min(rows.length, most) - FEW)}</td></tr></tfoot>` : "";
     const cut = isOpen && rows.length > most ? `<caption>${html(view.words.first.replace("{n}", most).replace("{all}", draw.number(rows.length)))}</caption>` : "";
     return `${cut}<thead><tr>${heads}</tr></thead><tbody>${body}</tbody>${more}`;
