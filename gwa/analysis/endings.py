@@ -1,10 +1,11 @@
 """How a report words how jobs ended, from the facts of the section on outcomes."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from gwa.metrics.outcomes import KNOWN_OUTCOMES
+from gwa.metrics.outcomes import KNOWN_OUTCOMES, OUTCOMES
 from gwa.words.formatting import fraction
 from gwa.words.message import Message, joined, message
 
@@ -21,6 +22,12 @@ ENDINGS_OF_ONE: Final = {
     "cancelled": message("was cancelled"),
 }
 """What a single job did that did not complete."""
+
+NOTICEABLE: Final = 0.005
+"""Shares below this are not mentioned."""
+
+MINIMUM_KNOWN: Final = 0.5
+"""Of what outcomes are known of less, shares of them say nothing of the whole."""
 
 Shares = Mapping[str, float]
 """Shares by outcome, and of all that did not complete together, of the jobs whose outcome is known."""
@@ -40,8 +47,7 @@ def core_hour_shares(facts: Mapping[str, Any]) -> Shares:
 
     They are of what jobs held while the log knows the load; where it knows it nowhere, of all that they took.
     """
-    held = {name: facts.get(f"usage.outcomes.{name}") for name in KNOWN_OUTCOMES}
-    told = {name: amount for name, amount in held.items() if amount is not None}
+    told = _held(facts, KNOWN_OUTCOMES)
     total = math.fsum(told.values())
     if not total:
         return shares(facts.get("outcomes.shares"), "core_hours")
@@ -50,14 +56,55 @@ def core_hour_shares(facts: Mapping[str, Any]) -> Shares:
     return {**found, NOT_COMPLETED: math.fsum(bad) / total}
 
 
-def went_into(names: Collection[str], jobs: Shares, hours: Shares, *, is_whole: bool) -> Message:
-    """Return the sentence on the shares of the outcomes *names*; *is_whole* where all outcomes are known."""
+def known_share(facts: Mapping[str, Any]) -> float | None:
+    """Return the share of the core-hours held whose outcome is known; None where nothing is held."""
+    told, held = (math.fsum(_held(facts, names).values()) for names in (KNOWN_OUTCOMES, OUTCOMES))
+    return told / held if held else None
+
+
+def is_known_of_most(facts: Mapping[str, Any]) -> bool:
+    """Whether outcomes are known of half of the core-hours or, where none is held, of the jobs."""
+    share = known_share(facts)
+    if share is None:
+        jobs = {name: facts.get(f"outcomes.jobs.{name}") or 0 for name in OUTCOMES}
+        told = sum(jobs[name] for name in KNOWN_OUTCOMES)
+        share = told / sum(jobs.values()) if told else 0.0
+    return share >= MINIMUM_KNOWN
+
+
+def _held(facts: Mapping[str, Any], names: Iterable[str]) -> dict[str, float]:
+    """Return what jobs of the outcomes *names* held, of those that the log tells."""
+    held = {name: facts.get(f"usage.outcomes.{name}") for name in names}
+    return {name: amount for name, amount in held.items() if amount is not None}
+
+
+@dataclass(frozen=True)
+class Whose:
+    """Of which *jobs* and core-*hours* shares are, in words; none where all outcomes are known."""
+
+    jobs: str = ""
+    hours: str = ""
+
+
+def whose(facts: Mapping[str, Any]) -> Whose:
+    """Return to which jobs and core-hours what is known of outcomes is restricted."""
+    if not facts.get("outcomes.jobs.unknown") and not facts.get("outcomes.jobs.running"):
+        return Whose()
+    share = known_share(facts)
+    if share is None or share > 1 - NOTICEABLE:
+        hours = message(" of jobs whose outcome is known")
+    else:
+        hours = message(" of jobs whose outcome is known ({share} of all)", share=fraction(share))
+    return Whose(message(" whose outcome is known"), hours)
+
+
+def went_into(names: Collection[str], jobs: Shares, hours: Shares, of: Whose) -> Message:
+    """Return the sentence on the shares of the outcomes *names* and of what they are."""
     if not hours:
         parts = [
             message("{share} {ending}", share=fraction(jobs[name]), ending=ENDINGS[name]) for name in names
         ]
-        whose = "" if is_whole else message(" whose outcome is known")
-        return message("Of the jobs{whose}, {jobs}.", whose=whose, jobs=_listed(parts))
+        return message("Of the jobs{whose}, {jobs}.", whose=of.jobs, jobs=_listed(parts))
     first, *others = names
     parts = [
         message("{share} went into jobs that {ending}", share=fraction(hours[first]), ending=ENDINGS[first]),
@@ -68,7 +115,7 @@ def went_into(names: Collection[str], jobs: Shares, hours: Shares, *, is_whole: 
     ]
     return message(
         "Of the core-hours{whose}, {hours} (of the jobs: {jobs}).",
-        whose="" if is_whole else message(" of jobs whose outcome is known"),
+        whose=of.hours,
         hours=_listed(parts),
         jobs=_listed([fraction(jobs[name]) for name in names]),
     )

@@ -36,6 +36,7 @@ const explorer = (() => {
     for (let bin = from; bin < to; bin++) found += view.data.days[name][bin];
     return found;
   };
+  const hasStrip = () => view.data.days.rows > 2; // of a day there is no course
   const hasWindow = () => total("known_seconds", 0, view.data.days.rows) > 0;
 
   // --- What can be asked, and what is selected -----------------------------------------------------
@@ -84,7 +85,7 @@ const explorer = (() => {
 
   return {
     NAMES, BAD, KNOWN, UNITS, MARKS, FEW, margins, place, html, view,
-    amount, badShare, binAt, busy, dayOf, everyCode, hasCpu, hasGaps, hasGpu, hasWindow, idOf, isCut, isWhole, key,
+    amount, badShare, binAt, busy, dayOf, everyCode, hasCpu, hasGaps, hasGpu, hasStrip, hasWindow, idOf, isCut, isWhole, key,
     labelOf, markOf, named, nothing, offered, part, periodInWords, readKey, roughly, scaled, step, swatch, told, total,
   };
 })();

@@ -212,6 +212,26 @@ def test_the_answers_in_brief_have_what_is_known_and_nothing_else(make_store, fi
     assert "not recorded" not in found
 
 
+@pytest.mark.parametrize("running", [10, 40])
+def test_of_what_little_is_known_nothing_is_said_in_brief(make_store, running):
+    """Jobs that still run have no outcome: where most core-hours are theirs, shares of others mislead."""
+    ended = 50 - running
+    store = make_store(
+        **jobs(
+            submit_time=[START + 3600.0 * n for n in range(50)],
+            run_time=[3600.0] * ended + [None] * running,
+            status=[0] * (ended // 2) + [1] * (ended - ended // 2) + [None] * running,
+            state=["FAILED"] * (ended // 2) + ["COMPLETED"] * (ended - ended // 2) + ["RUNNING"] * running,
+        )
+    )
+    known = evidence(store, ())
+    assert known.get("outcomes.jobs.running") == running
+    answer = answer_of(store, "wrong")
+    assert " whose outcome is known" in answer.text
+    assert bool(answer.gist) == (running < 25)
+    assert ("failures" in {one.id for one in findings(known.facts)}) == (running < 25)
+
+
 def test_running_jobs_are_counted_apart(make_store):
     runs = [3600.0] * 48 + [None] * 2
     store = make_store(**jobs(status=[1] * 40 + [0] * 8 + [None] * 2, run_time=runs))

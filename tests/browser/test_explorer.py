@@ -785,3 +785,37 @@ def test_lists_are_read_from_the_top_and_a_legend_names_what_there_is(context, t
     counts = [lists.count(top) for top in sorted(set(lists))]
     assert max(counts) - min(counts) <= 1
     assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("days", "hint"),
+    [
+        (1, "All jobs. Click a row to look at a part of them."),
+        (9, "All jobs. Drag over time or click a row to look at a part of them."),
+    ],
+)
+def test_the_page_asks_for_clicks_that_it_can_answer(context, tmp_path, days, hint):
+    log = tmp_path / "few.swf"
+    rows = (f"{n} {n * 864 * days} 5 60 4 -1 -1 4 -1 -1 1 {n % 3 + 1} 1 1 1 1 -1 -1" for n in range(100))
+    log.write_text("\n".join(("; MaxProcs: 16", "; UnixStartTime: 1000000000", *rows, "")))
+    with gwa.open(log) as trace:
+        page, _ = visit(context, page_of(trace, tmp_path))
+    expect(page.locator("#explorer-chips")).to_have_text(hint)
+    expect(page.locator("#explorer-from")).to_be_visible(visible=days > 2)
+
+
+def test_what_is_not_known_of_outcomes_stands_beside_what_is(context, tmp_path):
+    """Of ten jobs eight had not ended: what is known is told with its share of all."""
+    log = tmp_path / "running.sacct"
+    lines = ["JobID|User|Partition|Submit|Start|End|State|NCPUS|Elapsed"]
+    for job in range(10):
+        end, state, elapsed = (
+            ("2024-05-02T00:00:00", "FAILED", "23:00:00") if job < 2 else ("Unknown", "RUNNING", "")
+        )
+        submitted = f"2024-05-0{1 + job // 9}T00:0{job}:00"
+        lines.append(f"{job}|u{job % 3}|p|{submitted}|2024-05-01T01:00:00|{end}|{state}|4|{elapsed}")
+    log.write_text("\n".join((*lines, "")))
+    with gwa.open(log) as trace:
+        page, _ = visit(context, page_of(trace, tmp_path))
+    numbers = page.locator("#explorer-numbers").inner_text()
+    assert re.search(r"whose outcome is known \(\d[\d.]*\s%\sof all\)", numbers), numbers

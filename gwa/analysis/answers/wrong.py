@@ -11,8 +11,10 @@ from gwa.analysis.endings import (
     NOT_COMPLETED,
     Shares,
     core_hour_shares,
+    is_known_of_most,
     shares,
     went_into,
+    whose,
 )
 from gwa.report.document import Figure
 from gwa.report.figures.spark import spark
@@ -64,38 +66,33 @@ def _caption(jobs: Shares, hours: Shares) -> Message:
     return message("of core-hours not completed; of jobs {jobs}", jobs=fraction(jobs[NOT_COMPLETED]))
 
 
-def _whose(known: Known) -> tuple[bool, str]:
-    """Return whether the outcomes of all jobs are known and, if not, a restriction to those whose are."""
-    is_whole = not known.get("outcomes.jobs.unknown")
-    return is_whole, "" if is_whole else message(" whose outcome is known")
-
-
 def _gist(known: Known, jobs: Shares, hours: Shares) -> Message:
-    """Return how much did not complete."""
-    is_whole, whose = _whose(known)
-    if not (hours or jobs)[NOT_COMPLETED]:
-        return message("All jobs{whose} completed.", whose=whose) if not jobs[NOT_COMPLETED] else message("")
+    """Return how much did not complete; nothing where that is known of less than half."""
+    of = whose(known.facts)
+    if not is_known_of_most(known.facts):
+        return message("")
+    if not jobs[NOT_COMPLETED]:
+        return message("All jobs{whose} completed.", whose=of.jobs)
     if not hours:
-        return message(
-            "{share} of the jobs{whose} did not complete.", share=fraction(jobs[NOT_COMPLETED]), whose=whose
-        )
+        bad = fraction(jobs[NOT_COMPLETED])
+        return message("{share} of the jobs{whose} did not complete.", share=bad, whose=of.jobs)
     return message(
         "{share} of the core-hours{whose} went into jobs that did not complete.",
         share=fraction(hours[NOT_COMPLETED]),
-        whose="" if is_whole else message(" of jobs whose outcome is known"),
+        whose=of.hours,
     )
 
 
 def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
     """Yield the sentences on how jobs ended."""
-    is_whole, whose = _whose(known)
+    of = whose(known.facts)
     names = [name for name in ENDINGS if max(jobs.get(name, 0.0), hours.get(name, 0.0)) >= NOTICEABLE]
     if names:
-        yield went_into(names, jobs, hours, is_whole=is_whole)
+        yield went_into(names, jobs, hours, of)
     elif jobs[NOT_COMPLETED]:
-        yield message("Nearly all jobs{whose} completed.", whose=whose)
+        yield message("Nearly all jobs{whose} completed.", whose=of.jobs)
     else:
-        yield message("All jobs{whose} completed.", whose=whose)
+        yield message("All jobs{whose} completed.", whose=of.jobs)
     yield from _holder(known, names)
     if names and known.get("outcomes.jobs.limit") is None:
         yield message(" Whether any of them reached a time limit is unknown.")

@@ -1,6 +1,14 @@
 """How jobs ended, and how long they waited."""
 
-from gwa.analysis.endings import ENDINGS, NOT_COMPLETED, core_hour_shares, shares, went_into
+from gwa.analysis.endings import (
+    ENDINGS,
+    NOT_COMPLETED,
+    NOTICEABLE,
+    core_hour_shares,
+    shares,
+    went_into,
+    whose,
+)
 from gwa.analysis.finding import Facts, finding
 from gwa.analysis.served import worst_jobs, worst_wait
 from gwa.util.units import DAY, HOUR
@@ -8,7 +16,6 @@ from gwa.words.formatting import fraction, number, seconds
 from gwa.words.message import message, plural
 
 MINIMUM_NOT_COMPLETED = 0.1
-NOTICEABLE = 0.005
 
 MINIMUM_NEVER_RAN = 0.02
 
@@ -25,10 +32,10 @@ def failures(facts: Facts) -> tuple[float, str] | None:
     rows, unknown, jobs = (facts[name] for name in failures.needs)
     by_job, by_hour = shares(rows, "jobs"), core_hour_shares(facts)
     bad = max(by_job.get(NOT_COMPLETED, 0.0), by_hour.get(NOT_COMPLETED, 0.0))
-    if bad < MINIMUM_NOT_COMPLETED or unknown > jobs / 2:
+    if bad < MINIMUM_NOT_COMPLETED or unknown + (facts.get("outcomes.jobs.running") or 0) > jobs / 2:
         return None
     names = [name for name in ENDINGS if max(by_job.get(name, 0), by_hour.get(name, 0)) >= NOTICEABLE]
-    return 0.3 + bad / 2, went_into(names, by_job, by_hour, is_whole=not unknown)
+    return 0.3 + bad / 2, went_into(names, by_job, by_hour, whose(facts))
 
 
 @finding(

@@ -1,7 +1,7 @@
 // What is selected as chips, and the ranked lists in which a click selects.
 
 explorer.lists = (() => {
-  const { view, place, html, MARKS, NAMES, UNITS, FEW, badShare, everyCode, hasWindow, isCut, labelOf, markOf, named, part, periodInWords, scaled, swatch } = explorer;
+  const { view, place, html, MARKS, NAMES, UNITS, FEW, badShare, everyCode, hasStrip, hasWindow, isCut, labelOf, markOf, named, part, periodInWords, scaled, swatch } = explorer;
   const { OUTCOMES, sum } = cells;
 
   // What is selected, to be dropped by a click; *where* else it stands beside the first screen.
@@ -9,7 +9,7 @@ explorer.lists = (() => {
     const found = view.about.choices.flatMap((choice) => [...(view.state.lists[choice.key] ?? [])].map((code) => [`${choice.heading}: ${labelOf(choice, code)}`, `${choice.key}/${code}`]));
     if (isCut()) found.push([periodInWords(view.state.from, view.state.to), "period"]);
     const warned = view.notice ? `<span class="notice" role="alert">${html(view.notice)}</span>` : "";
-    if (!found.length) return warned || `<span class="hint">${html(view.words.hint)}</span>`;
+    if (!found.length) return warned || `<span class="hint">${html(view.words.hints[hasStrip() ? view.about.choices.length ? "both" : "time" : view.about.choices.length ? "rows" : "none"])}</span>`;
     return found.map(([label, drop]) => `<button type="button" class="chip" data-drop="${html(drop)}" data-place="${where}/${html(drop)}" aria-label="${html(view.words.remove)} ${html(label)}"><bdi>${html(label)}</bdi> <span aria-hidden="true">×</span></button>`).join("")
       + `<button type="button" class="clear" data-drop="all" data-place="${where}/all">${html(view.words.clear)}</button>${warned}`;
   }
@@ -41,7 +41,7 @@ explorer.lists = (() => {
     const few = isOpen ? rows : rows.filter(([code], at) => at < FEW || set.has(code));
     const items = few.map(([code, value]) => {
       const label = labelOf(choice, code), exact = scaled(value, view.state.by);
-      return `<li><button type="button" data-pick="${choice.key}" value="${code}" data-place="${choice.key}/${code}" aria-pressed="${set.has(code)}" title="${html(label)}: ${draw.number(exact, 10)} ${html(view.words.units[view.state.by])}">`
+      return `<li><button type="button"${choice.has_own_order ? " class=\"class\"" : ""} data-pick="${choice.key}" value="${code}" data-place="${choice.key}/${code}" aria-pressed="${set.has(code)}" title="${html(label)}: ${draw.number(exact, 10)} ${html(view.words.units[view.state.by])}">`
         + `<bdi class="name">${html(label)}</bdi><span class="share">${part(all ? value / all : null)}</span><span class="track">${track(values, code, most)}</span></button></li>`;
     }).join("");
     const more = rows.length > few.length || view.opened.has(choice.key) ? opener(choice.key, rows.length - few.length) : "";

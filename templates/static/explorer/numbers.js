@@ -89,10 +89,11 @@ explorer.numbers = (() => {
     const unit = hasCpu() ? "cpu" : "jobs", outcomes = view.shown.outcomes[unit], share = badShare(outcomes);
     const known = hasCpu() && hasWindow();
     const parts = BAD.filter((n) => outcomes[n]).map((n) => noted(known ? `usage.outcomes.${NAMES[n]}` : "", known ? outcomes[n] : null, `${html(view.words.outcomes[n])} ${amount(outcomes[n], unit)}`));
-    const isEvery = !outcomes.some((amount, n) => amount && !KNOWN.includes(n));
+    const told = KNOWN.reduce((all, n) => all + outcomes[n], 0), all = outcomes.reduce((found, amount) => found + amount, 0);
+    const of = told === all ? view.words.ofEvery[unit] : `${view.words.ofKnown[unit]} (${view.words.ofAllOf.replace("{share}", draw.percent(told / all))})`;
     const silent = badShare(view.whole.outcomes[unit]) === null ? view.words.none : view.words.unknown;
     return number("", view.words.incomplete, share, share === null ? html(silent) : draw.percent(share),
-      share === null ? [] : [html(view.words[isEvery ? "ofEvery" : "ofKnown"][unit]), parts.join(" · "), ofWhole(draw.percent(badShare(view.whole.outcomes[unit])))]);
+      share === null ? [] : [html(of), parts.join(" · "), ofWhole(draw.percent(badShare(view.whole.outcomes[unit])))]);
   }
 
   function waited(weigh) {

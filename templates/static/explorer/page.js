@@ -1,7 +1,7 @@
 // The page: what is selected, drawn, clicked and addressed.
 
 explorer.page = (() => {
-  const { view, place, binAt, busy, dayOf, hasCpu, hasGaps, hasGpu, hasWindow, isWhole, key, nothing, offered, readKey, step } = explorer;
+  const { view, place, binAt, busy, dayOf, hasCpu, hasGaps, hasGpu, hasStrip, hasWindow, isWhole, key, nothing, offered, readKey, step } = explorer;
   const { DAY } = draw;
 
   let frame = 0;
@@ -29,7 +29,7 @@ explorer.page = (() => {
 
   // --- Drawing -------------------------------------------------------------------------------------
 
-  const drawn = () => [view.data.days.rows > 2 && "strip", view.about.octaves && "waits", view.data.jobs.hour && "calendar"].filter(Boolean);
+  const drawn = () => [hasStrip() && "strip", view.about.octaves && "waits", view.data.jobs.hour && "calendar"].filter(Boolean);
 
   function render() {
     performance.mark("gwa-filter");
@@ -150,6 +150,7 @@ explorer.page = (() => {
     view.state = nothing();
     render();
     for (const name of ["strip", "waits", "calendar"]) place(name).closest("section").hidden = !drawn().includes(name);
+    place("from").closest(".period-inputs").hidden = !hasStrip();
     place("rows").closest("section").hidden = !view.about.choices.length;
     explorer.lists.legend();
     place("gpus").closest("section").hidden = !hasGpu();
