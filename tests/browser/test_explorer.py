@@ -819,3 +819,26 @@ def test_what_is_not_known_of_outcomes_stands_beside_what_is(context, tmp_path):
         page, _ = visit(context, page_of(trace, tmp_path))
     numbers = page.locator("#explorer-numbers").inner_text()
     assert re.search(r"whose outcome is known \(\d[\d.]*\s%\sof all\)", numbers), numbers
+
+
+def test_without_scripts_the_first_picture_says_what_its_colours_are(browser, sample):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(sample[1].as_uri())
+    text = page.locator(".still-legend").inner_text()
+    assert text.startswith("Core-hours a day")
+    filled = page.locator("#explorer-still svg path[fill]").evaluate_all(
+        "all => all.map(one => one.getAttribute('fill'))"
+    )
+    named = page.locator(".still-legend i:not(.line)").evaluate_all(
+        "all => all.map(one => one.getAttribute('style'))"
+    )
+    assert len(filled) == len(named) > 1
+    assert all(
+        look.partition("--")[2].startswith(fill.partition("--")[2].partition(",")[0])
+        for fill, look in zip(filled, named, strict=True)
+    )
+    assert ("all of the system" in text) == bool(
+        page.locator("#explorer-still svg path[stroke-dasharray]").count()
+    )
+    context.close()
