@@ -842,3 +842,14 @@ def test_without_scripts_the_first_picture_says_what_its_colours_are(browser, sa
         page.locator("#explorer-still svg path[stroke-dasharray]").count()
     )
     context.close()
+
+
+def test_on_paper_the_pictures_have_letters_of_their_size(opened):
+    """A drawing as wide as a screen would be made smaller on paper, and its letters with it."""
+    opened.set_viewport_size({"width": 1440, "height": 900})
+    width = "Number(document.querySelector('#explorer-strip svg').getAttribute('width'))"
+    opened.wait_for_function(f"{width} > 1000")
+    opened.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert opened.evaluate(width) <= 17.6 / 2.54 * 96
+    opened.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert opened.evaluate(width) > 1000

@@ -41,7 +41,7 @@ explorer.lists = (() => {
     const few = isOpen ? rows : rows.filter(([code], at) => at < FEW || set.has(code));
     const items = few.map(([code, value]) => {
       const label = labelOf(choice, code), exact = scaled(value, view.state.by);
-      return `<li><button type="button"${choice.has_own_order ? " class=\"class\"" : ""} data-pick="${choice.key}" value="${code}" data-place="${choice.key}/${code}" aria-pressed="${set.has(code)}" title="${html(label)}: ${draw.number(exact, 10)} ${html(view.words.units[view.state.by])}">`
+      return `<li><button type="button" data-pick="${choice.key}" value="${code}" data-place="${choice.key}/${code}" aria-pressed="${set.has(code)}" title="${html(label)}: ${draw.number(exact, 10)} ${html(view.words.units[view.state.by])}">`
         + `<bdi class="name">${html(label)}</bdi><span class="share">${part(all ? value / all : null)}</span><span class="track">${track(values, code, most)}</span></button></li>`;
     }).join("");
     const more = rows.length > few.length || view.opened.has(choice.key) ? opener(choice.key, rows.length - few.length) : "";

@@ -72,8 +72,8 @@ explorer.page = (() => {
     if (focus) document.querySelector(`[data-place="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
   }
 
-  function paint(name) {
-    const plot = place(name), width = Math.max(280, plot.clientWidth || 900);
+  function paint(name, width = Math.max(280, place(name).clientWidth || 900)) {
+    const plot = place(name);
     view.pictures[name] = explorer[name].drawn(width);
     plot.querySelector(".drawn").innerHTML = view.pictures[name].svg;
   }
@@ -170,11 +170,14 @@ explorer.page = (() => {
     });
     window.addEventListener("hashchange", () => restored());
     window.addEventListener("popstate", () => restored());
+    const paper = 660; // pixels of a page's width, on which letters are as large as they say
+    window.addEventListener("beforeprint", () => drawn().forEach((name) => paint(name, Math.min(paper, place(name).clientWidth))));
+    window.addEventListener("afterprint", () => drawn().forEach((name) => paint(name)));
     let width = place("strip").clientWidth;
     new ResizeObserver(() => requestAnimationFrame(() => {
       if (width === (width = place("strip").clientWidth)) return;
       explorer.lists.beside();
-      drawn().forEach(paint);
+      drawn().forEach((name) => paint(name));
     })).observe(place("strip"));
   }
 
