@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.analysis.sections._size import size_line
 from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.records import Records
 from gwa.metrics.quantiles import spreads
@@ -185,6 +186,16 @@ def _figure(store: Store, resource: Resource, used: Usage) -> Block:
     times, *band = used.levels.points()
     lines: dict[str, Line] = {"held": (band[0], band[1], band[2])}
     note = "The line is the mean, the band goes from the least to the greatest ten-minute average."
+    words = {
+        "title": resource.title,
+        "total": show(used.total or 0.0),
+        "mean": decimal(used.levels.mean(), ".1f"),
+    }
+    alt = (
+        message("{title} held by jobs: {mean} on average, {total} at most.", **words)
+        if used.inferred
+        else message("{title} held by jobs, of {total}: {mean} on average.", **words)
+    )
     measured = used_levels(store, resource) if resource is GPU and store.has("gpu_utilization") else None
     if measured:
         times, lines, note = _lines_of_use(used.levels, *measured)
@@ -194,15 +205,10 @@ def _figure(store: Store, resource: Resource, used: Usage) -> Block:
         times,
         lines,
         capitalized(resource.title),
-        message(
-            "{title} held by jobs, of {total}: {mean} on average.",
-            title=resource.title,
-            total=show(used.total or 0.0),
-            mean=decimal(used.levels.mean(), ".1f"),
-        ),
+        alt,
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
-        reference=(used.total, message("all {title}", title=resource.title)) if used.total else None,
+        reference=size_line(used.total, resource.title, is_inferred=used.inferred) if used.total else None,
         note=note,
         window=window(store).known,
     )

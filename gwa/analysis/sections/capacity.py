@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.sections._size import size_line
 from gwa.analysis.sections.changes import MeasuredChange, steps
 from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.intervals import BIN, Intervals
@@ -128,7 +129,7 @@ def _figure(store: Store, busy: Level) -> Block:
         ),
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
-        reference=(cpus, "all processors") if cpus else None,
+        reference=size_line(cpus, is_inferred=store.system.cpus_inferred) if cpus else None,
         shaded=outages,
         note=message("Shaded: outages, the longest {rows}.", rows=number_text(len(outages)))
         if outages

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.sections._size import size_line
 from gwa.metrics.timeline import Floats, Ints, Level, level
 from gwa.metrics.window import RUNNING, WAITING, present, window
 from gwa.report.document import Block, Fact, Facts, Note
@@ -146,6 +147,6 @@ def _figure(store: Store, needed: Level, cpus: int) -> Block:
         ),
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
-        reference=(cpus, message("all processors")),
+        reference=size_line(cpus),
         note="The line is the mean; the band goes from the smallest to the largest ten-minute average.",
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from gwa.analysis.base import Chapter, Drawing, analysis
+from gwa.analysis.sections._size import size_line
 from gwa.metrics.extremes import extremes
 from gwa.metrics.timeline import Level, level
 from gwa.metrics.window import LACKING, RUNNING, Cut, Window, present, recorded, unfinished, window
@@ -163,23 +164,26 @@ def _remarks(observed: Window, span: Period) -> Iterator[Note]:
 
 
 def _figure(store: Store, span: Period, cpus: int, known: Period) -> Block:
-    busy = _busy(store, span)
+    busy, is_inferred = _busy(store, span), store.system.cpus_inferred
     times, mean, low, high = busy.points()
+    average, most = decimal(busy.mean(), ".0f"), decimal(busy.values.max(), ".0f")
+    alt = (
+        message("Busy processors: {mean} on average, at most {max}.", mean=average, max=most)
+        if is_inferred
+        else message(
+            "Busy processors of {cpus}: {mean} on average, at most {max}.", cpus=cpus, mean=average, max=most
+        )
+    )
     return series(
         "utilization",
         "Busy processors",
         times,
         {"busy": (mean, low, high)},
         "Processors",
-        message(
-            "Busy processors of {cpus}: {mean} on average, at most {max}.",
-            cpus=cpus,
-            mean=decimal(busy.mean(), ".0f"),
-            max=decimal(busy.values.max(), ".0f"),
-        ),
+        alt,
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
-        reference=(cpus, "all processors"),
+        reference=size_line(cpus, is_inferred=is_inferred),
         note="The line is the mean, the band goes from the least to the greatest ten-minute average.",
         window=known,
     )
