@@ -19,6 +19,6 @@ def test_what_is_most_at_once_is_not_called_all(make_store):
         one.id: one
         for one in build(store, "log", only=["utilization", "capacity", "gpus", "nodes"]).figures()
     }
-    for name in ("utilization", "capacity", "gpus", "nodes"):
+    for name in ("utilization", "capacity", "gpu", "nodes"):
         assert figures[name].data["reference"][1].startswith("most "), name
         assert " of 4" not in figures[name].alt
