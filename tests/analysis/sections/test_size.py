@@ -8,12 +8,14 @@ DAY = 86400.0
 
 def test_what_is_most_at_once_is_not_called_all(make_store):
     store = make_store(
-        submit_time=[START + DAY * n for n in range(40)],
-        wait_time=[0.0] * 40,
-        run_time=[20 * 3600.0] * 40,
-        n_procs=[4] * 40,
-        n_gpus=[2.0] * 40,
-        n_nodes=[1] * 40,
+        (("Times", "Unix seconds, UTC"),),
+        submit_time=[START + DAY / 4 * n for n in range(240)],
+        wait_time=[0.0] * 240,
+        run_time=[5 * 3600.0] * 240,
+        n_procs=[4] * 240,
+        n_gpus=[2.0] * 240,
+        n_nodes=[1] * 240,
+        status=[1] * 240,
     )
     figures = {
         one.id: one
