@@ -45,8 +45,11 @@ FIRST_COLUMN: Final = re.compile(r"\s*\S+( \S+)*\s{2,}")
 UNIT: Final = re.compile(r"(?<=\d) (?=%|(?:s|min|h|d|y|KB|MB|GB|TB)\b)")
 """What stands between a number and its unit."""
 
-COMMAND: Final = "next: "
-"""How a line to copy begins."""
+COMMAND: Final = re.compile(r"next: |\s+gwa (?!.*\S {2,}\S)")
+"""How a line to copy begins, unless what it does stands behind it."""
+
+GOES_ON: Final = re.compile(r"(?<=\S)\n(?:(?=[^\s|])| {6}(?=\w))")
+"""The end of a line within a paragraph, or within an entry of a list."""
 
 MAXIMUM_DIGITS: Final = 6
 """Of a number with a fraction a table on a terminal shows no more digits that matter."""
@@ -94,6 +97,11 @@ def say(text: object, *, err: bool = False, nl: bool = True) -> None:
     click.echo(safe, err=err, nl=nl)
 
 
+def say_prose(text: str) -> None:
+    """Print paragraphs, whose lines are as long as a terminal is wide; elsewhere they stay as they are."""
+    say(GOES_ON.sub(" ", text) if sys.stdout.isatty() else text)
+
+
 def wrapped(text: str, width: int) -> str:
     r"""
     Return *text* with lines of at most *width* letters, broken at blanks; commands stay whole.
@@ -109,7 +117,7 @@ def wrapped(text: str, width: int) -> str:
 
 
 def _wrapped_line(line: str, width: int) -> str:
-    if len(line) <= width or line.startswith(COMMAND):
+    if len(line) <= width or COMMAND.match(line):
         return line
     column = FIRST_COLUMN.match(line)
     indent = column.end() if column and column.end() <= width // 2 else len(line) - len(line.lstrip()) + GAP
@@ -310,7 +318,7 @@ def column_widths(
     by how much wider each column would like to be.
 
     >>> column_widths([["user", "about"], ["U1", "runs many short jobs"]], [False, False], 20)
-    [4, 12]
+    [4, 14]
     >>> column_widths([["jobs"], ["123456"]], [True], 5) is None
     True
     """

@@ -24,7 +24,7 @@ from gwa.cli._options import (
 )
 from gwa.cli._output import FORCE, claimed, write_csv, write_texts
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo, echo_json, table
+from gwa.cli._terminal import echo, echo_json, say, table
 
 if TYPE_CHECKING:
     from gwa.metrics.alerts import Alert, By
@@ -154,7 +154,7 @@ def _print_letter(
     if as_json:
         echo_json(json.dumps(asdict(given), indent=1, ensure_ascii=False))
     else:
-        echo(as_text(given, trace.name, **look), nl=False)
+        say(as_text(given, trace.name, **look), nl=False)
 
 
 def _unknown(name: str, known: list[str], by: str) -> click.BadParameter:

@@ -177,6 +177,26 @@ def test_sentences_are_wrapped_at_words_on_a_terminal_and_not_elsewhere(tmp_path
     assert wrapped("next: gwa report " + "x/" * 40, 60) == "next: gwa report " + "x/" * 40
 
 
+def test_what_a_format_says_is_wrapped_at_words_and_its_commands_are_not_broken(tmp_path):
+    """Lines made for 110 letters were broken in the midst of words."""
+    shown = on_a_terminal("formats", "slurm", cwd=tmp_path, columns="60").replace("\r", "").splitlines()
+    piped = run("formats", "slurm", text=True).stdout
+    assert max(map(len, piped.splitlines())) > 100
+    assert " ".join(shown).split() == piped.split()
+    prose = [line for line in shown if not line.startswith("    ")]
+    assert max(map(len, prose)) <= 60
+    # A paragraph is not of long and short lines in turns.
+    assert len(prose) <= 1.25 * sum(map(len, prose)) / 60 + 2 * prose.count("")
+    assert any(line.startswith("    sacct --allusers") and len(line) > 60 for line in shown)
+
+
+def test_a_letter_on_a_terminal_is_wrapped_at_words(tmp_path):
+    run("sample", "-o", "s.sacct", cwd=tmp_path)
+    shown = on_a_terminal("advise", "s.sacct", "--user", "u12", cwd=tmp_path, columns="60")
+    assert max(map(len, shown.replace("\r", "").splitlines())) <= 60
+    assert "1. Check that the program finds its GPUs" in shown
+
+
 def test_commands_on_a_terminal_are_not_broken(tmp_path):
     """They are copied, and would be run in two halves."""
     day = ("--since", "2025-01-01", "--until", "2025-01-01")
