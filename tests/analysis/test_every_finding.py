@@ -261,7 +261,7 @@ REMARKABLE = [
     (
         "worst-served",
         {"wait.worst": WORST},
-        "Jobs in queue <b> (20 % of the jobs) wait longer than the others, in 57 of the 60",
+        "Jobs in queue <b> (20 % of the jobs) wait longer than the others in 57 of 60 time intervals",
     ),
     (
         "worst-served",
