@@ -62,6 +62,8 @@ def of_trace(text: str) -> str:
     """
     Return what a sentence on a log says of a synthetic trace; its parts are reworded, too.
 
+    Other languages find a sentence by what it says of a log.
+
     >>> of_trace(message("The log does not record how long jobs waited."))
     'The model makes no waits.'
     >>> of_trace(message("{share} of the log", share="Half"))
@@ -80,7 +82,8 @@ def of_trace(text: str) -> str:
     if arguments == dict(text.arguments) and (one, many) == (text.template, text.plural):
         return text
     shown = many if many and text.quantity != 1 else one
-    return Message(shown.format(**arguments) if arguments else shown, one, arguments, many, text.quantity)
+    said = shown.format(**arguments) if arguments else shown
+    return Message(said, templates[0], arguments, templates[1], text.quantity)
 
 
 def _section(section: Section) -> Section:

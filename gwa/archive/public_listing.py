@@ -5,6 +5,7 @@ from textwrap import fill
 from typing import Final, get_args
 
 from gwa.archive.public_traces import UNKNOWN, Collection, PublicTrace, citations, references
+from gwa.words.formatting import fraction
 
 BY_HAND: Final = "*"
 """Stands behind the key of a trace that gwa cannot fetch by itself."""
@@ -39,7 +40,8 @@ def card(trace: PublicTrace, width: int) -> str:
     lines = [trace.title]
     for name, value, sources in _claims(trace):
         marks = "".join(f"[{numbers.setdefault(source, len(numbers) + 1)}]" for source in sources)
-        lines.append(_filled(f"{name:<{NAMES}}{value} {marks}".rstrip(), width, NAMES))
+        line = f"{name:<{NAMES}}{value} {marks}".rstrip()
+        lines.append(_filled(line, width, NAMES) if " " in value else line)
     lines += [f"[{number}] {source}" for source, number in numbers.items()]
     return "\n".join(lines)
 
@@ -78,7 +80,7 @@ def _figures(trace: PublicTrace) -> Iterator[tuple[str, str]]:
         about = "about " if facts and name.replace("-", "_") in facts.rounded else ""
         yield name, UNKNOWN if value is None else f"{about}{value:,}"
     if facts and facts.busy is not None:
-        yield "busy", f"{'about ' if 'busy' in facts.rounded else ''}{facts.busy:.1%}"
+        yield "busy", f"{'about ' if 'busy' in facts.rounded else ''}{fraction(facts.busy)}"
     yield "records", ", ".join(facts.records) if facts and facts.records else UNKNOWN
 
 

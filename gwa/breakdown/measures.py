@@ -336,17 +336,19 @@ OWN: Final = (
         "case when wait_time >= 0 then wait_time end", "wait_time",
     ),
     quantile("wait_median", message("Median wait"), "seconds", "wait", 0.5, "wait_time", minor=False),
-    quantile("wait_p95", message("95 % wait"), "seconds", "wait", 0.95, "wait_time"),
+    quantile("wait_p95", message("95th percentile wait"), "seconds", "wait", 0.95, "wait_time"),
     quantile(
         "wait_median_weighted", message("Median wait by core-hour"), "seconds", "wait", 0.5, "wait_time",
         is_weighted=True,
     ),
     quantile(
-        "wait_p95_weighted", message("95 % wait by core-hour"), "seconds", "wait", 0.95, "wait_time",
-        is_weighted=True,
+        "wait_p95_weighted", message("95th percentile wait by core-hour"), "seconds", "wait", 0.95,
+        "wait_time", is_weighted=True,
     ),
     quantile("queued_median", message("Median wait once eligible"), "seconds", "queued", 0.5, *ELIGIBLE),
-    quantile("queued_p95", message("95 % wait once eligible"), "seconds", "queued", 0.95, *ELIGIBLE),
+    quantile(
+        "queued_p95", message("95th percentile wait once eligible"), "seconds", "queued", 0.95, *ELIGIBLE
+    ),
     Measure(
         "not_completed_share", message("Not completed"), "fraction", ("status",),
         of=lambda row, _: _quotient(row["not_completed"], row["ended"]),

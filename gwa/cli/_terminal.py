@@ -9,15 +9,16 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from math import isfinite
+from math import floor, isfinite, log10
 from shutil import get_terminal_size
 from textwrap import fill
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import click
 
@@ -27,8 +28,7 @@ from gwa.util.spreadsheet import disarmed
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
-MINIMUM_GROUPED: Final = 10_000
-"""Numbers of fewer digits, such as years, need no commas."""
+NO_WORDS: Final[Mapping[str, Callable[[Any], str]]] = {}
 
 MAXIMUM_ROWS = 200
 """A terminal shows no more rows; pipes and files get all of them."""
@@ -42,11 +42,20 @@ MAXIMUM_WORD: Final = 24
 FIRST_COLUMN: Final = re.compile(r"\s*\S+( \S+)*\s{2,}")
 """What stands before the text of a line in two columns."""
 
-COMMAND: Final = "next: "
-"""How a line to copy begins."""
+UNIT: Final = re.compile(r"(?<=\d) (?=%|(?:s|min|h|d|y|KB|MB|GB|TB)\b)")
+"""What stands between a number and its unit."""
+
+COMMAND: Final = re.compile(r"next: |\s+gwa (?!.*\S {2,}\S)")
+"""How a line to copy begins, unless what it does stands behind it."""
+
+GOES_ON: Final = re.compile(r"(?<=\S)\n(?:(?=[^\s|])| {6}(?=\w))")
+"""The end of a line within a paragraph, or within an entry of a list."""
 
 MAXIMUM_DIGITS: Final = 6
 """Of a number with a fraction a table on a terminal shows no more digits that matter."""
+
+MINIMUM_DIGITS: Final = 2
+"""Nor fewer of the smallest one of a column whose numbers have the same decimals."""
 
 LINE_INTERVAL = 30.0
 """Seconds between two lines of progress."""
@@ -88,9 +97,14 @@ def say(text: object, *, err: bool = False, nl: bool = True) -> None:
     click.echo(safe, err=err, nl=nl)
 
 
+def say_prose(text: str) -> None:
+    """Print paragraphs, whose lines are as long as a terminal is wide; elsewhere they stay as they are."""
+    say(GOES_ON.sub(" ", text) if sys.stdout.isatty() else text)
+
+
 def wrapped(text: str, width: int) -> str:
     r"""
-    Return *text* with lines of at most *width* letters, broken at blanks; words and commands stay whole.
+    Return *text* with lines of at most *width* letters, broken at blanks; commands stay whole.
 
     What goes on stands below its beginning: behind a first column, else two letters further in.
 
@@ -103,14 +117,15 @@ def wrapped(text: str, width: int) -> str:
 
 
 def _wrapped_line(line: str, width: int) -> str:
-    if len(line) <= width or line.startswith(COMMAND):
+    if len(line) <= width or COMMAND.match(line):
         return line
     column = FIRST_COLUMN.match(line)
     indent = column.end() if column and column.end() <= width // 2 else len(line) - len(line.lstrip()) + GAP
+    # A number stays with its unit.
     return fill(
-        line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False,
-        expand_tabs=False, replace_whitespace=False,
-    )  # fmt: skip
+        UNIT.sub("\0", line), width, subsequent_indent=" " * indent, break_long_words=False,
+        break_on_hyphens=False, expand_tabs=False, replace_whitespace=False,
+    ).replace("\0", " ")  # fmt: skip
 
 
 class Bar(Progress):
@@ -169,8 +184,8 @@ class ProgressLines(Progress):
 
     def _print_line(self) -> None:
         self._last_line = monotonic()
-        of = f" of {self._total:g}" if self._total else ""
-        echo(f"{self._label}: {self._done:g}{of}", err=True)
+        of = f" of {self._total:,.0f}" if self._total else ""
+        echo(f"{self._label}: {self._done:,.0f}{of}", err=True)
 
 
 def progress_lines(*, quiet: bool) -> Progress:
@@ -189,25 +204,37 @@ def table(
     *,
     as_json: bool,
     shown: Collection[str] | None = None,
-    digits: str = "",
+    digits: int = MAXIMUM_DIGITS,
+    words: Mapping[str, Callable[[Any], str]] = NO_WORDS,
     is_list: bool = False,
+    is_query: bool = False,
 ) -> None:
     """
-    Print rows: a table on a terminal, of the columns *shown*, CSV of all when piped, JSON when asked.
+    Print rows: a table on a terminal, CSV when piped, JSON when asked.
 
-    In a terminal, numbers with a fraction have *digits*, such as .3g, and each row of what *is_list* is one
-    line: longer texts are cut.
+    In a terminal, figures are written for readers (see `column_text`), those with a fraction with so many
+    *digits*, those of the columns that *words* name as these say, such as durations. Where it is too narrow
+    for all columns, those *shown* are printed. Each row of what *is_list* is one line: longer texts are cut.
+    Columns without a value are left out, but not of a query. What is left out is said.
     """
     if as_json:
         objects = [dict(zip(names, map(_cell_json, row), strict=True)) for row in rows]
         echo_json(json.dumps(objects, indent=1, ensure_ascii=False))
     elif sys.stdout.isatty():
-        places = [place for place, name in enumerate(names) if shown is None or name in shown]
-        cells = [[_with_digits(row[place], digits) for place in places] for row in rows]
-        _print_table([names[place] for place in places], cells, is_list=is_list)
-        if len(places) < len(names):
-            left_out = ", ".join(name for name in names if shown and name not in shown)
-            echo(f"Left out: {left_out}; --json or a pipe shows all.", err=True)
+        columns = [
+            _Column.of(name, [row[place] for row in rows[:MAXIMUM_ROWS]], digits, words.get(name), is_query)
+            for place, name in enumerate(names)
+        ]
+        width = get_terminal_size().columns
+        told = [column for column in columns if is_query or not rows or any(column.cells)]
+        if shown is not None and sum(column.width + GAP for column in told) - GAP > width:
+            told = [column for column in told if column.name in shown]
+        _print_table(told, width, is_list=is_list)
+        if len(rows) > MAXIMUM_ROWS:
+            say(f"… {len(rows) - MAXIMUM_ROWS:,} more rows; redirect the output to get them all", err=True)
+        left_out = [name for name in names if name not in {column.name for column in told}]
+        if left_out:
+            say(f"Left out: {', '.join(left_out)}; --json or a pipe shows all.", err=True)
     else:
         echo_csv(names, rows)
 
@@ -224,38 +251,61 @@ def echo_json(text: str, *, nl: bool = True) -> None:
     click.echo(UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text), nl=nl)
 
 
-def _print_table(names: Sequence[str], rows: Sequence[Sequence[object]], *, is_list: bool = False) -> None:
+@dataclass(frozen=True)
+class _Column:
+    """A column of a table on a terminal: figures stand to the right, and are never broken."""
+
+    name: str
+    head: str
+    cells: Sequence[str]
+    are_figures: bool
+
+    @property
+    def width(self) -> int:
+        """How wide it is where nothing is broken."""
+        return max(map(len, (self.head, *self.cells)))
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        values: Sequence[object],
+        digits: int,
+        words: Callable[[Any], str] | None,
+        is_plain: bool,
+    ) -> "_Column":
+        """Return the *values* as they are written, by *words* if there are any."""
+        head = name if is_plain else name.replace("_", " ")
+        if words is None:
+            return cls(name, head, column_text(values, digits, are_plain=is_plain), _are_numbers(values))
+        return cls(name, head, ["" if value is None else words(value) for value in values], are_figures=True)
+
+
+def _print_table(columns: Sequence[_Column], width: int, *, is_list: bool) -> None:
     """Print a table that fits the terminal; where it cannot, print each row as lines of name and value."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
-    text = _grouped if is_list else _cell_text
-    cells = [[printable(text(_rounded(value))) for value in row] for row in rows[:MAXIMUM_ROWS]]
-    are_numbers = [
-        all(isinstance(row[place], int | float | Decimal | None) for row in rows)
-        for place in range(len(names))
-    ]
-    heads = list(map(printable, names))
-    widths = column_widths([heads, *cells], are_numbers, console.width)
+    heads = [printable(column.head) for column in columns]
+    rows = [list(map(printable, row)) for row in zip(*(column.cells for column in columns), strict=True)]
+    widths = column_widths([heads, *rows], [column.are_figures for column in columns], width)
     if widths is None:
-        _print_records(heads, cells)
-    else:
-        table = Table(header_style="bold", box=None, pad_edge=False, padding=(0, GAP, 0, 0))
-        for head, is_number, width in zip(heads, are_numbers, widths, strict=True):
-            table.add_column(
-                Text(head),
-                justify="right" if is_number else "left",
-                overflow="ellipsis" if is_list else "fold",
-                no_wrap=is_list,
-                width=width,
-            )
-        for row in cells:
-            table.add_row(*map(Text, row))
-        console.print(table)
-    if len(rows) > MAXIMUM_ROWS:
-        echo(f"… {len(rows) - MAXIMUM_ROWS} more rows; redirect the output to get them all", err=True)
+        _print_records(heads, rows, width)
+        return
+    table = Table(header_style="bold", box=None, pad_edge=False, padding=(0, GAP, 0, 0))
+    for head, column, own_width in zip(heads, columns, widths, strict=True):
+        table.add_column(
+            Text(head),
+            justify="right" if column.are_figures else "left",
+            overflow="ellipsis" if is_list else "fold",
+            no_wrap=is_list,
+            width=own_width,
+        )
+    for row in rows:
+        table.add_row(*map(Text, row))
+    # With a height, since Rich takes any terminal for 80 wide that cannot move its cursor.
+    Console(width=width, height=MAXIMUM_ROWS).print(table)
 
 
 def column_widths(
@@ -268,46 +318,108 @@ def column_widths(
     by how much wider each column would like to be.
 
     >>> column_widths([["user", "about"], ["U1", "runs many short jobs"]], [False, False], 20)
-    [4, 12]
+    [4, 14]
     >>> column_widths([["jobs"], ["123456"]], [True], 5) is None
     True
     """
     columns = list(zip(*cells, strict=True))
     natural = [max(map(len, column)) for column in columns]
-    minimum = [
-        most if is_number else min(most, max(_longest_word(cell) for cell in column))
-        for column, most, is_number in zip(columns, natural, are_numbers, strict=True)
-    ]
-    room = width - GAP * len(columns) - sum(minimum)
-    if room < 0:
+    for longest in (width, MAXIMUM_WORD):
+        minimum = [
+            _unbroken(column, longest, is_figure=is_number)
+            for column, is_number in zip(columns, are_numbers, strict=True)
+        ]
+        room = width - GAP * (len(columns) - 1) - sum(minimum)
+        if room >= 0:
+            break
+    else:
         return None
     wanted = [most - least for most, least in zip(natural, minimum, strict=True)]
     share = min(1.0, room / sum(wanted)) if any(wanted) else 0.0
     return [least + int(more * share) for least, more in zip(minimum, wanted, strict=True)]
 
 
-def _longest_word(cell: str) -> int:
-    return min(MAXIMUM_WORD, max(map(len, cell.split()), default=0))
+def _unbroken(column: Sequence[str], longest: int, *, is_figure: bool) -> int:
+    """Return how wide a column is at least: its head is broken at blanks, as texts are, figures are not."""
+    head, *cells = column
+    return max(
+        _longest_word(head, longest),
+        *(len(cell) if is_figure else _longest_word(cell, longest) for cell in cells),
+        0,
+    )
 
 
-def _print_records(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _longest_word(cell: str, longest: int) -> int:
+    return min(longest, max(map(len, cell.split()), default=0))
+
+
+def _print_records(names: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
     """Print each row as lines of a name and a value, of the values that there are."""
     widest = max(map(len, names))
     for row in rows:
         lines = [f"{name:<{widest}}  {value}" for name, value in zip(names, row, strict=True) if value]
-        echo("\n".join([*lines, ""]))
+        echo(wrapped("\n".join([*lines, ""]), width))
 
 
-def _with_digits(value: object, digits: str) -> object:
-    return format(value, digits) if digits and isinstance(value, float) else value
+def column_text(
+    values: Sequence[object], digits: int = MAXIMUM_DIGITS, *, are_plain: bool = False
+) -> list[str]:
+    """
+    Return the cells of a column as people read them; those that are missing are empty.
+
+    Thousands are separated, unless the numbers *are plain*, as those of a query, which may be years, times or
+    names of jobs. The numbers of a column have the same decimals, so many that the largest has as many
+    *digits*, or, where the smallest would lose its own, each has those that matter.
+
+    >>> column_text([14713.5, 620893.45, 86.44, None]), column_text([1200, 8152]), column_text([0.5, 1 / 3])
+    (['14,714', '620,893', '86', ''], ['1,200', '8,152'], ['0.500000', '0.333333'])
+    >>> column_text([1.01e6, 0.0174, "off"], 3), column_text([2012, 12.5], are_plain=True)
+    (['1,010,000', '0.0174', 'off'], ['2012.0', '12.5'])
+    """
+    places = _decimals(values, digits) if _are_numbers(values) else None
+    return [_cell(value, digits, places, "" if are_plain else ",") for value in values]
 
 
-def _rounded(value: object) -> object:
-    """Return a number with a fraction as text of `MAXIMUM_DIGITS`, or whole; anything else as it is."""
-    if not isinstance(value, float) or value.is_integer() or not isfinite(value):
-        return value
-    whole = len(str(int(abs(value)))) if abs(value) >= 1 else 0
-    return f"{value:.0f}" if whole >= MAXIMUM_DIGITS else f"{value:.{MAXIMUM_DIGITS}g}"
+def _are_numbers(values: Sequence[object]) -> bool:
+    """Whether all of a column are numbers, but for those that are missing."""
+    return all(_is_number(value) or value is None for value in values)
+
+
+def _is_number(value: object) -> TypeGuard[float | Decimal]:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _decimals(values: Sequence[object], digits: int) -> int | None:
+    """Return how many decimals all numbers of a column have; None where no number of them suits all."""
+    sizes = [abs(float(value)) for value in values if _is_number(value) and value and isfinite(value)]
+    if sizes and max(sizes) >= 2**53:
+        return None
+    if all(size.is_integer() for size in sizes):
+        return 0
+    places = max(0, digits - 1 - floor(log10(max(sizes))))
+    if min(sizes) < 10 ** (MINIMUM_DIGITS - 1 - places):
+        return None
+    # No decimal that is a zero in all of them.
+    return next(
+        (fewer for fewer in range(places) if all(_has(size, fewer, places) for size in sizes)), places
+    )
+
+
+def _has(size: float, fewer: int, places: int) -> bool:
+    """Whether a number rounded to *places* decimals has no more than *fewer* of them."""
+    return round(size, places) == round(size, fewer)
+
+
+def _cell(value: object, digits: int, places: int | None, separator: str) -> str:
+    """Return a cell for readers, a number with so many decimals, or with those of so many *digits*."""
+    if not _is_number(value) or not isfinite(value):
+        return _cell_text(value)
+    if places is not None:
+        return f"{value:{separator}.{places}f}"
+    from gwa.words.formatting import decimal
+
+    whole = f"{abs(value):.0f}"
+    return decimal(float(value), f"{separator}.{max(digits, len(whole))}g")
 
 
 def _cell_text(value: object) -> str:
@@ -317,13 +429,6 @@ def _cell_text(value: object) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     return str(value)
-
-
-def _grouped(value: object) -> str:
-    """Return a cell as text, the digits of whole numbers in groups, but for years."""
-    if isinstance(value, int) and value >= MINIMUM_GROUPED:
-        return f"{value:,}"
-    return _cell_text(value)
 
 
 def _cell_csv(value: object) -> str:

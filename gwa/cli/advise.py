@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -23,7 +24,7 @@ from gwa.cli._options import (
 )
 from gwa.cli._output import FORCE, claimed, write_csv, write_texts
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo, echo_json, table
+from gwa.cli._terminal import echo, echo_json, say, table
 
 if TYPE_CHECKING:
     from gwa.metrics.alerts import Alert, By
@@ -95,6 +96,7 @@ def command(
     """
     from gwa.analysis.advice import held_by, letter, users
     from gwa.metrics.alerts import alerts
+    from gwa.words.formatting import fraction
 
     _check(user, project, folder, everybody=everybody)
     mails.check(by)
@@ -109,8 +111,9 @@ def command(
         found = alerts(store, by)
         if not (folder or letters_csv or jobs_csv or mails.is_wanted):
             names, rows = _listed(found, by)
-            table(names, rows, as_json=as_json, shown=SHOWN)
+            table(names, rows, as_json=as_json, shown=SHOWN, words={"used": fraction})
             _tell_unknown(found, quiet=params["quiet"])
+            _tell_next(trace, rows, by, quiet=params["quiet"])
             return
         if jobs_csv:
             _write_csv(jobs_csv, *_jobs(opened_trace, found, by), force=force)
@@ -151,7 +154,7 @@ def _print_letter(
     if as_json:
         echo_json(json.dumps(asdict(given), indent=1, ensure_ascii=False))
     else:
-        echo(as_text(given, trace.name, **look), nl=False)
+        say(as_text(given, trace.name, **look), nl=False)
 
 
 def _unknown(name: str, known: list[str], by: str) -> click.BadParameter:
@@ -191,9 +194,22 @@ def _tell_unknown(found: "Sequence[Alert]", *, quiet: bool) -> None:
         if alert.known < alert.about
     ]
     if told:
-        echo(f"gwa: measured of what alerts are about: {'; '.join(told)}", err=True)
+        echo(f"gwa: not all jobs are measured. {'; '.join(told)}", err=True)
     if unknown := [f"{alert.rule.id} ({', '.join(alert.lacking)})" for alert in found if alert.lacking]:
-        echo(f"gwa: not told, for what the trace or --system does not say: {'; '.join(unknown)}", err=True)
+        echo(
+            f"gwa: not looked for, as neither trace nor --system states what it needs: {'; '.join(unknown)}",
+            err=True,
+        )
+
+
+def _tell_next(trace: Path, rows: Sequence[Sequence[object]], by: str, *, quiet: bool) -> None:
+    """Say on standard error how to read what the first of the list is advised, or that nobody is."""
+    if quiet:
+        return
+    if rows:
+        echo(f"next: gwa advise {quote(str(trace))} --{by} {quote(str(rows[0][1]))}", err=True)
+    else:
+        echo("gwa: no alert: nothing that is measured is beyond its threshold", err=True)
 
 
 def _jobs(trace: "Trace", found: "Sequence[Alert]", by: "By") -> tuple[list[str], list[list[object]]]:

@@ -101,6 +101,7 @@ def command(  # noqa: PLR0917 - click passes every option by its name
 def _report(store: "Store", hiding: "Hiding | None", *, as_json: bool, quiet: bool) -> None:
     """Print what each attribute gives away, and what coarser ones do; say what *hiding* would do."""
     from gwa.store.uniqueness import coarsening, exposures, not_looked_at, require_users, unicity
+    from gwa.words.formatting import fraction
 
     require_users(store)
     k = hiding.k if hiding else MINIMUM_K
@@ -118,9 +119,9 @@ def _report(store: "Store", hiding: "Hiding | None", *, as_json: bool, quiet: bo
         f" k is {whole.smallest}",
         err=True,
     )
-    shares = [f"{known} {share:.0%}" for known, share in unicity(store).items() if share is not None]
+    shares = [f"{known}: {fraction(share)}" for known, share in unicity(store).items() if share is not None]
     if shares:
-        echo(f"users singled out by a number of their jobs: {', '.join(shares)}", err=True)
+        echo(f"users singled out by so many of their jobs: {', '.join(shares)}", err=True)
     echo(
         f"jobs below are in classes of fewer than {k} users; not looked at: {not_looked_at(store)}", err=True
     )

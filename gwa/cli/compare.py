@@ -84,6 +84,7 @@ def command(
     from gwa.analysis.comparison.align import LIKE
     from gwa.analysis.comparison.compare import compare
     from gwa.analysis.comparison.reference_set import read_references
+    from gwa.report.language import Language
     from gwa.report.output import outputs, paths, write
 
     look = looking(params)
@@ -109,6 +110,8 @@ def command(
             report = compare(called, references, remarks, reading(params).progress)
             for path in write(report, folder, name, kinds, **look):
                 echo(path)
+            if report.answer and not params["quiet"]:
+                echo((look["language"] or Language())(report.answer), err=True)
 
 
 def _compared(wholes: "Sequence[Trace]", stores: "Stores", params: dict[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ import click
 
 from gwa.cli._commands import Purpose
 from gwa.cli._output import claimed, output
+from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.REPORT
 
@@ -43,3 +44,4 @@ def command(kind: str, out: Path, *, force: bool, source: str, title: str) -> No
     del kind
     with claimed([out], force=force):
         write_whole(out, dashboard("duckdb" if source == "duckdb" else "prometheus", title))
+    echo(out)

@@ -99,7 +99,7 @@ def _print_table(found: "Sequence[PublicTrace]") -> None:
         )
         for trace in found
     ]
-    table(names, rows, as_json=False, shown={"key", "trace", "years", "jobs", "format"}, is_list=True)
+    table(names, rows, as_json=False, shown={"key", "trace", "years", "jobs"}, is_list=True)
 
 
 def _fetch(trace: "PublicTrace", folder: Path, params: dict[str, Any], *, converted: bool) -> None:

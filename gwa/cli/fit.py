@@ -152,13 +152,14 @@ def _fits(store: Any, name: str, params: dict[str, Any]) -> tuple[Any, str]:
 
         rng = np.random.default_rng(params["seed"])
         fits = with_p_values(fits, measured.x.restrict(above=0.0), rng, bootstrap(measured))
-    zeros, dropped = fraction(measured.zeros), fraction(measured.dropped)
-    if characteristic.natural:
-        about = f"{measured.x.n:,} values, {zeros} zeros, which are not fitted"
-        return fits, f"{about}. {fits.verdict()}{_power_law(measured, params)}"
-    scale = f"log base {measured.base}" if measured.base else "no logarithm"
-    about = f"{measured.x.n:,} values ({scale}); {dropped} below 1 dropped, {zeros} zeros"
-    return fits, f"{about}. {fits.verdict()}"
+    about = f"{measured.x.n:,} values"
+    if not characteristic.natural:
+        about += f" ({f'logarithms to base {measured.base}' if measured.base else 'no logarithms'})"
+    if measured.dropped:
+        about += f", without {fraction(measured.dropped)} below 1"
+    if measured.zeros:
+        about += f", {fraction(measured.zeros)} of them zeros, which are not fitted"
+    return fits, f"{about}. {fits.verdict()}{_power_law(measured, params) if characteristic.natural else ''}"
 
 
 def _power_law(measured: Any, params: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ import click
 from gwa.cli._commands import Purpose
 from gwa.cli._options import JSON
 from gwa.cli._output import to_file
-from gwa.cli._terminal import echo, table
+from gwa.cli._terminal import echo, say, say_prose, table
 
 PURPOSE = Purpose.READ
 
@@ -64,5 +64,7 @@ def _explain(name: str) -> None:
 
     file_format = format_called(name)
     export = indent(file_format.export.strip(), "    ")
-    exported = f"To export:\n\n{export}\n\n" if export else ""
-    echo(f"{file_format.title}\n\n{exported}{file_format.notes.strip()}")
+    say(f"{file_format.title}\n")
+    if export:
+        echo(f"To export:\n\n{export}\n")  # commands, to copy
+    say_prose(file_format.notes.strip())

@@ -67,4 +67,4 @@ def command(kind: str | None, out: Path, *, force: bool, quiet: bool) -> None:
     if chosen == "requests":
         what = "requests to language models of an invented service, three days"
     if not quiet:
-        echo(f"{out}: {made:,} {what}; next: gwa report {quote(str(out))}", err=True)
+        echo(f"{out}: {made:,} {what}\nnext: gwa report {quote(str(out))}", err=True)

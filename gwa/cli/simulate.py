@@ -1,6 +1,7 @@
 """Simulate schedulers."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,9 @@ GROWTH: Final = frozenset(
     {"repetitions", "jobs", "schedules", "gantt", "as_json", "theme", "lang", "strings"}
 )
 """Options by which an experiment goes on in its folder."""
+
+LESS: Final = {"slowdown", "in_time", "finished", "goodput", "fairness"}
+"""The measures that a narrow terminal does not show."""
 
 
 @click.command(name="simulate")
@@ -66,6 +70,7 @@ def command(
     from gwa.evaluation.experiments.run_cache import RunCache
     from gwa.evaluation.experiments.runner import run_all
     from gwa.evaluation.experiments.spec import read_experiment
+    from gwa.report.language import Language
     from gwa.report.output import paths, write
 
     look = looking(params)
@@ -83,6 +88,7 @@ def command(
     write_texts(params)
     _print(results, as_json=as_json)
     if not params["quiet"]:
+        echo((look["language"] or Language())(page.answer), err=True)
         echo(f"{len(plan.runs):,} runs, of which {done:,} were done now", err=True)
         if results.raised:
             echo(results.raised, err=True)
@@ -91,7 +97,14 @@ def command(
 
 def _print(results: "ExperimentResults", *, as_json: bool) -> None:
     """Print the means over repetitions; on a terminal rounded."""
-    from gwa.evaluation.experiments.page import summary
+    from gwa.evaluation.experiments.page import COLUMNS, summary
+    from gwa.words.formatting import brief
 
     names, rows = summary(results)
-    table(names, rows, as_json=as_json, digits=".3g")
+    units = {
+        name: COLUMNS[name.removesuffix("_half")].unit
+        for name in names
+        if name.removesuffix("_half") in COLUMNS
+    }
+    words = {name: partial(brief, unit=unit) for name, unit in units.items() if unit}
+    table(names, rows, as_json=as_json, shown=set(names) - LESS, digits=3, words=words)

@@ -41,7 +41,7 @@ def command(trace: Path, query: str, as_json: bool, **params: Any) -> None:
     """
     with opened_whole(trace, params, takes_requests=True) as opened_trace:
         names, rows = _answer(opened_trace.store, query)
-    table(names, rows, as_json=as_json)
+    table(names, rows, as_json=as_json, is_query=True)
 
 
 def _answer(store: "Store", query: str) -> tuple[list[str], list[tuple[Any, ...]]]:

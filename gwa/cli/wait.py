@@ -22,6 +22,9 @@ COLUMNS: Final = (
     "bounded", "method", "jobs", "answered", "held", "held, largest", "weak windows", "loss", "median s",
 )  # fmt: skip
 
+SHOWN: Final = {"bounded", "method", "jobs", "held", "held, largest", "loss", "median s"}
+"""What fits a terminal."""
+
 LISTED: Final = ("job", "submitted", "bound", "wait", "held")
 """The columns of the list of bounds: moments and times in seconds."""
 
@@ -85,11 +88,12 @@ def command(
     require_known([method], list(predictors()), "method", "--method")
     with opened(trace, params) as opened_trace:
         jobs, system = waiting_jobs(opened_trace.store, str(trace)), opened_trace.store.system
+        zone = None if system.relative else system.timezone.key
     if compares:
         _print_methods(jobs, as_json=as_json)
         return
     if lists:
-        _print_bounds(jobs, predictors()[method].bounds(jobs), as_json=as_json)
+        _print_bounds(jobs, predictors()[method].bounds(jobs), zone, as_json=as_json)
         return
     asked = Asked(params["procs"], requested, params["queue"], params["user"], params["waiting"])
     found = wait_bound(jobs, system, asked, method)
@@ -100,9 +104,11 @@ def command(
         say(sentence)
 
 
-def _print_bounds(jobs: "WaitingJobs", bounds: "Bounds", *, as_json: bool) -> None:
+def _print_bounds(jobs: "WaitingJobs", bounds: "Bounds", zone: str | None, *, as_json: bool) -> None:
     """Print the bound of each job at its submission, its wait, and whether the bound held."""
     import numpy as np
+
+    from gwa.words.formatting import WORDS, seconds, timestamp
 
     known = ~np.isnan(bounds.bound)
     columns: tuple[list[object], ...] = (
@@ -112,13 +118,20 @@ def _print_bounds(jobs: "WaitingJobs", bounds: "Bounds", *, as_json: bool) -> No
         jobs.wait.tolist(),
         [bool(held) if has else None for held, has in zip(jobs.wait <= bounds.bound, known, strict=True)],
     )
-    table(LISTED, list(zip(*columns, strict=True)), as_json=as_json)
+    words = {"submitted": lambda moment: timestamp(moment, zone), "bound": seconds, "wait": seconds}
+    table(
+        LISTED,
+        list(zip(*columns, strict=True)),
+        as_json=as_json,
+        words={"job": str, "held": WORDS.__getitem__, **words},
+    )
 
 
 def _print_methods(jobs: "WaitingJobs", *, as_json: bool) -> None:
     """Print how well each method bounds the waits, and the run times, of the log."""
     from gwa.evaluation.bound_scores import BoundScore, run_time_bounds
     from gwa.evaluation.prediction import predictors
+    from gwa.words.formatting import fraction, seconds
 
     walks: dict[bytes, Bounds] = {}
     found = [("wait", one.id, BoundScore.of(jobs, one.bounds(jobs, walks))) for one in predictors().values()]
@@ -131,4 +144,8 @@ def _print_methods(jobs: "WaitingJobs", *, as_json: bool) -> None:
         (what, name, score.jobs, *(round(value, 4) for value in list(asdict(score).values())[1:]))
         for what, name, score in sorted(scored, key=lambda item: (item[0] != "wait", item[2].loss))
     ]
-    table(COLUMNS, rows, as_json=as_json)
+    words = {
+        "median s": seconds,
+        **dict.fromkeys(("answered", "held", "held, largest", "weak windows"), fraction),
+    }
+    table(COLUMNS, rows, as_json=as_json, shown=SHOWN, words=words)

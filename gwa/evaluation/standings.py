@@ -218,7 +218,7 @@ class Standings:
             Verbatim(", ".join(self.traces)),
             sections,
             overline=message("Model comparison"),
-            answer=self._answer_sentence(),
+            answer=self.answer,
         )
 
     @cached_property
@@ -251,9 +251,10 @@ class Standings:
         """Return the place of a model by its mean rank."""
         return next(place for place, names in self.places if name in names)
 
-    def _answer_sentence(self) -> str:
+    @cached_property
+    def answer(self) -> str:
         """
-        Return which model is the best, and whether the second is farther behind than seeds vary.
+        Which model is the best, and whether the second is farther behind than seeds vary.
 
         Where another one is the best on the measures that most models produce, it is named, too.
         """

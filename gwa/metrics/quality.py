@@ -160,7 +160,7 @@ REPAIR_EFFECTS: Final = {
         "counts, arrivals and levels: jobs of these parts are missing, amid the others"
     ),
     message("missing part"): message("counts, arrivals and levels: jobs of these parts are missing"),
-    message("no time"): message("they count as jobs, and are left out of everything over time"),
+    message("no time"): message("they count as jobs, but are missing from all time series"),
     message("no time zone"): message(
         "hours of the day and days of the week, and times beside those of other traces"
     ),

@@ -22,6 +22,7 @@ from gwa.errors import ArgumentError, TraceError
 from gwa.statistics.sample import Ints
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR, WEEK
+from gwa.words.formatting import fraction
 
 ATTRIBUTES: Final = ("size", "time", "program")
 
@@ -289,8 +290,8 @@ class Coarsening:
         yield f"each {self.fine} has {self.k} users or more"
         share = self.left_out / self.jobs if self.jobs else 0.0
         yield (
-            f"{self.left_out:,} of {self.jobs:,} jobs ({share:.1%}) are left out, and {self.users_left_out:,}"
-            " users with all that they ran"
+            f"{self.left_out:,} of {self.jobs:,} jobs ({fraction(share)}) are left out, and"
+            f" {self.users_left_out:,} users with all that they ran"
         )
         yield f"times are those of the beginning of the {UNITS[self.fine.seconds]}"
         if self.fine.powers and self.work is not None:
@@ -328,8 +329,8 @@ def coarsening(store: Store, k: int, leave_out: float = LEAVE_OUT) -> Coarsening
         if share <= leave_out:
             return _priced(store, Coarsening(fine, k, jobs, left, 0, None, condition), users)
     raise TraceError(
-        f"k {k} is out of reach: even by {steps[-1]}, {share:.1%} of jobs have fewer than {k} users in their"
-        f" class, expected at most {leave_out:.1%}: leave more out, or ask for a smaller k"
+        f"k {k} is out of reach: even by {steps[-1]}, {fraction(share)} of jobs have fewer than {k} users in"
+        f" their class, expected at most {fraction(leave_out)}: leave more out, or ask for a smaller k"
     )
 
 

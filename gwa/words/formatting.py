@@ -135,16 +135,16 @@ def fraction(value: float) -> str:
     """
     Return *value* as a percentage that is never rounded to nothing or to all.
 
-    >>> fraction(0.5), fraction(0.0004), fraction(0.9997), fraction(1), fraction(0)
-    ('50 %', '< 0.1 %', '> 99.9 %', '100 %', '0 %')
+    >>> fraction(0.5), fraction(0.0004), fraction(0.9997), fraction(1), fraction(0), fraction(10.93)
+    ('50 %', '< 0.1 %', '> 99.9 %', '100 %', '0 %', '1,093 %')
     """
     if 0 < value < 0.001:  # noqa: PLR2004 - a tenth of a percent
         return Number("< 0.1 %")
     if 0.999 < value < 1:  # noqa: PLR2004 - and all but a tenth
         return Number("> 99.9 %")
-    if abs(value) >= 10:  # noqa: PLR2004 - a thousand percent and more
-        return message("{n} times", n=number(value))
-    return _minus(f"{value * 100:.1f}".removesuffix(".0") + " %")
+    if abs(value) >= 10:  # noqa: PLR2004 - a thousand percent and more, whose tenths nobody reads
+        return Number(f"{number(round(value * 100))} %")
+    return _minus(f"{value * 100:,.1f}".removesuffix(".0") + " %")
 
 
 def seconds(value: float) -> str:

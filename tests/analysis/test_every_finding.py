@@ -189,7 +189,11 @@ REMARKABLE = [
         {"estimates.time.median": 0.2},
         "Half of the jobs that request a time use at most 20 % of it",
     ),
-    ("cut-off", {"estimates.time.at_limit": 0.132}, "13.2 % of the jobs with a requested time end just when"),
+    (
+        "cut-off",
+        {"estimates.time.at_limit": 0.132},
+        "13.2 % of the jobs with a requested time end just as it runs out; 1 % run longer",
+    ),
     ("limits-ignored", {"estimates.time.beyond_far": 0.22}, "not enforced: 22 % of the jobs"),
     (
         "outages",
@@ -257,7 +261,7 @@ REMARKABLE = [
     (
         "worst-served",
         {"wait.worst": WORST},
-        "Jobs in queue <b> (20 % of the jobs) wait longer than the others, in 57 of the 60",
+        "Jobs in queue <b> (20 % of the jobs) wait longer than the others in 57 of 60 time intervals",
     ),
     (
         "worst-served",

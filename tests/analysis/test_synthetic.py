@@ -11,6 +11,7 @@ from gwa.models.files import load_model
 from gwa.models.generate import GenerationRequest, generate, generate_store
 from gwa.models.streams import Extent
 from gwa.report.document import Note
+from gwa.report.language import read_language
 from gwa.words.message import Message, Verbatim, message, plural
 from tests.conftest import HOME
 
@@ -78,12 +79,23 @@ def test_names_are_not_reworded():
     said = of_trace(message("{user} submits half of the log.", user=Verbatim("the log")))
     assert said == "the log submits half of the trace."
     assert isinstance(said, Message)
-    assert said.template == "{user} submits half of the trace."
+    assert said.template == "{user} submits half of the log."  # by which other languages find it
 
 
 def test_parts_and_plurals_are_reworded_too():
     text = message("Known: {what}.", what=plural("{n} week of the log", "{n} weeks of the log", 3))
     assert of_trace(text) == "Known: 3 weeks of the trace."
+
+
+def test_other_languages_say_what_is_reworded_too():
+    """A German report on a synthetic trace had English sentences."""
+    german = read_language("de")
+    text = of_trace(
+        plural(" {n} job had not ended when the log did.", " {n} jobs had not ended when the log did.", 2)
+    )
+    assert text == " 2 jobs had not ended when the trace did."
+    assert german(text) == " 2 Jobs waren am Ende des Logs noch nicht beendet."
+    assert german(of_trace("The log does not record how long jobs waited.")) != "The model makes no waits."
 
 
 def test_what_is_reworded_is_said_of_logs():

@@ -64,6 +64,7 @@ def test_the_list_says_who_wastes_what_and_how_much_is_measured(log):
     ]
     assert "4 of 5 jobs with GPUs" in done.stderr
     assert "spread-gpu (node_gpus)" in done.stderr
+    assert done.stderr.endswith(f"next: gwa advise {log} --user =1+1\n")
 
 
 def test_the_list_as_json_and_by_project(log):

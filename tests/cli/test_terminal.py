@@ -13,7 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwa.cli._terminal import UNPRINTABLE, column_widths, printable, table, wrapped
+from gwa.cli._terminal import (
+    MINIMUM_DIGITS,
+    UNPRINTABLE,
+    ProgressLines,
+    column_text,
+    column_widths,
+    printable,
+    table,
+    wrapped,
+)
 from gwa.util.spreadsheet import disarmed
 from tests.conftest import HOME
 
@@ -141,9 +150,9 @@ def test_a_table_fits_the_terminal_and_breaks_no_number(cells, width):
     widths = column_widths(cells, [False, False, True], width)
     longest = [max(map(len, column)) for column in zip(*cells, strict=True)]
     if widths is None:
-        assert sum(longest) + 6 > width
+        assert sum(longest) + 4 > width
     else:
-        assert sum(widths) + 6 <= width
+        assert sum(widths) + 4 <= width
         assert widths[2] == longest[2]
         columns = zip(*cells, strict=True)
         words = [
@@ -168,6 +177,26 @@ def test_sentences_are_wrapped_at_words_on_a_terminal_and_not_elsewhere(tmp_path
     assert wrapped("next: gwa report " + "x/" * 40, 60) == "next: gwa report " + "x/" * 40
 
 
+def test_what_a_format_says_is_wrapped_at_words_and_its_commands_are_not_broken(tmp_path):
+    """Lines made for 110 letters were broken in the midst of words."""
+    shown = on_a_terminal("formats", "slurm", cwd=tmp_path, columns="60").replace("\r", "").splitlines()
+    piped = run("formats", "slurm", text=True).stdout
+    assert max(map(len, piped.splitlines())) > 100
+    assert " ".join(shown).split() == piped.split()
+    prose = [line for line in shown if not line.startswith("    ")]
+    assert max(map(len, prose)) <= 60
+    # A paragraph is not of long and short lines in turns.
+    assert len(prose) <= 1.25 * sum(map(len, prose)) / 60 + 2 * prose.count("")
+    assert any(line.startswith("    sacct --allusers") and len(line) > 60 for line in shown)
+
+
+def test_a_letter_on_a_terminal_is_wrapped_at_words(tmp_path):
+    run("sample", "-o", "s.sacct", cwd=tmp_path)
+    shown = on_a_terminal("advise", "s.sacct", "--user", "u12", cwd=tmp_path, columns="60")
+    assert max(map(len, shown.replace("\r", "").splitlines())) <= 60
+    assert "1. Check that the program finds its GPUs" in shown
+
+
 def test_commands_on_a_terminal_are_not_broken(tmp_path):
     """They are copied, and would be run in two halves."""
     day = ("--since", "2025-01-01", "--until", "2025-01-01")
@@ -184,6 +213,119 @@ def test_a_number_with_a_fraction_has_the_digits_that_matter_on_a_terminal(tmp_p
 
     assert shown.split()[-4:] == ["51265180", "0.333333", "2.5", "a"]
     assert "51265180.00833333" in run("sql", "log.swf", query, cwd=tmp_path, text=True).stdout
+
+
+@given(st.lists(st.floats(1e-4, 1e9) | st.integers(0, 10**9) | st.none(), min_size=1), st.integers(3, 6))
+def test_a_column_has_the_same_decimals_where_no_number_of_it_loses_its_digits(values, digits):
+    texts = column_text(values, digits)
+
+    assert [text == "" for text in texts] == [value is None for value in values]
+    known = [(text, value) for text, value in zip(texts, values, strict=True) if value is not None]
+    for text, value in known:
+        assert float(text.replace(",", "")) == pytest.approx(value, rel=0.5 * 10 ** (1 - MINIMUM_DIGITS))
+        assert re.fullmatch(r"\d{1,3}(,\d{3})*(\.\d+)?", text)
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([12611, 232, 1], ["12,611", "232", "1"]),
+        ([8152, 1000, 999], ["8,152", "1,000", "999"]),
+        ([14713.5, 620893.45, 86.44], ["14,714", "620,893", "86"]),
+        ([0.4, 23.25, 1.5], ["0.40", "23.25", "1.50"]),
+        ([1.01e6, 0.0174], ["1,010,000", "0.0174"]),
+        ([True, None, False], ["True", "", "False"]),
+        (["2012", 2012], ["2012", "2,012"]),
+    ],
+)
+def test_all_tables_write_numbers_by_one_rule(values, texts):
+    """Those below 10,000 had no separator where larger ones had, and a column had any number of decimals."""
+    assert column_text(values) == texts
+
+
+def test_counts_on_a_terminal_have_separators_and_those_of_a_pipe_or_a_query_have_none(tmp_path):
+    words = ("fetch", "--list", "gpus")
+    assert re.search(r" 8,152\r?$", on_a_terminal(*words, cwd=tmp_path, columns="80"), re.MULTILINE)
+    assert b",8152," in run(*words).stdout
+    # What a query yields may be years, times or numbers of jobs.
+    shown = on_a_terminal("sql", str(SAMPLE), "select 2012 as year, 17363 as job", cwd=tmp_path)
+    assert shown.split() == ["year", "job", "2012", "17363"]
+
+
+def test_a_terminal_shows_all_columns_for_which_it_is_wide_enough_and_says_which_are_left_out(tmp_path):
+    words = ("formats", "alibaba-gpu202", "pods")
+    assert "openb_pod_list_" in on_a_terminal(*words, cwd=tmp_path, columns="200")
+    narrow = on_a_terminal(*words, cwd=tmp_path, columns="80")
+    assert "openb_pod_list_" not in narrow
+    assert "Left out: files;" in narrow
+
+
+def test_columns_without_a_value_take_no_room(tmp_path):
+    shown = on_a_terminal("fetch", "--list", "sharing", cwd=tmp_path, columns="300")
+    assert "cluster-trace-gpu-v2023" in shown
+    shown = on_a_terminal("fetch", "--list", "netbatch", cwd=tmp_path, columns="400")
+    assert re.search(r"^Left out: jobs, bytes, doi;", shown, re.MULTILINE)
+    # A query asked for them.
+    nothing = on_a_terminal("sql", str(SAMPLE), "select null as nothing, 1 as one", cwd=tmp_path)
+    assert nothing.split() == ["nothing", "one", "1"]
+
+
+def test_a_row_printed_line_by_line_is_wrapped_at_words(tmp_path):
+    text = "words that go on and on for much longer than a line of it"
+    query = f"select '{text}' as what, 12345678901234567 as number, '{'a' * 24}' as name"
+    shown = on_a_terminal("sql", str(SAMPLE), query, cwd=tmp_path, columns="40").splitlines()
+    assert max(map(len, shown)) <= 40
+    assert " ".join(" ".join(shown).split()).startswith(f"what {text} number")
+
+
+@given(st.integers(20, 120))
+def test_a_number_stays_with_its_unit(width):
+    text = "  Who?  Of the jobs 5.5 %, 8.5 % and 5.4 % waited for 22 h 36 min 5 s, and held 1.5 GB of memory"
+    lines = wrapped(text, width).split("\n")
+    assert not any(re.match(r"\s*(%|h|min|s|GB)\b", line) or re.match(r"\s*%", line) for line in lines)
+    assert " ".join(lines).split() == text.split()
+
+
+def test_lines_of_progress_count_in_whole_numbers(capsys, monkeypatch):
+    monkeypatch.setattr("gwa.cli._terminal.LINE_INTERVAL", 0)
+    with ProgressLines().step("reading", 3_000_000) as step:
+        step.advance(1_234_567)
+    assert capsys.readouterr().err == "reading: 0 of 3,000,000\nreading: 1,234,567 of 3,000,000\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("dashboard", "grafana", "-o", "d.json"), "d.json\n"),
+        (("sample", "swf", "-o", "s.swf"), "\nnext: gwa report s.swf\n"),
+        (
+            ("model", "fit", str(SAMPLE), "lublin", "-o", "l.json"),
+            "\nnext: gwa model generate l.json --days 30",
+        ),
+        (("compare", str(SAMPLE), str(SAMPLE), "--names", "A,B"), "not found to differ from A by more than"),
+        (("advise", str(SAMPLE)), "\ngwa: no alert: "),
+    ],
+    ids=lambda words: words[0] if isinstance(words, tuple) else "",
+)
+def test_a_command_ends_with_its_answer_or_the_next_step(words, said, tmp_path):
+    done = run(*words, cwd=tmp_path, text=True)
+    assert said in done.stdout + done.stderr
+
+
+def test_models_are_searched_by_every_word():
+    found = [row["name"] for row in json.loads(run("model", "list", "thesis", "tasks", "--json").stdout)]
+    assert "thesis-tasks" in found
+    assert "lublin" not in found
+    none = run("model", "list", "no", "such")
+    assert none.returncode
+    assert b"no model has 'no such'" in none.stderr
+
+
+@pytest.mark.parametrize("name", ["runtime", "log_runtime"])
+def test_a_fit_speaks_of_no_zeros_where_there_are_none(name, tmp_path):
+    jobs = [f"{job} {job} 1 {10 + job % 7} 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1" for job in range(1, 200)]
+    (tmp_path / "log.swf").write_text("\n".join(jobs))
+    assert "0 %" not in run("fit", "log.swf", name, cwd=tmp_path, text=True).stderr
 
 
 def test_a_row_that_is_too_wide_is_printed_line_by_line(tmp_path):

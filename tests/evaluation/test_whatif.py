@@ -439,7 +439,7 @@ def test_the_command_answers_and_writes_a_page(tmp_path):
 def test_sentences_do_not_mix_with_a_piped_table():
     done = CliRunner().invoke(gwa, ["whatif", TINY, "--cpus", "+20%"], catch_exceptions=False)
 
-    assert done.stdout.startswith("jobs of,jobs,now,changed,ratio,low,high\nmean wait,1179,")
+    assert done.stdout.startswith("measure,jobs,now,changed,ratio,low,high\nmean wait,1179,")
     assert done.stderr.startswith("What if there were 58 processors instead of 48? Cannot tell what the p95")
 
 

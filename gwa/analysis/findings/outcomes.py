@@ -13,7 +13,7 @@ from gwa.analysis.finding import Facts, finding
 from gwa.analysis.served import worst_jobs, worst_wait
 from gwa.util.units import DAY, HOUR
 from gwa.words.formatting import fraction, number, seconds
-from gwa.words.message import message, plural
+from gwa.words.message import message
 
 MINIMUM_NOT_COMPLETED = 0.1
 
@@ -93,15 +93,12 @@ def worst_served(facts: Facts) -> tuple[float, str] | None:
     intervals of the trace that chance has a probability of at most 1 %, after Bonferroni's correction.
     """
     worst = facts["wait.worst"]
-    intervals = message(
-        "in {longer} of the {intervals} compared",
-        longer=number(worst["longer"]),
-        intervals=plural("{n} interval", "{n} intervals", worst["intervals"]),
-    )
     return 0.5 + worst["share"] / 2, message(
-        "{subject} ({share} of the jobs) wait longer than the others, {intervals}: {claim}.",
+        "{subject} ({share} of the jobs) wait longer than the others in {longer} of {intervals} time"
+        " intervals: {claim}.",
         subject=worst_jobs(worst),
         share=fraction(worst["share"]),
-        intervals=intervals,
+        longer=number(worst["longer"]),
+        intervals=number(worst["intervals"]),
         claim=worst_wait(worst),
     )

@@ -42,10 +42,11 @@ def cut_off(facts: Facts) -> tuple[float, str] | None:
     piled = at_limit >= MINIMUM_RATIO * before and beyond <= MAXIMUM_BEYOND * at_limit
     if not MINIMUM_CUT_OFF <= at_limit < MAXIMUM_CUT_OFF or not piled:
         return None
+    longer = message("{share} run longer", share=fraction(beyond)) if beyond else message("none runs longer")
     text = message(
-        "{at_limit} of the jobs with a requested time end just when it is over, {beyond} run longer.",
+        "{at_limit} of the jobs with a requested time end just as it runs out; {longer}.",
         at_limit=fraction(at_limit),
-        beyond=fraction(beyond),
+        longer=longer,
     )
     return 0.2 + at_limit, text
 

@@ -79,7 +79,7 @@ def _text(users: int, few: Mapping[str, int]) -> Message:
 )
 def flurries(facts: Facts) -> tuple[float, str] | None:
     """
-    Shown if the section on flurries proposes one, in a trace with jobs submitted on 14 days or more.
+    Shown if the section on flurries finds one, in a trace with jobs submitted on 14 days or more.
 
     Flurries that last for more than a quarter of these days are the usual load, and the finding is not shown.
     """

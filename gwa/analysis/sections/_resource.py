@@ -175,8 +175,8 @@ def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
     columns = (
         Column("size", capitalized(resource.title)), Column("jobs", "Jobs", "count"),
         Column("hours", "Hours", "hours"), Column("share", "Share of hours", "fraction"),
-        Column("wait_median", "Median wait", "seconds"), Column("wait_p95", "95 % wait", "seconds"),
-        Column("completed", "Completed", "fraction"),
+        Column("wait_median", "Median wait", "seconds"),
+        Column("wait_p95", "95th percentile wait", "seconds"), Column("completed", "Completed", "fraction"),
     )  # fmt: skip
     yield from Records(f"{resource.family}.sizes", title, columns, rows).blocks(f"{resource.family}-sizes")
 

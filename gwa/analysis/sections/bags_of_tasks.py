@@ -25,7 +25,7 @@ from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY
-from gwa.words.formatting import decimal
+from gwa.words.formatting import fraction
 from gwa.words.message import capitalized, joined, message
 
 COLUMNS = (
@@ -165,7 +165,7 @@ def _figure(curves: Mapping[str, tuple[Sample, int]]) -> Figure:
                 message(
                     "{name} {share} at two minutes",
                     name=name,
-                    share=decimal(np.interp(120, gaps, share), ".0%"),
+                    share=fraction(float(np.interp(120, gaps, share))),
                 )
                 for name, share in shares.items()
             ),
@@ -173,7 +173,7 @@ def _figure(curves: Mapping[str, tuple[Sample, int]]) -> Figure:
         + ".",
         unit="seconds",
         ylabel="Share of jobs",
-        note="Without the limit of 1200 s on whole bags.",
+        note="Without the limit of 20 min on whole bags.",
     )
     # The curves of a distribution end at 1, these at the share of jobs that have another one alike.
     drawn = [

@@ -25,8 +25,8 @@ HELP: Final = "\n\n".join(
             "Utilization is the CPU time as a fraction of processors times span; jobs a day are over the days"
             " between the first and the last submission. CPU, GPU and node time are of jobs that ran, for"
             " their whole run; run times and mean processors are of these, waits of all jobs whose wait is"
-            " known. Waits by core-hour weigh each job by its processors times its run time. What is used of"
-            " what was given is a ratio of totals."
+            " known. Waits by core-hour weigh each job by its processors times its run time. The share"
+            " used of what was allocated is a ratio of totals."
         ),
     )
 )
@@ -55,7 +55,7 @@ def dimension_blocks(store: Store, dimension: Dimension, *, has_table: bool = Tr
     names = RANKINGS if dimension.is_ranked else ("by_cpu", "by_jobs")
     rankings = {name: breakdown(store, dimension, name) for name in names}
     if dimension.of(store) is None or not any(records and records.rows for records in rankings.values()):
-        yield Note(message("The log does not tell {title} apart.", title=dimension.title))
+        yield Note(message("The log does not distinguish {title}.", title=dimension.title))
         return
     if dimension.is_ranked:
         yield from _concentration(store, dimension)

@@ -41,7 +41,7 @@ def capacity(store: Store) -> Iterator[Block]:
     """
     The most processors that were ever busy, and steps in them.
 
-    A change of size is proposed where the maximum of busy processors in a week, in averages of ten minutes,
+    A change of size is likely where the maximum of busy processors in a week, in averages of ten minutes,
     has a step of a tenth or more that the section on changes over time finds; that takes a log of 26 weeks.
     These are signs, not proof: a log cannot tell a smaller system from one that was not filled.
     """
@@ -64,7 +64,7 @@ def capacity(store: Store) -> Iterator[Block]:
             Fact(
                 "capacity.changes",
                 len(changes) if changes is not None else None,
-                "Changes of size proposed",
+                "Likely changes of size",
                 "count",
                 text="unknown" if changes is None else "",
             ),
@@ -90,7 +90,7 @@ def maxima(busy: Level, width: float) -> Floats:
 def _change_table(changes: list[MeasuredChange], weeks: Intervals) -> Table:
     return Table(
         "capacity-changes",
-        "Proposed changes of size",
+        "Likely changes of size",
         (
             Column("from", "In the week from", "timestamp"),
             Column("before", "Weekly maximum before, median", "count"),
@@ -121,10 +121,10 @@ def _figure(store: Store, busy: Level) -> Block:
         "capacity",
         "Most processors busy in a day",
         times,
-        {"in the day": daily, "ever so far": np.maximum.accumulate(daily)},
+        {"in the day": daily, "highest so far": np.maximum.accumulate(daily)},
         "Processors",
         message(
-            "The greatest ten-minute average of each day; {max} is the greatest of all.",
+            "The maximum ten-minute average of each day; the maximum of all days is {max}.",
             max=decimal(busy.values.max(), ".0f"),
         ),
         unit="count",

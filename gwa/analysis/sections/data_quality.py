@@ -25,12 +25,12 @@ def data_quality(store: Store) -> Iterator[Block]:
     yield Facts(
         (
             Fact("conversion.rows", account.rows, "Rows of the source", "count"),
-            Fact("conversion.jobs", account.jobs, "became jobs", "count"),
-            Fact("conversion.folded", account.folded, "were folded into others", "count"),
-            Fact("conversion.rejected", account.rejected, "were rejected", "count"),
-            Fact("conversion.comments", account.comments, "were comments or blank", "count"),
+            Fact("conversion.jobs", account.jobs, "Jobs read", "count"),
+            Fact("conversion.folded", account.folded, "Rows folded into other jobs", "count"),
+            Fact("conversion.rejected", account.rejected, "Rows rejected", "count"),
+            Fact("conversion.comments", account.comments, "Comments and blank rows", "count"),
             *(
-                [Fact("conversion.skipped", account.skipped, "stood in files that were not read", "count")]
+                [Fact("conversion.skipped", account.skipped, "Rows of files that were not read", "count")]
                 if account.skipped
                 else []
             ),

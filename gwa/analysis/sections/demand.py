@@ -119,13 +119,13 @@ def _verdict(above: float, busy: float | None) -> str:
     if busy >= FULL:
         return message(
             "The machine was too small for {above} of the time: running and waiting jobs asked for more"
-            " processors than it has, and {busy} of these were busy.",
+            " processors than it has, and {busy} of its processors were busy.",
             **shares,
         )
     return message(
         "For {above} of the time, running and waiting jobs asked for more processors than the machine has,"
-        " and yet only {busy} of these were busy. Jobs may not have fitted side by side, limits may have held"
-        " them, or parts of the machine were reserved or down.",
+        " yet only {busy} of its processors were busy. Jobs may not have fitted side by side, limits may have"
+        " held them, or parts of the machine were reserved or down.",
         **shares,
     )
 

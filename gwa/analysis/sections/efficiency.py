@@ -116,7 +116,7 @@ def _ratios(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
         Column("of", "Of"), Column("jobs", "Jobs", "count"), Column("mean", "Used of all", "fraction"),
         Column("median", "Median of jobs", "fraction"),
     )  # fmt: skip
-    yield Table("efficiency", "Used of what was given", columns, tuple(rows))
+    yield Table("efficiency", "Share of allocated resources used", columns, tuple(rows))
     yield from impossible_note(everything)
     wasted = [ratio for ratio in ratios if ratio.name in WASTED]
     yield Facts(
@@ -138,12 +138,12 @@ def _ratios(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
     )
     yield bars(
         "efficiency",
-        "Used of what was given",
+        "Share of allocated resources used",
         [title for title, *_ in rows],
         [mean or 0.0 for *_, mean, _ in rows],
         "",
         "Used",
-        message("Used of what was given, all jobs together: {texts}.", texts=texts),
+        message("All jobs together used, of what was allocated: {texts}.", texts=texts),
         unit="fraction",
         horizontal=True,
     )

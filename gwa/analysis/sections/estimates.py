@@ -134,7 +134,7 @@ def estimates(store: Store) -> Iterator[Block]:
         RATIOS[name][0]: summary_of(f"estimates.{name}", values, "fraction", within_sentence(RATIOS[name][0]))
         for name, values in exact.items()
     }
-    yield table("estimates", message("Used of what was asked for"), rows)
+    yield table("estimates", message("Share of requests used"), rows)
     yield _figure(shares, {name: values.median for name, values in exact.items()})
     yield Facts(_overall_facts(store, shares))
     if "cpu" in shares:
@@ -157,14 +157,14 @@ def _figure(shares: dict[str, Sample], medians: Mapping[str, float]) -> Block:
     capped = {name: sample.map(lambda x: x.clip(max=MAXIMUM_DRAWN)) for name, sample in shares.items()}
     return cdf(
         "estimates",
-        "Used of what was asked for",
+        "Share of requests used",
         {labels[name]: sample.ecdf() for name, sample in capped.items()},
         message(
-            "Used of requested; more stands at {maximum_drawn} %",
+            "Used of requested; higher values are drawn at {maximum_drawn} %",
             maximum_drawn=decimal(MAXIMUM_DRAWN * 100, ".0f"),
         ),
         message(
-            "Cumulative fraction of jobs by what they used of what they asked for. {capitalize}.",
+            "Cumulative fraction of jobs by the share of their request that they used. {capitalize}.",
             capitalize=capitalized(texts),
         ),
         log=False,

@@ -88,8 +88,8 @@ def flurries(store: Store) -> Iterator[Block]:
     Bursts of very high activity by one user, which dominate a log for a while and may be no guide to others.
 
     Tsafrir and Feitelson (2006) call them flurries; the Parallel Workloads Archive removes them from its
-    cleaned logs. Here one is proposed where a user submits on a day (UTC) at least 5 times as many jobs as
-    all users together on a median day that has any; such days in a row are one flurry, if it has at least
+    cleaned logs. Here, one is found where a user submits on a day (UTC) at least 5 times as many jobs as all
+    users together on a median day that has any; such days in a row are one flurry, if it has at least
     1 % of the jobs of the trace and 100 of them. Nothing is removed: the filters below would do so.
     """
     daily = store.sample("value", f"({JOBS_PER_DAY.format(day=float(DAY), table='jobs')})")
@@ -102,7 +102,7 @@ def flurries(store: Store) -> Iterator[Block]:
     days = {day for _, first, last, *_ in rows for day in range(int(first // DAY), int(last // DAY) + 1)}
     yield Facts(
         (
-            Fact("flurries.count", len(rows), "Flurries proposed", "count"),
+            Fact("flurries.count", len(rows), "Flurries found", "count"),
             Fact("flurries.jobs", jobs, "Jobs in flurries", "count"),
             Fact("flurries.jobs_share", jobs / total, "Their share of the jobs", "fraction"),
             Fact("flurries.typical_day", number(typical), "Jobs of all users on a median day", "count"),
@@ -137,7 +137,7 @@ def sql_filter(user: str, first: float, last: float) -> str:
 def _flurry_table(rows: list[tuple[Any, ...]], total: int) -> Table:
     return Table(
         "flurries",
-        "Proposed flurries",
+        "Flurries found",
         (
             Column("user", "User"),
             Column("first", "First job", "timestamp"),

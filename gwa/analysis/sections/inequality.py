@@ -132,7 +132,7 @@ def _table(samples: dict[tuple[str, str], Sample]) -> Table:
             Column("what", "What is shared"),
             Column("holders", "By how many", "count"),
             Column("gini", "Gini coefficient"),
-            Column("one", "The greatest has", "fraction"),
+            Column("one", "The largest has", "fraction"),
             Column("hundredth", "The top 1 % have", "fraction"),
             Column("tenth", "The top 10 % have", "fraction"),
             Column("half", "Half is held by", "count"),
@@ -174,7 +174,7 @@ def _figure(samples: dict[tuple[str, str], Sample]) -> Block:
             message("{family}, {what}", family=family, what=what): sample.lorenz()
             for (family, what), sample in samples.items()
         },
-        "Users or groups, least first",
+        "Users or groups, smallest first",
         "Share of the total",
         message("Lorenz curves: {summary}.", summary=summary),
     )

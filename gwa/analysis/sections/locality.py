@@ -14,7 +14,7 @@ from gwa.report.figures.cdf import cdf
 from gwa.statistics.mixture import GaussianMixture, of_seconds
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
-from gwa.words.formatting import decimal
+from gwa.words.formatting import decimal, fraction
 from gwa.words.message import joined, message
 from gwa.words.unit import Unit
 
@@ -156,7 +156,7 @@ def _figure(gaps: Sample, durations: Sample) -> Figure:
             "Cumulative fraction of the gaps between alike jobs: half are at most {median} "
             "s, {n} are below 100 s.",
             median=decimal(gaps.median(), ".0f"),
-            n=decimal(gaps.restrict(below=100).n / gaps.n, ".0%"),
+            n=fraction(gaps.restrict(below=100).n / gaps.n),
         ),
         unit="seconds",
         ylabel="Fraction",

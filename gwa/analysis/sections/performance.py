@@ -43,7 +43,9 @@ def performance(store: Store) -> Iterator[Block]:
         yield Note("No job ran for any time.")
         return
     if window(store).period is None:
-        yield Note("Nowhere does the log know all of the load: jobs running and waiting are lower bounds.")
+        yield Note(
+            "The log does not know all of the load at any time: jobs running and waiting are lower bounds."
+        )
     period = whole_quarters(period)
     first, last = period
     days = Calendar.of(first, last, store.system.timezone, relative=store.system.relative)

@@ -80,7 +80,7 @@ def _limit_note(times: Sample) -> Iterator[Block]:
     """Yield a note where many jobs share the maximum run time."""
     share = float(times.counts[-1]) / times.n
     if share >= LIMIT_SHARE and times.n > 1 / LIMIT_SHARE and times.max() > 0:
-        limit = message("{max}, the greatest run time", max=seconds(times.max()))
+        limit = message("{max}, the maximum run time", max=seconds(times.max()))
         yield Note(
             message(
                 "{share} of the jobs ran exactly {limit}: a limit cut them.",

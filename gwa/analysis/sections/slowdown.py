@@ -59,10 +59,10 @@ COLUMNS: Final = (
     Column("jobs", "Jobs", "count"),
     Column("wait_mean", "Mean wait", "seconds", minor=True),
     Column("wait_median", "Median wait", "seconds"),
-    Column("wait_p95", "95 % wait", "seconds"),
+    Column("wait_p95", "95th percentile wait", "seconds"),
     Column("slowdown_mean", "Mean slowdown"),
     Column("slowdown_median", "Median slowdown"),
-    Column("slowdown_p95", "95 % slowdown"),
+    Column("slowdown_p95", "95th percentile slowdown"),
 )
 
 NOTE: Final = message(

@@ -34,7 +34,9 @@ def usage(store: Store) -> Iterator[Block]:
     """
     found = held(store)
     if found is None:
-        yield Note("Nowhere is the load of the log known, so that what jobs held would be too low.")
+        yield Note(
+            "The log does not know all of the load at any time, so that what jobs held would be too low."
+        )
         return
     # What is measured of nothing is not known to be nothing.
     unknown = {name for name, of in KNOWN_OF.items() if not found.amounts.get(of)}

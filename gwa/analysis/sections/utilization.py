@@ -56,7 +56,7 @@ def utilization(store: Store) -> Iterator[Block | Drawing]:
 
 
 CUT: Mapping[Cut, str] = {
-    "none": "nowhere",
+    "none": "no",
     "start": message("at its start"),
     "end": message("at its end"),
     "both": message("at its start and its end"),
@@ -70,7 +70,7 @@ def _window_facts(observed: Window) -> Facts:
         (
             Fact("window.first", observed.first, "Load known from", "timestamp", text=unknown),
             Fact("window.last", observed.last, "Load known to", "timestamp", text=unknown),
-            Fact("window.cut", observed.cut, "Where the log is cut", text=CUT[observed.cut]),
+            Fact("window.cut", observed.cut, "Log truncated", text=CUT[observed.cut]),
         ),
         listed=bool(observed.period),
     )
@@ -184,6 +184,6 @@ def _figure(store: Store, span: Period, cpus: int, known: Period) -> Block:
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
         reference=size_line(cpus, is_inferred=is_inferred),
-        note="The line is the mean, the band goes from the least to the greatest ten-minute average.",
+        note="The line is the mean; the band goes from the smallest to the largest ten-minute average.",
         window=known,
     )

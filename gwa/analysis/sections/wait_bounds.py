@@ -84,7 +84,7 @@ def wait_bounds(store: Store) -> Iterator[Block]:
         (
             Column("method", "Method"),
             Column("answered", "Jobs with a bound", "fraction"),
-            Column("coverage", "Bounds that held", "fraction"),
+            Column("coverage", "Waits within their bound", "fraction"),
             Column("largest", "Largest jobs", "fraction"),
             Column("windows", "Weak four-week windows", "fraction", minor=True),
             Column("loss", "Loss"),
@@ -107,20 +107,23 @@ def wait_bounds(store: Store) -> Iterator[Block]:
 
 def _facts(score: BoundScore) -> Iterator[Fact]:
     yield Fact("bounds.jobs", score.jobs, "Jobs with a bound on their wait", "count")
-    yield Fact("bounds.coverage", score.coverage, "Bounds that held", "fraction")
-    yield Fact("bounds.coverage_largest", score.largest, "Bounds that held, largest jobs", "fraction")
+    yield Fact("bounds.coverage", score.coverage, "Waits within their bound", "fraction")
+    yield Fact("bounds.coverage_largest", score.largest, "Waits within their bound, largest jobs", "fraction")
     yield Fact(
-        "bounds.windows", score.windows, "Four-week windows with under 90 % of bounds held", "fraction"
+        "bounds.windows",
+        score.windows,
+        "Four-week windows with under 90 % of waits within their bound",
+        "fraction",
     )
     yield Fact("bounds.loss", score.loss, "Pinball loss relative to the mean wait")
     yield Fact("bounds.median", score.median, "Median bound on wait time", "seconds")
 
 
 CLASSES = {
-    "size": ("bounds.coverage_worst_size", message("Bounds that held, worst class of sizes")),
-    "queue": ("bounds.coverage_worst_queue", message("Bounds that held, worst queue")),
-    "user": ("bounds.coverage_worst_user", message("Bounds that held, worst user")),
-    "wait": ("bounds.coverage_longest", message("Bounds that held, longest waits")),
+    "size": ("bounds.coverage_worst_size", message("Waits within their bound, worst class of sizes")),
+    "queue": ("bounds.coverage_worst_queue", message("Waits within their bound, worst queue")),
+    "user": ("bounds.coverage_worst_user", message("Waits within their bound, worst user")),
+    "wait": ("bounds.coverage_longest", message("Waits within their bound, longest waits")),
 }
 
 

@@ -18,7 +18,7 @@ from gwa.words.message import message, within_sentence
 COLUMNS: Final = (
     Column("jobs", "Jobs", "count"),
     Column("median", "Median wait", "seconds"),
-    Column("p95", "95 % wait", "seconds"),
+    Column("p95", "95th percentile wait", "seconds"),
 )
 
 KINDS: Final = {"months": "month", "hours": "hour", "requests": "request", "projects": "project"}
@@ -81,11 +81,11 @@ def _class_blocks(kind: str, heading: str, rows: Sequence[dict[str, Any]]) -> It
     worst = max(shown, key=lambda row: row["p95"])
     yield bars(
         f"waits-{kind}",
-        message("95 % wait by {lower}", lower=within_sentence(heading)),
+        message("95th percentile of wait times by {lower}", lower=within_sentence(heading)),
         [row["id"] for row in shown],
         [row["p95"] for row in shown],
         heading,
-        "95 % wait",
+        "95th percentile wait",
         message(
             "The wait that 95 % of the jobs do not exceed, by {lower}: longest for {id}, {p95}.",
             lower=within_sentence(heading),

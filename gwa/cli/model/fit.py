@@ -1,6 +1,7 @@
 """Fit a model to a trace."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -56,6 +57,8 @@ def command(
             fitted.save(out)
         if not params["quiet"]:
             echo(f"{out}: {fitted.title}, fitted to {fitted.origin['jobs']:,} jobs", err=True)
+            made = quote(str(out.with_suffix(".swf")))
+            echo(f"next: gwa model generate {quote(str(out))} --days 30 --seed 1 -o {made}", err=True)
 
 
 def _fit_requests(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 SCORES = "scores.jsonl"
 PAGE = "leaderboard"
 KINDS = ("html", "json")
+
+SHOWN: Final = {"model", "place", "rank", "deviation", "measures", "floors", "scheduler"}
+"""What fits a terminal."""
+
+READING: Final = (
+    "rank: the mean rank over measures, 1 the best; floors: the median distance from held-out weeks in noise"
+    " floors, 1 being as far as one half of a trace is from the other; scheduler: on how many traces that is"
+    " at most 1 for what a scheduler sees"
+)
+"""What the columns say."""
 
 
 @click.command(name="rank")
@@ -70,9 +80,12 @@ def command(
     write_texts({**params, "force": force})
     keys = [column.key for column in COLUMNS]
     names, rows = (DETAILS, standings.details()) if details else (keys, standings.rows())
-    table(names, rows, as_json=as_json, digits=".2f")
-    for note in () if params["quiet"] else results.notes:
-        echo(note, err=True)
+    table(names, rows, as_json=as_json, shown=None if details else SHOWN, digits=3)
+    if params["quiet"]:
+        return
+    said = () if details else filter(None, (READING, standings.answer))
+    for sentence in (*said, *results.notes):
+        echo(sentence, err=True)
 
 
 def _names(models_option: str | None) -> list[str]:

@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 
 SHOWN: Final = {"measure", "verdict", "real", "synthetic", "by", "distance", "halves"}
 SHOWN_OF_SEVERAL: Final = {
-    "made", "seeds", "floors", "deviation", "scheduler", "within", "near", "off", "missing", "copied",
-    "copied_expected", "nearer",
+    "made", "floors", "scheduler", "within", "near", "off", "missing", "copied",
 }  # fmt: skip
 """What fits a terminal."""
 
-SIGNIFICANT: Final = ".3g"
+READING: Final = (
+    "floors: the median distance from the real jobs in noise floors, 1 being as far as one half of the log is"
+    " from the other; scheduler: that of what a scheduler sees; within, near, off, missing: so many measures;"
+    " copied: the share of rows that the log has, too"
+)
+"""What the columns say."""
+
+SIGNIFICANT: Final = 3
 
 
 @click.command(name="score")
@@ -112,6 +118,7 @@ def _several(contest: "Contest", paths: tuple[Path, ...], params: dict[str, Any]
     names = [item.key for item in COLUMNS]
     table(names, rows, as_json=as_json, shown=SHOWN_OF_SEVERAL, digits=SIGNIFICANT)
     if not params["quiet"]:
+        echo(READING, err=True)
         for note in dict.fromkeys(note for rival in rivals for card in rival.cards for note in card.notes):
             echo(note, err=True)
 

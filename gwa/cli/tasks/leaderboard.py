@@ -39,4 +39,4 @@ def command(folders: Sequence[Path], as_json: bool, **_: Any) -> None:
     from gwa.tasks.score import leaderboard
 
     rows = [tuple(asdict(place).values()) for place in leaderboard(folders)]
-    table(COLUMNS, rows, as_json=as_json, digits=".3f")
+    table(COLUMNS, rows, as_json=as_json, digits=4)

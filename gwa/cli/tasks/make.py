@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -58,3 +59,5 @@ def command(trace: Path, folder: Path, names: Sequence[str], folds: int, force: 
         echo(f"{one.name}: {counts}", err=True)
     for text in dict.fromkeys((*done.left_out, *(text for one in done.made for text in one.missing))):
         echo(f"gwa: {text}", err=True)
+    if done.made:
+        echo(f"next: gwa tasks leaderboard {quote(str(folder / done.made[0].name))}", err=True)

@@ -44,7 +44,7 @@ def command(task: Path, predictions: Path, as_json: bool, **_: Any) -> None:
     if as_json:
         echo_json(json.dumps(found, indent=1))
         return
-    table(COLUMNS, list(_rows(found)), as_json=False, digits=".4g")
+    table(COLUMNS, list(_rows(found)), as_json=False, digits=4)
 
 
 def _rows(found: dict[str, Any]) -> Iterator[tuple[object, ...]]:

@@ -27,9 +27,9 @@ from gwa.words.unit import Unit
 LINE_NOTE = "The line through a point is where about 4 in 5 such answers lie."
 
 RATIO_NOTE = (
-    "Both sides are simulated. Times: changed over now, the geometric mean over the replays; about 4 in 5"
-    " such ratios lie within the range beside it. A minute is added to waits in ratios, so that seconds do"
-    " not decide them."
+    "Both sides are simulated. Times: the changed value divided by that of now, as a geometric mean over the"
+    " replays; about 4 in 5 such ratios lie within the range beside it. A minute is added to waits in ratios,"
+    " so that seconds do not decide them."
 )
 
 NO_RATIO_NOTE = (

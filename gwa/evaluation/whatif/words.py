@@ -95,10 +95,10 @@ def _replayed_waits(answer: WhatIfAnswer) -> str:
     values = f"{seconds(wait.old)} now, {seconds(wait.new)} then"
     if not wait.is_sure:
         return (
-            f"It is not sure whether jobs would wait longer or shorter: on average {values},"
+            f"It is uncertain whether jobs would wait longer or less: on average {values},"
             f" {times(wait.ratio)} times as long ({_interval(wait)})."
         )
-    way = "longer" if wait.ratio > 1 else "shorter"
+    way = "longer" if wait.ratio > 1 else "less"
     return (
         f"Jobs would wait {way}: on average {values}, {times(wait.ratio)} times as long ({_interval(wait)})."
     )
