@@ -16,7 +16,7 @@ from gwa.archive.explore import DATED, FILE, QUERIES, QUESTIONS, tables
 from gwa.archive.feeds import as_script, columns_of, dataset
 from gwa.archive.leaderboard import Board
 from gwa.archive.markdown_pages import MarkdownPage
-from gwa.archive.overview import PURPOSES, TraceLine, lines, of_archive, of_public
+from gwa.archive.overview import PURPOSES, TraceLine, counted, lines, of_archive, of_public
 from gwa.archive.public_traces import PublicTrace, bibliography, public_traces
 from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, Rank, ranking, reasons, share
@@ -62,8 +62,8 @@ PLAIN: Final = {"", "count", "per day", "per hour"}
 SENTENCE_END: Final = re.compile(r"(?<=[^A-Z][a-z\d%)]\.) (?=[^a-z])")
 """Where a sentence ends: not after an initial, nor after a short form such as St."""
 
-BEFORE_UNIT: Final = re.compile(r"(?<=\d) (?=%|(?:s|min|h)\b)")
-"""The space between a number and its unit."""
+BEFORE_UNIT: Final = re.compile(r"(?<=\d) (?=%|(?:s|min|h)\b)|(?<=\d h) (?=\d+ min)|(?<=\d min) (?=\d+ s\b)")
+"""The space between a number and its unit, and between both units of a duration."""
 
 KINDS: Final = (
     ("here", "Real, here"),
@@ -212,6 +212,7 @@ def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
     return {
         "index": {
             "groups": [(title, [line for line in site.lines if line.kind == kind]) for kind, title in KINDS],
+            "counted": counted(site.lines),
             "purposes": PURPOSES,
             "maps": trace_maps(site.lines),
             "strip": (WIDTH, HEIGHT),

@@ -226,6 +226,7 @@ def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any
             {
                 "question": answer.question,
                 "number": answer.number,
+                "caption": answer.caption,
                 "text": answer.text,
                 "section": answer.section,
                 "picture": picture(answer.picture) if answer.picture else "",

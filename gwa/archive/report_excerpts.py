@@ -19,7 +19,7 @@ MARGIN: Final = 16
 """Units left of a drawing, whose labels have larger letters on the page of a trace."""
 
 LETTERS: Final = "\ntext { font-size: 14px !important; }\n"
-"""Drawings stand at four fifths of their size on the page of a trace, where their letters would be too small."""
+"""Drawings stand at four fifths of their size, where their letters would be too small."""
 
 MAXIMUM_FIGURES: Final = 6
 

@@ -13,7 +13,7 @@ WIDTHS: Final = (800, 640, 336)
 
 HEIGHT: Final = 420
 LEFT, BOTTOM, RIGHT, TOP = 58, 34, 16, 24
-UNDATED: Final = 76
+UNDATED: Final = 96
 """The width of the column of traces without dates."""
 
 MINIMUM_RADIUS, MAXIMUM_RADIUS, RING = 3.5, 26.0, 4.0

@@ -109,7 +109,7 @@ function front(form) {
     for (const dot of dots) dot.tabIndex = left.has(dot.dataset.trace) ? 0 : -1;
     for (const tick of document.querySelectorAll(".map .undated")) tick.classList.toggle("gone", !dots.some((dot) => "undated" in dot.dataset && left.has(dot.dataset.trace)));
     for (const body of byId("traces").querySelectorAll("tbody")) body.hidden = ![...body.rows].some((row) => row.dataset.trace && !row.hidden);
-    byId("shown").textContent = `${left.size} of ${rows.length} traces`;
+    byId("shown").textContent = `${left.size} of ${rows.length} trace${rows.length === 1 ? "" : "s"}`;
     address();
   };
   const turn = (id, from) => {
@@ -211,4 +211,4 @@ searchKey();
 document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("table[data-filter]").forEach(filterable);
 if (byId("wish")) front(byId("wish"));
-if (byId("comparison")) compare(byId("comparison"));
+if (byId("choose")) compare(byId("comparison"));
