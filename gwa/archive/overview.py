@@ -152,6 +152,27 @@ def lines(
     return sorted([*own, *others], key=lambda line: order.index(line.kind))
 
 
+def counted(all_lines: Sequence[TraceLine]) -> str:
+    """
+    Return how many traces there are of real systems, of which years, and how many of models.
+
+    >>> counted([TraceLine("a", "A", "here", "", "", "", begin=1993.5, end=1994.2)])
+    '1 trace of a real system (1993–1994)'
+    """
+    real = [line for line in all_lines if line.kind != "synthetic"]
+    made = len(all_lines) - len(real)
+    years = [year for line in real if line.begin is not None for year in line.years.split("–")]
+    span = "–".join(sorted({min(years), max(years)})) if years else ""
+    dated = span if all(line.begin is not None for line in real) else f"{span}, where dated"
+    parts = []
+    if real:
+        systems = "1 trace of a real system" if len(real) == 1 else f"{len(real)} traces of real systems"
+        parts.append(f"{systems} ({dated})" if span else systems)
+    if made:
+        parts.append(f"{made} synthetic {'one' if real else 'trace'}{'s' if made != 1 else ''}")
+    return " and ".join(parts) or "No trace yet"
+
+
 def of_archive(trace: PublishedTrace) -> TraceLine:
     """Return the line of a trace of the archive."""
     entry, (busy, at_least) = trace.entry, trace.busy

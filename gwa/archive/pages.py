@@ -16,7 +16,7 @@ from gwa.archive.explore import DATED, FILE, QUERIES, QUESTIONS, tables
 from gwa.archive.feeds import as_script, columns_of, dataset
 from gwa.archive.leaderboard import Board
 from gwa.archive.markdown_pages import MarkdownPage
-from gwa.archive.overview import PURPOSES, TraceLine, lines, of_public
+from gwa.archive.overview import PURPOSES, TraceLine, counted, lines, of_archive, of_public
 from gwa.archive.public_traces import PublicTrace, bibliography, public_traces
 from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, Rank, ranking, reasons, share
@@ -27,7 +27,8 @@ from gwa.models.base import models, presets
 from gwa.report.html import exact, printable, prose
 from gwa.store.schema import FIELDS, Field
 from gwa.util.assets import asset
-from gwa.words.formatting import brief, show
+from gwa.util.units import HOUR
+from gwa.words.formatting import brief, compact, show, significant
 from gwa.words.unit import Unit
 
 COMPARED: Final = (
@@ -40,14 +41,29 @@ COMPARED: Final = (
 )  # fmt: skip
 """The facts that the page for comparing traces shows."""
 
+SAME: Final = "the same"
+"""What is written for values that are not apart."""
+
+FURTHEST: Final = 3
+"""Facts that the page for comparing names first: those whose values are furthest apart."""
+
 LATEST: Final = 5
 """Changes that the front page lists."""
 
 PUBLIC: Final = "public"
 """The folder with the pages of traces that ``gwa fetch`` knows."""
 
+MILLION_HOURS: Final = 1e6 * HOUR
+"""CPU time from which on a comparison needs no single hours."""
+
 PLAIN: Final = {"", "count", "per day", "per hour"}
 """The units of numbers that are written without one."""
+
+SENTENCE_END: Final = re.compile(r"(?<=[^A-Z][a-z\d%)]\.) (?=[^a-z])")
+"""Where a sentence ends: not after an initial, nor after a short form such as St."""
+
+BEFORE_UNIT: Final = re.compile(r"(?<=\d) (?=%|(?:s|min|h)\b)|(?<=\d h) (?=\d+ min)|(?<=\d min) (?=\d+ s\b)")
+"""The space between a number and its unit, and between both units of a duration."""
 
 KINDS: Final = (
     ("here", "Real, here"),
@@ -112,6 +128,22 @@ class ComparedFact:
     label: str
     unit: Unit
     values: list[tuple[PublishedTrace, float | None, float | None]]
+
+    @property
+    def known(self) -> list[float]:
+        """The values of the traces that have one."""
+        return [value for _, value, _ in self.values if value is not None]
+
+    @property
+    def apart(self) -> str:
+        """How far the values are apart."""
+        words = apart(self.known, self.unit)
+        return f"{words} where known" if words == SAME and len(self.known) < len(self.values) else words
+
+    @property
+    def ratio(self) -> float:
+        """How many times the smallest value the largest is, 0 where its words are others."""
+        return max(self.known) / min(self.known) if self.apart.startswith("×") else 0.0
 
 
 def pages(site: Site) -> Iterator[tuple[str, str]]:
@@ -180,6 +212,7 @@ def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
     return {
         "index": {
             "groups": [(title, [line for line in site.lines if line.kind == kind]) for kind, title in KINDS],
+            "counted": counted(site.lines),
             "purposes": PURPOSES,
             "maps": trace_maps(site.lines),
             "strip": (WIDTH, HEIGHT),
@@ -187,7 +220,7 @@ def _page_variables(site: Site) -> dict[str, dict[str, Any]]:
             "latest": _latest(site),
         },
         "ranking": {"measures": MEASURES, "share": share, "reasons": reasons},
-        "compare": {"facts": facts},
+        "compare": {"facts": facts, "furthest": furthest(facts)},
         "models": {"models": models(), "presets": presets(), "made": _made(site)},
         "formats": {"formats": all_formats(), "fields": FIELDS},
         "explore": {"questions": asked, "tables": tables(), "cells": cells},
@@ -205,6 +238,34 @@ def _compared(traces: Sequence[PublishedTrace], name: str, label: str, unit: Uni
         None if number is None or most <= 0 else round(max(number, 0.0) / most * 100, 2) for number in numbers
     ]
     return ComparedFact(name, label, unit, list(zip(traces, numbers, shares, strict=True)))
+
+
+def apart(values: Sequence[float], unit: Unit) -> str:
+    """
+    Return how far values are apart, as the page's script writes it for the traces that were ticked.
+
+    >>> apart([3, 51, 3], "count"), apart([0.135, 0.708], "fraction"), apart([0, 24], "count")
+    ('×17', '57.3 points', 'from 0')
+    >>> apart([3, 3], "count"), apart([3.001, 3], ""), apart([3], "count")
+    ('the same', 'nearly the same', '')
+    """
+    if len(values) < 2:  # noqa: PLR2004 - one is not apart
+        return ""
+    low, high = min(values), max(values)
+    if low == high:
+        return SAME
+    if unit == "fraction":
+        points = f"{(high - low) * 100:.1f}".removesuffix(".0")
+        return "nearly the same" if points == "0" else f"{points} points"
+    if low <= 0:
+        return "from 0"
+    times = significant(high / low, 3)
+    return "nearly the same" if times == "1" else f"×{times}"
+
+
+def furthest(facts: Sequence[ComparedFact]) -> list[ComparedFact]:
+    """Return the facts whose values are furthest apart, as far as these have a ratio."""
+    return sorted((fact for fact in facts if fact.ratio), key=lambda fact: -fact.ratio)[:FURTHEST]
 
 
 def _latest(site: Site) -> list[tuple[CatalogueChange, list[CatalogueEntry]]]:
@@ -239,6 +300,7 @@ def _trace_variables(site: Site, trace: PublishedTrace) -> dict[str, Any]:
         "places": standings,
         "pairs": [("--".join(pair), pair[pair[0] == name]) for pair in pairs],
         "entry_of": site.catalogue.entry,
+        "line": of_archive(trace),
         "missing": missing(trace.entry, site.catalogue.url),
         "dataset": Markup(as_script(dataset(site.catalogue, trace))),  # noqa: S704 - cannot end its element
     }
@@ -255,7 +317,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (show, exact, prose, size, outline, slug, rounded)
+    filters = (show, exact, prose, size, outline, slug, rounded, tied, halves)
     environment.filters |= {function.__name__: function for function in filters}
     return environment
 
@@ -266,10 +328,35 @@ def rounded(value: float, unit: Unit) -> str:
 
     >>> rounded(0.61234, ""), rounded(1234567.8, "per hour"), rounded(12.3456, ""), rounded(312826, "count")
     ('0.61', '1,234,568', '12.3', '312,826')
+    >>> rounded(1_283_962_819_886, "cpu seconds"), rounded(3_600, "cpu seconds")
+    ('356.7 M h', '1 h')
     """
+    if unit == "cpu seconds" and abs(value) >= MILLION_HOURS:
+        return f"{compact(value / HOUR, 'count')} h"
     if unit in PLAIN and not float(value).is_integer():
         return f"{value:,.{0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2}f}"  # noqa: PLR2004 - digits
     return brief(value, unit)
+
+
+def tied(text: str) -> str:
+    """
+    Return a text in which no line ends between a number and its unit.
+
+    >>> tied("5 % of 30 jobs") == "5\N{NO-BREAK SPACE}% of 30 jobs"
+    True
+    """
+    return BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
+
+
+def halves(text: str) -> tuple[str, str]:
+    """
+    Return the first sentence of a text, and all others.
+
+    >>> halves("Of 8 processors, 2.5 were busy in 3 s. St. Ives had 4. None")
+    ('Of 8 processors, 2.5 were busy in 3 s.', 'St. Ives had 4. None')
+    """
+    first, *others = SENTENCE_END.split(text, maxsplit=1)
+    return first, "".join(others)
 
 
 def slug(title: str) -> str:

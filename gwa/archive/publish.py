@@ -16,7 +16,7 @@ from gwa.analysis.build import build
 from gwa.archive.catalogue import Catalogue, CatalogueEntry
 from gwa.archive.editions import TRACE_FILE, editions
 from gwa.archive.link_check import PageLinks
-from gwa.archive.report_excerpts import save_figures, section_texts
+from gwa.archive.report_excerpts import picture, save_figures, section_texts
 from gwa.archive.scheduled import Scheduling, not_modelled, scheduled
 from gwa.archive.strips import strip
 from gwa.breakdown.cube import FILES, cube, lies_within_a_century
@@ -27,7 +27,6 @@ from gwa.metrics.diversity import diversity
 from gwa.metrics.quality import completeness, problems
 from gwa.report.as_json import plain
 from gwa.report.document import Report
-from gwa.report.drawing import draw, image_address
 from gwa.report.html import html, summary
 from gwa.store.anonymize import anonymous_sources, public_format
 from gwa.store.engines.config import Engine
@@ -227,9 +226,10 @@ def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any
             {
                 "question": answer.question,
                 "number": answer.number,
+                "caption": answer.caption,
                 "text": answer.text,
                 "section": answer.section,
-                "picture": image_address(draw(answer.picture)) if answer.picture else "",
+                "picture": picture(answer.picture) if answer.picture else "",
                 "alt": answer.picture.alt if answer.picture else "",
             }
             for answer in report.answers

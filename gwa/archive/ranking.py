@@ -98,7 +98,7 @@ def _quality(trace: PublishedTrace) -> Measured:
         return None, "a model made its jobs: there is no recording to judge"
     jobs = trace.number("trace.jobs") or 1
     problems = [(count, meaning) for level, meaning, count in trace.about["problems"] if level != "info"]
-    texts = [meaning if count is None else f"{count:,} {meaning}" for count, meaning in problems[:3]]
+    texts = [meaning if count is None else f"{meaning} ({count:,})" for count, meaning in problems[:3]]
     doubtful = sum(jobs if count is None else count for count, _ in problems)
     return max(0.0, 1 - doubtful / jobs), "; ".join(texts) or "nothing doubtful was found"
 

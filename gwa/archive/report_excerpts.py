@@ -1,6 +1,7 @@
 """What the pages of an archive take from the report on a trace: words for the search, and main figures."""
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,9 @@ HELP_LETTERS: Final = 280
 
 MARGIN: Final = 16
 """Units left of a drawing, whose labels have larger letters on the page of a trace."""
+
+LETTERS: Final = "\ntext { font-size: 14px !important; }\n"
+"""Drawings stand at four fifths of their size, where their letters would be too small."""
 
 MAXIMUM_FIGURES: Final = 6
 
@@ -67,17 +71,28 @@ def save_figures(report: Report, folder: Path) -> list[dict[str, str]]:
 
     The files follow the colours of the page that shows them, light or dark.
     """
-    dark = asset("templates", "site", "figures.css").read_text(encoding="utf-8")
     shown = []
     for section, figure in _main_figures(report):
         name = f"figure-{figure.id}.svg"
         head, end, rest = draw(figure).partition(">")
         head = re.sub(r'viewBox="0 0 ([\d.]+)', _with_margin, head)
-        (folder / name).write_text(f"{head}{end}<style>{dark}</style>{rest}", encoding="utf-8")
+        (folder / name).write_text(_themed(f"{head}{end}{rest}", LETTERS), encoding="utf-8")
         said = {"file": name, "title": figure.title, "alt": figure.alt, "section": section.id}
         size = {what: re.findall(rf'\b{what}="([\d.]+)"', head)[0] for what in ("width", "height")}
         shown.append(said | size)
     return shown
+
+
+def picture(figure: Figure) -> str:
+    """Return the address that holds the picture of an answer, in the colours of the page that shows it."""
+    return f"data:image/svg+xml;base64,{b64encode(_themed(draw(figure)).encode()).decode()}"
+
+
+def _themed(svg: str, style: str = "") -> str:
+    """Return a drawing with the colours of a dark page, and a further *style*."""
+    dark = asset("templates", "site", "figures.css").read_text(encoding="utf-8")
+    head, end, rest = svg.partition(">")
+    return f"{head}{end}<style>{style}{dark}</style>{rest}"
 
 
 def _with_margin(box: re.Match[str]) -> str:

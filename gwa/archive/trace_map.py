@@ -13,7 +13,7 @@ WIDTHS: Final = (800, 640, 336)
 
 HEIGHT: Final = 420
 LEFT, BOTTOM, RIGHT, TOP = 58, 34, 16, 24
-UNDATED: Final = 76
+UNDATED: Final = 96
 """The width of the column of traces without dates."""
 
 MINIMUM_RADIUS, MAXIMUM_RADIUS, RING = 3.5, 26.0, 4.0
@@ -49,7 +49,8 @@ class Dot:
     """
     A trace: its place and radius in the drawing, its *shade* (0 if unknown), and what it is, in words.
 
-    A *hollow* dot is one whose core-hours are unknown: its size says nothing.
+    A *hollow* dot is one whose core-hours are unknown: its size says nothing. One that *is undated* stands
+    in the column of traces without dates.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Dot:
     page: str
     kind: Kind
     hollow: bool
+    is_undated: bool
     label: Label | None = None
 
 
@@ -112,6 +114,7 @@ def _drawn(known: Sequence[TraceLine], width: int) -> TraceMap:
             line.page,
             line.kind,
             line.core_hours is None,
+            line.begin is None,
         )
         for line in sorted(known, key=lambda line: -(line.core_hours or 0.0))
     ]

@@ -27,9 +27,12 @@ from gwa.archive import make_site as making
 from gwa.archive import site_state
 from gwa.archive._worker import apart, attempt
 from gwa.archive.build import BuildOptions, build
+from gwa.archive.catalogue import read_catalogue
 from gwa.archive.explore import DATED, QUESTIONS
 from gwa.archive.fair import check
 from gwa.archive.link_check import broken_links
+from gwa.archive.pages import Site, pages
+from gwa.archive.published import read_published
 from gwa.archive.server import server
 from gwa.archive.site_state import MARK, SETTLED, BuildOutcome, SiteState
 from gwa.cli.site import command
@@ -142,6 +145,21 @@ def test_a_broken_trace_and_one_with_names_stop_no_other(built):
     assert "Invented" not in pages["named"], "what was found is for the keeper alone"
     assert sorted(path.name for path in (home / "public/traces/named").iterdir()) == ["index.html"]
     assert "could not be read" in pages["broken"]
+
+
+def test_of_an_answer_the_first_sentence_is_shown_and_the_rest_is_folded(built):
+    """One of the five answers was three times as long as the others."""
+    home, _ = built
+    catalogue = read_catalogue(home / "site")
+    trace = read_published(catalogue.entries[0], home / "public/traces/made")
+    trace.about["answers"][0] |= {"text": "Of 8, 2.5 % were busy. U1 <i> had more. So had U2.", "section": ""}
+    shown = dict(pages(Site(catalogue, [trace])))["traces/made/index.html"]
+    answer = re.search(r'<li class="answer">.*?</li>', shown, re.DOTALL)[0]
+
+    first, _, rest = answer.partition("<details>")
+    assert "<bdi>Of 8, 2.5\N{NO-BREAK SPACE}% were busy.</bdi>" in first
+    assert "<bdi>U1 &lt;i&gt; had more. So had U2.</bdi>" in rest
+    assert 'href="report.html"' in first
 
 
 def test_downloads_are_what_their_hashes_say_and_are_labelled(built):

@@ -2,13 +2,17 @@
 """The lines of the front page: figures from a source, unknown ones as such, purposes, and strips."""
 
 import re
+from itertools import islice
 
 import pyarrow as pa
 import pytest
 
 import gwa
-from gwa.archive.overview import PURPOSES, RECORDED_FIELDS, lines, of_public
+from gwa.archive.catalogue import Catalogue, CatalogueEntry
+from gwa.archive.overview import PURPOSES, RECORDED_FIELDS, TraceLine, counted, lines, of_public
+from gwa.archive.pages import Site, pages
 from gwa.archive.public_traces import PublicFacts, PublicTrace, public_trace, public_traces
+from gwa.archive.published import PublishedTrace
 from gwa.archive.strips import LETTERS, PARTS, outline, strip
 from gwa.breakdown.cube import Cube, Grain
 from gwa.util.units import DAY, HOUR
@@ -29,6 +33,45 @@ def test_most_public_traces_have_figures_and_each_of_them_a_source():
         )
         assert set(trace.facts.records) <= set(RECORDED_FIELDS.values())
         assert trace.facts.rounded == () or all(getattr(trace.facts, name) for name in trace.facts.rounded)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        ((), "No trace yet"),
+        ((("here", 2001),), "1 trace of a real system (2001)"),
+        ((("here", 2001), ("fetch", 2003)), "2 traces of real systems (2001–2003)"),
+        ((("here", 2001), ("fetch", None)), "2 traces of real systems (2001, where dated)"),
+        ((("here", None), ("synthetic", None)), "1 trace of a real system and 1 synthetic one"),
+        ((("synthetic", 1970), ("synthetic", None)), "2 synthetic traces"),
+    ],
+)
+def test_the_front_page_counts_real_traces_and_those_of_models_apart(kinds, said):
+    """Traces without a date, and those that a model made, were said to be of the years of the others."""
+    made = [TraceLine("a", "A", kind, "", "", "", begin=begin) for kind, begin in kinds]
+    assert counted(made) == said
+
+
+@pytest.mark.parametrize(
+    ("number", "compared"),
+    [
+        (0, "There is nothing to compare: this archive has 0 traces."),
+        (1, "this archive has 1 trace."),
+        (2, "×3"),
+    ],
+)
+def test_an_archive_of_few_traces_promises_no_more_than_it_has(tmp_path, number, compared):
+    entries = [CatalogueEntry(f"t{n}", "T", "s", "p", "CC0-1.0", "c") for n in range(number)]
+    about = {"labels": {}, "problems": [], "diversity": {}}
+    site = Site(
+        Catalogue(tmp_path, "A", "", entries=tuple(entries)), [PublishedTrace(one, about) for one in entries]
+    )
+    shown = dict(islice(pages(site), 3))
+
+    assert compared in shown["compare.html"]
+    assert ('id="choose"' in shown["compare.html"]) == (number > 1)
+    assert ('id="traces"' in shown["index.html"]) == (number > 0)
+    assert "1 traces" not in "".join(shown.values())
 
 
 def test_only_what_gwa_computed_has_a_strip():

@@ -8,12 +8,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlencode
 
 import duckdb
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
 from playwright.sync_api import expect
 
 from gwa.archive.build import build
@@ -127,6 +129,66 @@ def test_ticked_traces_are_compared_and_others_can_be_added_there(site):
     expect_compared(site, "Large", "Middle")
 
 
+def differences(page):
+    """Return what stands beside each fact of the comparison, and what is said to be furthest apart."""
+    words = page.locator(".fact").evaluate_all(
+        "all => all.map((one) => [one.dataset.fact, one.querySelector('.apart').textContent])"
+    )
+    return dict(words), page.locator("#furthest").inner_text()
+
+
+def test_differences_are_marked_without_scripts_too_and_follow_what_is_ticked(site, browser, address):
+    """They were marked on the pages of pairs alone."""
+    plain = browser.new_context(java_script_enabled=False).new_page()
+    plain.goto(f"{address}compare.html")
+    site.goto(f"{address}compare.html")
+    expect(site.locator("#chosen")).to_have_text("All 3 traces are shown.")
+    words, furthest = differences(site)
+    assert (words, furthest) == differences(plain)
+    plain.context.close()
+    assert (words["trace.jobs"], words["trace.users"]) == ("×2.25", "the same")
+    assert words["jobs.memory.median"] == "×2"
+    assert re.fullmatch(r"Furthest apart: (.+ ×[\d.,]+(, |\.)){1,3}", furthest)
+
+    site.get_by_label("Large").check()
+    site.get_by_label("Middle").check()
+    expect(site.locator("[data-fact='trace.jobs'] .apart")).to_have_text("×1.5")
+    widths = site.locator("[data-fact='trace.jobs'] tr:not([hidden]) rect").evaluate_all(
+        "all => all.map((one) => Number(one.getAttribute('width')))"
+    )
+    assert widths == pytest.approx([100, 200 / 3])
+    site.get_by_label("Middle").uncheck()
+    expect(site.locator("#furthest")).to_have_text("")
+    assert set(differences(site)[0].values()) == {""}
+
+
+@pytest.mark.parametrize("name", ["index.html", "public.html", "traces/large/index.html"])
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_a_table_of_traces_is_never_cut_but_becomes_cards(site, address, name, media):
+    """At 768 pixels it was scrolled, and on paper its last columns were missing."""
+    site.goto(address + name)
+    site.emulate_media(media=media)
+    for width in (380, 768, 1000, 1190, 1280, 1440):
+        site.set_viewport_size({"width": width, "height": 900})
+        hidden = "all => all.map((one) => one.scrollWidth - one.clientWidth)"
+        assert max(site.locator(".scroll").evaluate_all(hidden)) <= 0, width
+
+
+def test_names_of_any_length_widen_no_page(site, address):
+    for name in ("index.html", "compare.html", "ranking.html", "traces/large/index.html"):
+        site.goto(address + name)
+        site.evaluate(
+            "for (const one of document.querySelectorAll('main bdi')) one.textContent = 'W'.repeat(90)"
+        )
+        for width in (380, 1280):
+            site.set_viewport_size({"width": width, "height": 900})
+            assert site.evaluate("document.documentElement.scrollWidth") <= width, name
+            tables = site.locator(".scroll").evaluate_all(
+                "all => all.map((one) => one.scrollWidth - one.clientWidth)"
+            )
+            assert max(tables, default=0) <= 0, name
+
+
 def test_a_trace_is_compared_with_a_second_in_three_clicks(site):
     site.get_by_role("region", name="Traces").get_by_role("link", name="Large &").click()
     site.get_by_role("link", name="Compare").last.click()
@@ -237,6 +299,38 @@ def test_the_figures_of_a_trace_are_seen(site):
     apart.close()
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_pictures_of_answers_can_be_read_in_either_theme(site, address, theme):
+    """In the dark their letters were dark."""
+    site.emulate_media(color_scheme=theme)
+    site.goto(f"{address}traces/large/index.html")
+    pictures = site.locator(".spark img")
+    pictures.evaluate_all("all => Promise.all(all.map((one) => one.decode()))")
+    assert pictures.count() >= 3
+    paper = {"light": 255, "dark": 24}[theme]
+    contrasts = []
+    for picture in pictures.all():
+        low, high = Image.open(BytesIO(picture.screenshot())).convert("L").getextrema()
+        contrasts.append(max(abs(low - paper), abs(high - paper)))
+    assert min(contrasts) > 90
+    for width in (380, 768, 1280, 1440):
+        site.set_viewport_size({"width": width, "height": 900})
+        scales = pictures.evaluate_all("all => all.map((one) => one.width / one.naturalWidth)")
+        assert min(scales) * 10 >= 11, "their letters are 10 pixels high"
+
+
+def test_what_is_folded_of_an_answer_is_printed(site, address):
+    site.goto(f"{address}traces/large/index.html")
+    folded = "<details><summary>More</summary><bdi>The rest.</bdi></details>"
+    site.locator(".sentence").first.evaluate(
+        "(one, text) => one.insertAdjacentHTML('beforeend', text)", folded
+    )
+    expect(site.get_by_text("The rest.")).to_be_hidden()
+    site.emulate_media(media="print")
+    expect(site.get_by_text("The rest.")).to_be_visible()
+    expect(site.locator(".sentence summary").first).to_be_hidden()
+
+
 def test_the_theme_is_kept_from_page_to_page(site):
     light, dark = "rgb(255, 255, 255)", "rgb(20, 24, 29)"
     paper = site.locator("body")
@@ -300,6 +394,40 @@ def test_the_map_names_what_is_pointed_at_and_a_click_opens_its_card_which_the_a
     site.keyboard.press("Escape")
     expect(card).to_be_hidden()
     assert "trace=" not in site.url
+
+
+def test_a_trace_without_dates_stands_over_words_that_say_so(site):
+    """A real one stood beyond the last year, as if it were of the future."""
+    words = site.locator(".map-800 .undated text")
+    expect(dot(site, "fetch.m100")).to_be_visible()
+    expect(words).to_be_visible()
+    box, below = dot(site, "fetch.m100").locator("circle").bounding_box(), words.bounding_box()
+    assert below["x"] < box["x"] < below["x"] + below["width"]
+    site.get_by_label("Filter").fill("kth")
+    expect(words).to_be_hidden()
+
+
+def test_the_map_is_skipped_by_the_keyboard(site):
+    site.locator("#filter").focus()
+    site.keyboard.press("Tab")
+    expect(site.get_by_role("link", name="Skip the map")).to_be_focused()
+    site.keyboard.press("Enter")
+    site.keyboard.press("Tab")
+    assert site.evaluate("document.activeElement.closest('#traces') !== null")
+
+
+def test_the_busiest_traces_stand_out_in_the_dark_too(site):
+    """The darkest of the shades stood on a dark page."""
+    site.emulate_media(color_scheme="dark")
+    light = [
+        sum(map(int, re.findall(r"\d+", color)[:3]))
+        for color in site.locator(".key").evaluate_all(
+            "all => all.map((one) => getComputedStyle(one, '::before').color)"
+        )
+    ]
+    low, half, high, _ = light
+    assert low < half < high
+    assert high > 3 * 180
 
 
 def test_a_card_is_opened_and_closed_by_the_keyboard_alone(site):
@@ -382,7 +510,7 @@ def ask(page, query):
     """Run *query*; return the lines of the table that comes."""
     page.get_by_label("Query").fill(query)
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator("#status")).to_contain_text("rows in", timeout=30_000)
+    expect(page.locator("#status")).to_contain_text(re.compile(r"\d rows? in"), timeout=30_000)
     return [row.split("\t") for row in page.locator("#result tbody tr").all_inner_texts()]
 
 
@@ -495,9 +623,11 @@ def test_explore_answers_a_ready_question_as_duckdb_does(site, address, public, 
     query = dict(QUESTIONS)[title]
     with duckdb.connect(str(public / "explore.duckdb"), read_only=True) as own:
         wanted = own.execute(query).fetchall()
+        names = [column[0] for column in own.description]
     site.goto(f"{address}explore.html")
     expect(site.locator("#status")).to_contain_text("rows in", timeout=30_000)
     site.get_by_role("button", name=title).click()
+    expect(site.locator("#result thead th")).to_have_text(names)
     expect(site.locator("#result tbody tr")).to_have_count(len(wanted))
     shown = site.locator("#result tbody tr").evaluate_all(
         "all => all.map((row) => [...row.cells].map((cell) => cell.title || cell.textContent))"
@@ -553,6 +683,33 @@ def test_what_an_extension_is_for_is_said_in_its_place_with_what_to_do(console):
     expect(told).to_contain_text("json_extract needs DuckDB's json extension, which this site does not have")
     expect(told).to_contain_text("gwa sql large.parquet")
     expect(told).not_to_contain_text("INSTALL")
+
+
+def test_counts_of_rows_and_moments_are_written_as_such(console):
+    ask(console, "select min(submit_time), max(submit_time) from jobs")
+    expect(console.locator("#status")).to_contain_text("1 row in")
+    expect(console.locator("#result tbody td")).to_have_text(["2001-09-09 01:47:40", "2001-09-09 02:46:40"])
+    ask(console, "select 'a' as name, count(*) as jobs from jobs group by all")
+    expect(console.locator("#result thead th").last).to_have_class("number")
+
+
+def test_bars_say_of_how_many_rows_they_are(console):
+    """Of 248 days the first 120 were drawn, and nothing said so."""
+    ask(console, "select range as number, 1 as one from range(248)")
+    expect(console.locator("#plot rect")).to_have_count(248)
+    expect(console.locator("#plot .axis").last).to_have_text("number")
+    ask(console, "select range as number, 1 as one from range(1700)")
+    expect(console.locator("#plot .axis").last).to_have_text("number, the first 400 of 1,700")
+
+
+@pytest.mark.usefixtures("engine")
+def test_explore_names_a_command_that_reads_its_file(site, address):
+    """What it named, gwa sql, reads traces, not the cells of all of them."""
+    query = urlencode({"q": "select json_extract('{}', '$.a')"})
+    site.goto(f"{address}explore.html#{query}")
+    told = site.locator("#failure")
+    expect(told).to_contain_text("ask it on your machine: duckdb explore.duckdb", timeout=30_000)
+    expect(told).not_to_contain_text("gwa sql")
 
 
 def test_the_header_of_a_trace_stands_beside_its_jobs(console):

@@ -11,15 +11,14 @@ const say = (text) => { element("status").textContent = text; };
 let connection = null;
 let last = null;
 
-const TIMES = /^(submit|start|end|eligible)_time$/;
+const TIMES = /^(min|max|first|last)?\(?(submit|start|end|eligible)_time\)?$/;
 const MISSING = /"([^"]+)" is not in the catalog, but it exists in the (\w+) extension/;
 const MISSING_PARTS = /\b(icu|json)\b|extension/i;
 
 /* What DuckDB says of a failure; its advice to install an extension is of no use here. */
 function told(text) {
   const [, name, extension] = text.match(MISSING) || [];
-  const file = form.dataset.file;
-  const instead = `Download ${file} and ask it on your machine, where gwa has them: gwa sql ${file} "…"`;
+  const instead = `Download ${form.dataset.file} and ask it on your machine: ${form.dataset.instead}`;
   if (name) return `${name} needs DuckDB's ${extension} extension, which this site does not have; it asks no other host. ${instead}`;
   if (!MISSING_PARTS.test(text)) return text;
   return `${text}\n\nTime zones, JSON, Parquet and other extensions of DuckDB are not part of this site. ${instead}`;
@@ -156,7 +155,7 @@ async function run() {
     last = [names, rows];
     show(names, rows);
     const time = ((performance.now() - begin) / 1000).toFixed(2);
-    say(`${rows.length} rows in ${time} s${rows.length > MOST_ROWS ? `, the first ${MOST_ROWS} are shown; the downloads have all` : ""}.`);
+    say(`${rows.length} row${rows.length === 1 ? "" : "s"} in ${time} s${rows.length > MOST_ROWS ? `, the first ${MOST_ROWS} are shown; the downloads have all` : ""}.`);
   } catch (error) {
     const text = told(String(error.message || error));
     fail(text);
@@ -185,7 +184,7 @@ function line(tag, values, names) {
 function show(names, rows) {
   const [head, body] = ["thead", "tbody"].map((tag) => document.createElement(tag));
   const heading = line("th", names, []);
-  [...heading.cells].forEach((one, place) => { if (rows.length && typeof rows[0][place] === "number") one.className = "number"; });
+  [...heading.cells].forEach((one, place) => { if (rows.length && ["number", "bigint"].includes(typeof rows[0][place])) one.className = "number"; });
   head.append(heading);
   body.append(...rows.slice(0, MOST_ROWS).map((row) => line("td", row, names)));
   element("result").replaceChildren(head, body);

@@ -2,7 +2,7 @@
 "use strict";
 
 const SPACE = "http://www.w3.org/2000/svg";
-const MOST_BARS = 120;
+const MOST_BARS = 400;
 const MOST_ROWS_DRAWN = 40;
 const LETTER = 7;
 
@@ -61,7 +61,7 @@ function lying(names, rows, values, most, total) {
 }
 
 /* Bars that stand, for numbers and times, along an axis. */
-function standing(names, rows, values, most, total) {
+function standing(names, rows, values, most, total, of) {
   const [left, right, top, height] = [64, total - 8, 24, 260];
   const floor = height - 44;
   const width = (right - left) / values.length;
@@ -83,7 +83,8 @@ function standing(names, rows, values, most, total) {
     if (place % every === 0) svg.append(drawn("text", { x: left + (place + 0.42) * width, y: floor + 16, "text-anchor": "middle" }, cut(text, 19)));
   });
   svg.append(drawn("text", { x: 0, y: 12, class: "axis" }, names.at(-1)));
-  svg.append(drawn("text", { x: right, y: height - 6, "text-anchor": "end", class: "axis" }, day ? `${names[0]}, ${day}` : names[0]));
+  const part = of > rows.length ? `the first ${rows.length} of ${of.toLocaleString("en")}` : "";
+  svg.append(drawn("text", { x: right, y: height - 6, "text-anchor": "end", class: "axis" }, [names[0], day, part].filter(Boolean).join(", ")));
   return svg;
 }
 
@@ -121,5 +122,5 @@ function plot(names, all, total) {
   const rows = all.slice(0, MOST_BARS);
   const isNamed = rows.some((row) => typeof row[0] === "string" && !/^\d{4}-\d\d/.test(row[0]));
   const draw = isNamed && rows.length <= MOST_ROWS_DRAWN ? lying : standing;
-  return [draw(names, rows, values.slice(0, MOST_BARS), most, total)];
+  return [draw(names, rows, values.slice(0, MOST_BARS), most, total, all.length)];
 }

@@ -107,9 +107,9 @@ function front(form) {
     const left = new Set(rows.filter((row) => !row.hidden).map((row) => row.dataset.trace));
     for (const dot of dots) dot.classList.toggle("gone", !left.has(dot.dataset.trace));
     for (const dot of dots) dot.tabIndex = left.has(dot.dataset.trace) ? 0 : -1;
-    for (const tick of document.querySelectorAll(".map .undated")) tick.classList.toggle("gone", !rows.some((row) => !row.hidden && row.dataset.kind === "synthetic"));
+    for (const tick of document.querySelectorAll(".map .undated")) tick.classList.toggle("gone", !dots.some((dot) => "undated" in dot.dataset && left.has(dot.dataset.trace)));
     for (const body of byId("traces").querySelectorAll("tbody")) body.hidden = ![...body.rows].some((row) => row.dataset.trace && !row.hidden);
-    byId("shown").textContent = `${left.size} of ${rows.length} traces`;
+    byId("shown").textContent = `${left.size} of ${rows.length} trace${rows.length === 1 ? "" : "s"}`;
     address();
   };
   const turn = (id, from) => {
@@ -156,13 +156,39 @@ function front(form) {
   if (open) turn(open);
 }
 
+/* How far values are apart, as gwa.archive.pages.apart writes it for all traces. */
+function apart(values, unit) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  if (values.length < 2) return "";
+  if (low === high) return "the same";
+  const digits = unit === "fraction" ? { maximumFractionDigits: 1 } : { maximumSignificantDigits: 3 };
+  const text = (unit === "fraction" ? (high - low) * 100 : high / low).toLocaleString("en", digits);
+  if (unit !== "fraction" && low <= 0) return "from 0";
+  if (text === (unit === "fraction" ? "0" : "1")) return "nearly the same";
+  return unit === "fraction" ? `${text} points` : `×${text}`;
+}
+
+/* What the shown traces differ in: bars of the largest of them, and how far apart they are; returns label, words, ratio. */
+function difference(table) {
+  const rows = [...table.querySelectorAll("tr[data-trace]:not([hidden])")].map((row) => [valueOf(row.cells[2]), row.querySelector("rect")]);
+  const values = rows.map(([value]) => value).filter((value) => value !== null);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  for (const [value, bar] of rows) if (bar) bar.setAttribute("width", high > 0 ? Math.max(value, 0) / high * 100 : 0);
+  const said = apart(values, table.dataset.unit);
+  const words = said === "the same" && values.length < rows.length ? `${said} where known` : said;
+  table.querySelector(".apart").textContent = words;
+  return { label: table.querySelector(".of").textContent, words, ratio: words.startsWith("×") ? high / low : 0 };
+}
+
 function compare(facts) {
   const wanted = new URLSearchParams(location.search).getAll("t");
   const boxes = [...byId("choose").elements].filter((one) => one.name === "t");
   const show = () => {
     const ticked = boxes.filter((one) => one.checked).map((one) => one.value);
     for (const row of facts.querySelectorAll("tr[data-trace]")) row.hidden = ticked.length > 0 && !ticked.includes(row.dataset.trace);
-    byId("chosen").textContent = `${ticked.length || "All"} of ${boxes.length} traces are shown.`;
+    const furthest = [...facts.querySelectorAll(".fact")].map(difference).filter((one) => one.ratio).sort((a, b) => b.ratio - a.ratio).slice(0, 3);
+    byId("furthest").textContent = furthest.length ? `Furthest apart: ${furthest.map((one) => `${one.label} ${one.words}`).join(", ")}.` : "";
+    byId("chosen").textContent = `${ticked.length ? `${ticked.length} of` : "All"} ${boxes.length} traces are shown.`;
     history.replaceState(null, "", `?${new URLSearchParams(ticked.map((one) => ["t", one]))}${location.hash}`);
   };
   for (const box of boxes) box.checked = wanted.includes(box.value);
@@ -185,4 +211,4 @@ searchKey();
 document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("table[data-filter]").forEach(filterable);
 if (byId("wish")) front(byId("wish"));
-if (byId("comparison")) compare(byId("comparison"));
+if (byId("choose")) compare(byId("comparison"));
