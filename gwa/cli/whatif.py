@@ -25,7 +25,7 @@ CHANGES: Final = ("without_user", "load", "walltime_cap", "requests", "cpus", "g
 
 POLICIES: Final = ("fcfs", "sjf", "easy", "conservative")
 
-COLUMNS: Final = ("jobs of", "jobs", "now", "changed", "ratio", "low", "high")
+COLUMNS: Final = ("what", "jobs", "now", "changed", "ratio", "low", "high")
 
 
 @click.command(name="whatif")
@@ -111,22 +111,24 @@ def _print(found: "WhatIfAnswer", *, as_json: bool) -> None:
     is_piped = not sys.stdout.isatty()
     say(f"{words.question(found)} {words.answer_sentence(found)}", err=is_piped)
     say(words.trust(found), err=is_piped)
-    effects = (*found.effects, *found.sizes, *found.queues)
-    table(COLUMNS, [_row(effect, as_number=is_piped) for effect in effects], as_json=False)
+    classes = (*found.sizes, *found.queues)
+    rows = [_row(one, one.name, as_number=is_piped) for one in found.effects]
+    rows += [_row(one, f"mean wait: {one.name}", as_number=is_piped) for one in classes]
+    table(COLUMNS, rows, as_json=False)
     for remark in words.remarks(found):
         echo(remark, err=True)
 
 
-def _row(effect: "Effect", *, as_number: bool) -> tuple[object, ...]:
-    """Return a row of the table; times as people read them, or in seconds *as_number*."""
-    from gwa.evaluation.whatif.words import times
-    from gwa.words.formatting import seconds
+def _row(effect: "Effect", name: str, *, as_number: bool) -> tuple[object, ...]:
+    """Return a row of the table; numbers as people read them, or in seconds *as_number*."""
+    from gwa.evaluation.whatif.words import times, wait_text
+    from gwa.words.formatting import number
 
     numbers = (effect.old, effect.new, effect.ratio, effect.low, effect.high)
     if as_number:
-        return (effect.name, effect.jobs, *(round(value, 4) for value in numbers))
-    before, after = (f"{value:.1f}" if effect.is_slowdown else seconds(value) for value in numbers[:2])
-    return (effect.name, effect.jobs, before, after, *map(times, numbers[2:]))
+        return (name, effect.jobs, *(round(value, 4) for value in numbers))
+    before, after = (f"{value:,.1f}" if effect.is_slowdown else wait_text(value) for value in numbers[:2])
+    return (name, number(effect.jobs), before, after, *map(times, numbers[2:]))
 
 
 def _write(found: "WhatIfAnswer", name: str, folder: Path, *, force: bool) -> None:
