@@ -1,6 +1,7 @@
 """Simulate schedulers."""
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,7 +10,7 @@ import click
 from gwa.cli._commands import Purpose
 from gwa.cli._options import DEBUG, JSON, PATH, QUIET, looking, looks, output_folder
 from gwa.cli._output import FORCE, claimed, write_texts
-from gwa.cli._terminal import echo, progress, table
+from gwa.cli._terminal import echo, progress, say, table
 
 if TYPE_CHECKING:
     from gwa.evaluation.experiments.results import ExperimentResults
@@ -90,8 +91,14 @@ def command(
 
 
 def _print(results: "ExperimentResults", *, as_json: bool) -> None:
-    """Print the means over repetitions; on a terminal rounded."""
-    from gwa.evaluation.experiments.page import summary
+    """Print the means over repetitions; on a terminal the answer first, and numbers as people read them."""
+    from gwa.evaluation.experiments.page import report, summary
 
-    names, rows = summary(results)
-    table(names, rows, as_json=as_json, digits=".3g")
+    if as_json or not sys.stdout.isatty():
+        names, rows = summary(results)
+        table(names, rows, as_json=as_json)
+        return
+    if answer := report(results).answer:
+        say(answer)
+    names, rows = summary(results, is_brief=True)
+    table(names, rows, as_json=False)
