@@ -67,7 +67,7 @@ def test_what_was_changed_is_told_first_and_measured_as_scipy_does(make_store):
     assert rows["Run time, seconds"]["distance"] == pytest.approx(expected)
     assert rows["Run time, seconds"]["verdict"] == "differs"
     assert next(iter(rows)) in {"Run time, seconds", "Squashed area of a job"}
-    assert any(found.id == "level-runtime_median" for found in report.findings)
+    assert "its median run time is longer (" in report.answer
     times = [row["times"] for row in rows.values() if row["times"] is not None]
     assert times == sorted(times, reverse=True)
 
@@ -116,8 +116,23 @@ def test_failures_of_several_logs_are_ranked_only_where_all_code_the_same_outcom
     ]
     same = compare([*stores[:2], ("D", made(make_store, 4, jobs=300, status=[0, 1] * 150))])
 
+    def columns(report):
+        return next(block for block in report.sections[0].blocks if isinstance(block, FactTable)).columns
+
     assert "Failed jobs:" in same.answer
+    assert "Failed jobs" in columns(same)
     assert "Failed jobs:" not in compare(stores).answer
+    assert "Failed jobs" not in columns(compare(stores)), "a shade would rank them"
+
+
+def test_a_trace_and_itself_are_called_equal_however_often(make_store):
+    one = made(make_store, 1, jobs=600)
+
+    assert compare([("A", one), ("B", one)]).answer == "B and A are equal in all that is tested."
+    several = compare([("A", one), ("B", one), ("C", one), ("D", one)])
+    assert " in all; " in several.answer
+    assert " to " not in several.answer
+    assert several.subtitle == "A, B, C, D"
 
 
 def test_a_trace_has_one_colour_in_all_distributions(make_store):
@@ -413,9 +428,7 @@ def test_the_answer_of_a_comparison_does_not_deny_what_its_findings_say(make_sto
     assert any(
         found.text.startswith("95th percentile of run times is higher in B") for found in report.findings
     )
-    assert report.answer.startswith(
-        "In what is asked first, B is not found to differ from A by more than chance"
-    )
+    assert report.answer.startswith("B is found to differ from A by more than chance in this only: ")
     assert "95th percentile of run times" in report.answer
 
 
@@ -438,8 +451,10 @@ def test_two_traces_are_compared_by_what_an_operator_asks_and_chance_stands_besi
     low, step, high = cast("list[float]", wait["side.jobs.wait.median.span"].value)
     assert 0 < low < step < high
     assert users["side.users.half_cpu.verdict"].text == "unknown: a log has one such number"
-    assert report.answer.startswith("B differs from A by more than chance: its jobs wait longer (")
-    assert {finding.section for finding in report.findings} == {"levels"}
+    assert report.answer.startswith("B differs from A by more than chance: its median wait is longer (")
+    assert "No difference beyond chance is found in utilization, median processors, " in report.answer
+    assert "level-wait_median" not in {finding.id for finding in report.findings}, "the answer says it"
+    assert {finding.section for finding in report.findings} <= {"levels"}
     assert not any("log ratio" in finding.text or "in a row" in finding.text for finding in report.findings)
     assert figures[:4] == ["use-over-time", "compare-wait-1", "compare-run-time-1", "compare-size-1"]
     shares = {fact.id: fact.value for fact in report.facts() if fact.id.endswith("jobs.failed.share")}
