@@ -1,5 +1,6 @@
 """Compare models by jobs that they were not fitted to."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ import click
 from gwa.cli._options import JSON, PATH, looking, looks, options, output_folder
 from gwa.cli._output import FORCE, claimed, write_texts
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo, progress_lines, table
+from gwa.cli._terminal import echo, progress_lines, say, table
 
 if TYPE_CHECKING:
     from gwa.store.store import Store
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 SCORES = "scores.jsonl"
 PAGE = "leaderboard"
 KINDS = ("html", "json")
+
+SHOWN = ("model", "place", "rank", "deviation", "common_place", "measures", "floors")
+"""The columns that a terminal has room for."""
 
 
 @click.command(name="rank")
@@ -68,9 +72,14 @@ def command(
             for path in write(standings.report(), folder, PAGE, KINDS, **look):
                 echo(path, err=True)
     write_texts({**params, "force": force})
-    keys = [column.key for column in COLUMNS]
-    names, rows = (DETAILS, standings.details()) if details else (keys, standings.rows())
-    table(names, rows, as_json=as_json, digits=".2f")
+    if details:
+        table(DETAILS, standings.details(), as_json=as_json, digits=".2f")
+    else:
+        report = standings.report()
+        if report.answer and not params["quiet"]:
+            say(report.answer, err=as_json or not sys.stdout.isatty())
+        keys = [column.key for column in COLUMNS]
+        table(keys, standings.rows(), as_json=as_json, digits=".2f", shown=SHOWN)
     for note in () if params["quiet"] else results.notes:
         echo(note, err=True)
 
