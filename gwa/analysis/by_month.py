@@ -31,6 +31,9 @@ SHOWN: Final[Mapping[str, tuple[Message, Unit]]] = {
 MINIMUM_DAYS: Final = 27.0
 """The days of a month that the log has, from which it is nearly whole."""
 
+LEAST_DAYS: Final = 7.0
+"""The days that the log must have of both months for a change of what does not grow with the days."""
+
 TINY: Final = 60.0
 """Of a shorter wait no change is given in percent, in seconds."""
 
@@ -90,11 +93,12 @@ def _table(months: Months, shown: list[str], pages: Mapping[str, str]) -> FactTa
     columns = [column for name in shown for column in (SHOWN[name][0], message("change"))]
     links = tuple(pages.get(name, "") for name, _ in rows)
     note = message(
-        "Changes are against the month before, where the log has {n} days or more of both. The first and the"
-        " last month are of the days that the log has. Utilization is left out where the log does not know"
-        " all load of a month."
+        "Changes are against the month before, where the log has {n} days or more of both, of users {m}. The"
+        " first and the last month are of the days that the log has. Utilization is left out where the log"
+        " does not know all load of a month."
         " gwa report --period MONTH --against previous says whether a change is beyond chance.",
-        n=int(MINIMUM_DAYS),
+        n=int(LEAST_DAYS),
+        m=int(MINIMUM_DAYS),
     )
     return FactTable(
         "months", message("Months and their changes"), tuple(columns), tuple(rows), note,
@@ -106,7 +110,10 @@ def _facts(months: Months, name: str, place: int) -> Iterator[Fact]:
     """Yield the value of a measure in a month, and its change; both unknown where it is."""
     title, unit = SHOWN[name]
     values = months.values[name]
-    value, before = float(values[place]), float(values[place - 1]) if _has_change(months, place) else math.nan
+    days = MINIMUM_DAYS if name == "users" else LEAST_DAYS
+    # A rate a day is not that of a few seconds.
+    value = math.nan if name == "jobs" and not _has(months, place, 1.0) else float(values[place])
+    before = float(values[place - 1]) if _has_change(months, place, days) else math.nan
     prefix = f"month.{months.names[place]}.{name}"
     shown = number(round(value, 1) if unit == "count" and math.isfinite(value) else value)
     yield Fact(prefix, number(value), title, unit, text=show(shown, unit) if shown is not None else "–")
@@ -129,14 +136,14 @@ def _change(before: float, value: float, unit: Unit) -> tuple[float | None, str]
     return value / before - 1, message("{n} %", n=signed(100 * (value / before - 1)))
 
 
-def _is_whole(months: Months, place: int) -> bool:
-    """Whether the log has nearly all days of a month."""
-    return bool(months.edges[place + 1] - months.edges[place] >= MINIMUM_DAYS * DAY)
+def _has(months: Months, place: int, days: float = MINIMUM_DAYS) -> bool:
+    """Whether the log has so many *days* of a month, by default nearly all."""
+    return bool(months.edges[place + 1] - months.edges[place] >= days * DAY)
 
 
-def _has_change(months: Months, place: int) -> bool:
+def _has_change(months: Months, place: int, days: float = MINIMUM_DAYS) -> bool:
     """Whether a month can be compared with the one before: a day has fewer users than a month has."""
-    return place > 0 and _is_whole(months, place) and _is_whole(months, place - 1)
+    return place > 0 and _has(months, place, days) and _has(months, place - 1, days)
 
 
 def _sentence(months: Months, shown: list[str]) -> str:
@@ -149,7 +156,7 @@ def _sentence(months: Months, shown: list[str]) -> str:
     compared = [place for place in filled if _has_change(months, place) and place - 1 in filled]
     if not filled:
         return ""
-    candidates = compared[-2:] or [max(filled, key=lambda one: (_is_whole(months, one), one))]
+    candidates = compared[-2:] or [max(filled, key=lambda one: (_has(months, one), one))]
     place = max(candidates, key=lambda one: (_known(months, shown, one), one))
     parts = []
     for name in shown:
@@ -168,7 +175,7 @@ def _sentence(months: Months, shown: list[str]) -> str:
             "{month}, against {before}: {parts}.", month=month, before=before, parts=joined(", ", parts)
         )
     days = seconds(float(months.edges[place + 1] - months.edges[place]))
-    called = month if _is_whole(months, place) else message("{month} ({length})", month=month, length=days)
+    called = month if _has(months, place) else message("{month} ({length})", month=month, length=days)
     return message("{month}: {parts}.", month=called, parts=joined(", ", parts))
 
 

@@ -105,6 +105,19 @@ def test_what_is_no_pair_of_months_is_told_by_itself(make_store, days, says):
     assert "(" not in answer.partition(":")[2], "there is nothing to be compared with"
 
 
+def test_one_job_is_no_rate_of_jobs_a_day(make_store):
+    """A job in a log of a second was 86,400 jobs a day."""
+    store = make_store(
+        ABSOLUTE, submit_time=[FIRST.timestamp()], run_time=[60.0], n_procs=[5], wait_time=[60.0],
+        user_id=["u1"],
+    )  # fmt: skip
+    report = by_month(store, "log", {})
+
+    assert report.fact("month.2007-01.jobs").value is None
+    assert report.fact("month.2007-01.users").value == 1
+    assert "86,400" not in report.answer
+
+
 def test_the_answer_is_of_the_last_months_though_one_measure_ends_before(make_store):
     """Of a log that stopped to record waits, the answer was half a year old, and did not say so."""
     days = range(200)

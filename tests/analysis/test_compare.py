@@ -28,7 +28,13 @@ Make = Callable[..., Store]
 
 
 def made(
-    make_store: Make, seed: int, scale: float = 1.0, jobs: int = 4000, weeks: int = 16, **more: Any
+    make_store: Make,
+    seed: int,
+    scale: float = 1.0,
+    jobs: int = 4000,
+    weeks: int = 16,
+    cpus: int = 64,
+    **more: Any,
 ) -> Store:
     """Return a trace of independent jobs, whose run times are *scale* times as long."""
     rng = np.random.default_rng(seed)
@@ -39,7 +45,7 @@ def made(
         "wait_time": [0.0] * jobs,
         "user_id": [f"u{user}" for user in rng.integers(0, 40, jobs)],
     }
-    return make_store((("Processors", "64"),), **(columns | more))
+    return make_store((("Processors", f"{cpus}"),), **(columns | more))
 
 
 def cells(report, name):
@@ -133,6 +139,25 @@ def test_a_trace_and_itself_are_called_equal_however_often(make_store):
     assert " in all; " in several.answer
     assert " to " not in several.answer
     assert several.subtitle == "A, B, C, D"
+
+
+def test_what_is_the_same_where_it_is_recorded_is_not_said_of_all(make_store):
+    one = made(make_store, 1, jobs=600, status=[0, 1] * 300)
+    poor = make_store(submit_time=[3600.0 * n for n in range(600)], user_id=["u"] * 600)
+
+    assert "95th percentile of waits: " in compare([("A", one), ("B", one), ("C", poor)]).answer
+    assert "in all that record it" in compare([("A", one), ("B", one), ("C", poor)]).answer
+
+
+def test_larger_jobs_of_a_larger_system_are_not_denied(make_store):
+    """The first words denied any difference, and the table has ten times the processors per job."""
+    small = made(make_store, 1, n_procs=[4] * 4000)
+    large = made(make_store, 2, n_procs=[40] * 4000, cpus=640)
+    levels = compare([("A", small), ("B", large)])
+    verdict = next(fact for fact in levels.facts() if fact.id == "side.jobs.procs.median.verdict")
+
+    assert verdict.value == "may be due to size"
+    assert levels.answer.startswith("Apart from what may be due to their sizes, B ")
 
 
 def test_a_trace_has_one_colour_in_all_distributions(make_store):

@@ -193,6 +193,28 @@ def test_jobs_of_one_instant_have_no_means_over_time(submit):
     assert not any("Utilization" in remark for remark in words.remarks(found))
 
 
+def test_no_ratio_is_told_of_waits_that_a_minute_decides():
+    """A mean wait of 0.4 s instead of 0 s was "1.01 times as long": a minute is added to each."""
+    idle = replace(make_world(2, jobs=60), size=np.full(60, 1))
+    short, middle = (replace(Effect("mean wait", 9, 0.0, 0.4, 1.01, 0.5, 2.0), old=old, new=new)
+                     for old, new in ((0.0, 0.4), (90.0, 300.0)))  # fmt: skip
+    found = replace(answer(idle, [parsed("load 0.9")]), is_unchanged=False)
+
+    said = words.answer_sentence(replace(found, effects=(short,)))
+    assert "wait for < 1 s on average instead of 0 s: waits of less than a minute are not told apart." in said
+    assert "times as long, a minute added to each (" in words.answer_sentence(
+        replace(found, effects=(middle,))
+    )
+
+
+def test_a_replay_in_which_nobody_waits_is_called_so():
+    """It waited "0 times as long as recorded"."""
+    idle = replace(make_world(2, jobs=60), size=np.full(60, 1), wait=np.full(60, 500.0))
+    found = answer(idle, [parsed("load 0.9")])
+
+    assert words.answer_sentence(found).endswith("without the change, no job waits, and recorded ones did.")
+
+
 def test_no_direction_is_told_that_the_numbers_beside_it_deny():
     """The ratio is of all replays, and the waits before and after are of the first: they may disagree."""
     shorter = Effect("mean wait", 9, 100.0, 120.0, 0.5, 0.4, 0.6)
@@ -579,7 +601,7 @@ def test_changes_are_a_dimension_of_an_experiment(tmp_path):
         one = world if change == "none" else changed(world, [parsed(change)])
         wait = one.starts() - one.submit
         assert float(row["wait"]) == pytest.approx(wait.mean())
-        assert float(row["wait_p95"]) == pytest.approx(np.quantile(wait, 0.95))
+        assert float(row["wait_p95"]) == pytest.approx(np.quantile(wait, 0.95, method="inverted_cdf"))
         assert int(row["processors"]) == one.capacity
     report = json.loads((tmp_path / "report.json").read_text())
-    assert report["answer"].startswith("144 processors are the fewest of those tried")
+    assert report["answer"].startswith("With 144 processors, 95 % of the jobs wait for less than 1 h; with 96, ")

@@ -77,12 +77,14 @@ ROWS: Final = (
 )  # fmt: skip
 """What an operator asks, in the order of the table."""
 
+SIZE: Final = "may be due to size"
+
 VERDICTS: Final[Mapping[str, Message]] = {
     "equal": message("equal"),
     "differs": message("yes, {how}"),
     "differs a little": message("yes, a little {how}"),
     "no more than chance": message("no"),
-    "may be due to size": message("may be due to size"),
+    SIZE: message("may be due to size"),
 }
 """Whether a difference is beyond chance, in words."""
 
@@ -244,6 +246,12 @@ def _pair_sentence(summaries: Sequence[TraceSummary], levels: Levels) -> Message
         )  # fmt: skip
     if levels and all(one.verdict == "equal" for one in levels.values()):
         return message("{second} and {first} are equal in all that is tested.", second=second, first=first)
+    if any(one.verdict == SIZE for one in levels.values()):
+        return message(
+            "Apart from what may be due to their sizes, {second} is not found to differ from {first} by more"
+            " than chance.",
+            second=second, first=first,
+        )  # fmt: skip
     if tested:
         return message(
             "{second} is not found to differ from {first} by more than chance.", second=second, first=first
@@ -288,7 +296,12 @@ def _range(row: AnswerRow, summaries: Sequence[TraceSummary]) -> Message | None:
         return None
     (least, low), (most, high) = (choose(known, key=lambda one: one[0]) for choose in (min, max))
     if least == most:
-        return message("{what}: {value} in all", what=_capital(row.what), value=_text(row, low))
+        template = (
+            message("{what}: {value} in all")
+            if len(known) == len(summaries)
+            else message("{what}: {value} in all that record it")
+        )
+        return message(template.template, what=_capital(row.what), value=_text(row, low))
     return message(
         "{what}: {low} ({least}) to {high} ({most})",
         what=_capital(row.what), low=_text(row, low), least=Verbatim(low.name), high=_text(row, high),

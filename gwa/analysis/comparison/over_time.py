@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.analysis.comparison.period_changes import period_values
+from gwa.analysis.comparison.period_changes import LAST, period_values
 from gwa.breakdown.cube import EPOCH, Cube, cube, lies_within_a_century
 from gwa.breakdown.dimensions import OUTCOME_NAMES
 from gwa.metrics.calendar import Calendar
@@ -94,7 +94,7 @@ def months(store: Store) -> Months | None:
     (first,) = store.row("select min(submit_time) from jobs")
     if first is None or not lies_within_a_century(store):
         return None
-    last = max(known_until(store), first) + 1.0  # what happens in the last second is in it
+    last = max(known_until(store), first) + LAST  # the last submission is in it
     system = store.system
     calendar = Calendar.of(first, last, system.timezone, relative=system.relative)
     edges, names = calendar.months()

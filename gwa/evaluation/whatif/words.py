@@ -38,6 +38,8 @@ def likeness(answer: WhatIfAnswer) -> str:
             f"{NOT_VALIDATED}, in which no job waited; replayed without the change, jobs wait for"
             f" {wait_text(level.simulated)} on average."
         )
+    if not level.simulated:
+        return f"{NOT_VALIDATED}: replayed without the change, no job waits, and recorded ones did."
     return (
         f"{NOT_VALIDATED}: replayed without the change, jobs wait {times(level.ratio)} times as long as"
         " recorded."
@@ -48,10 +50,12 @@ def wait_text(value: float) -> str:
     """
     Return a simulated time in seconds as text, longer ones in whole minutes.
 
-    >>> wait_text(2593.9), wait_text(45.0)
-    ('43 min', '45 s')
+    >>> wait_text(2593.9), wait_text(45.2), wait_text(0.4), wait_text(0.0)
+    ('43 min', '45 s', '< 1 s', '0 s')
     """
-    return seconds(value if value < EXACT else round(value / MINUTE) * MINUTE)
+    if 0 < value < 1:
+        return "< 1 s"
+    return seconds(round(value) if value < EXACT else round(value / MINUTE) * MINUTE)
 
 
 def policy(world: World) -> str:
@@ -115,9 +119,12 @@ def _replayed_waits(answer: WhatIfAnswer) -> str:
             f" the machine busy for {after} ({before} now)."
         )
     way = f"{jobs} wait for {wait_text(wait.new)} on average instead of {wait_text(wait.old)}"
+    if max(wait.old, wait.new) < MINUTE:
+        return f"{way}: waits of less than a minute are not told apart."
+    added = ", a minute added to each" if min(wait.old, wait.new) < EXACT else ""
     open_ = "" if wait.is_sure else ", so that it is not sure whether they wait longer or shorter"
     return (
-        f"{way}: {times(wait.ratio)} times as long (4 in 5 such answers: {times(wait.low)} to"
+        f"{way}: {times(wait.ratio)} times as long{added} (4 in 5 such answers: {times(wait.low)} to"
         f" {times(wait.high)}){open_}."
     )
 
