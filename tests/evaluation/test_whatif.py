@@ -604,4 +604,6 @@ def test_changes_are_a_dimension_of_an_experiment(tmp_path):
         assert float(row["wait_p95"]) == pytest.approx(np.quantile(wait, 0.95, method="inverted_cdf"))
         assert int(row["processors"]) == one.capacity
     report = json.loads((tmp_path / "report.json").read_text())
-    assert report["answer"].startswith("With 144 processors, 95 % of the jobs wait for less than 1 h; with 96, ")
+    assert report["answer"].startswith(
+        "With 144 processors, 95 % of the jobs wait for less than 1 h; with 96, "
+    )
