@@ -17,7 +17,7 @@ from gwa.analysis.comparison.shared_users import beyond_chance
 from gwa.analysis.comparison.trace_summary import summarize
 from gwa.errors import ArgumentError, TraceError
 from gwa.report.as_json import as_json
-from gwa.report.document import Fact, FactTable, Table
+from gwa.report.document import Fact, FactTable, Figure, Note, Table
 from gwa.report.html import html
 from gwa.store.store import Store
 
@@ -158,6 +158,23 @@ def test_larger_jobs_of_a_larger_system_are_not_denied(make_store):
 
     assert verdict.value == "may be due to size"
     assert levels.answer.startswith("Apart from what may be due to their sizes, B ")
+
+
+def test_a_log_without_dates_is_not_said_to_record_no_submissions(make_store):
+    """Fifteen logs had a heading, a sentence and a definition each, and of some the sentence was false."""
+
+    def log(header, hours):
+        columns = {"run_time": [60.0] * hours, "n_procs": [1] * hours, "wait_time": [5.0] * hours}
+        return make_store(header, submit_time=[1e9 + 3600 * hour for hour in range(hours)], **columns)
+
+    logs = {"A": log(ABSOLUTE, 24 * 30), "B": log((), 24 * 30), "C": log((), 24 * 20)}
+    report = compare(list(logs.items()))
+    (week,) = [one for one in report.sections if one.title == "Over the week"]
+    figures = [block.id for block in week.blocks if isinstance(block, Figure)]
+    (note,) = [block.text for block in week.blocks if isinstance(block, Note)]
+
+    assert {name.split("-")[1] for name in figures} == {"1"}
+    assert note == "Not drawn over the week, since weekdays of submissions are not known: B, C."
 
 
 def test_a_trace_has_one_colour_in_all_distributions(make_store):

@@ -149,9 +149,7 @@ def _sections(
         yield section("archive", "Among other traces", rank_among_references, blocks)
     if len(summaries) > 1:
         yield section("curves", "Distributions", curves, curves(summaries))
-        for number, summary in enumerate(summaries, 1):
-            blocks = weekly(summary, number)
-            yield replace(section(f"time-{number}", summary.name, weekly, blocks), chapter="Over the week")
+        yield section("week", "Over the week", weekly, weekly(summaries))
         yield section("users", "Users who moved", shared_users_table, shared_users_table(summaries))
         found = section(
             "differences", "What differs most", difference_table, difference_table(summaries, ranked)
