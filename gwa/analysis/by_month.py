@@ -14,7 +14,7 @@ from gwa.report.document import Block, Fact, FactTable, Report, Section
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.util.units import DAY
-from gwa.words.formatting import show, significant
+from gwa.words.formatting import seconds, show, significant
 from gwa.words.message import Message, Number, Verbatim, joined, message, within_sentence
 from gwa.words.unit import Unit
 
@@ -24,12 +24,15 @@ SHOWN: Final[Mapping[str, tuple[Message, Unit]]] = {
     "jobs": (message("Jobs a day"), "count"),
     "users": (message("Users"), "count"),
     "median_wait": (message("Median wait"), "seconds"),
-    "failed": (message("Share of core-hours in jobs that failed or reached their limit"), "fraction"),
+    "failed": (message("Core-hours in failed or timed-out jobs"), "fraction"),
 }
 """What is shown of each month; busy processors only where utilization is not known."""
 
 MINIMUM_DAYS: Final = 27.0
 """The days of a month that the log has, from which it is nearly whole."""
+
+LEAST_DAYS: Final = 7.0
+"""The days that the log must have of both months for a change of what does not grow with the days."""
 
 TINY: Final = 60.0
 """Of a shorter wait no change is given in percent, in seconds."""
@@ -90,9 +93,12 @@ def _table(months: Months, shown: list[str], pages: Mapping[str, str]) -> FactTa
     columns = [column for name in shown for column in (SHOWN[name][0], message("change"))]
     links = tuple(pages.get(name, "") for name, _ in rows)
     note = message(
-        "Changes are against the month before. The first and the last month are of the days that the log has."
-        " Utilization is left out where the log does not know all load of a month."
-        " gwa report --period MONTH --against previous says whether a change is beyond chance."
+        "Changes are against the month before, where the log has {n} days or more of both, of users {m}. The"
+        " first and the last month are of the days that the log has. Utilization is left out where the log"
+        " does not know all load of a month."
+        " gwa report --period MONTH --against previous says whether a change is beyond chance.",
+        n=int(LEAST_DAYS),
+        m=int(MINIMUM_DAYS),
     )
     return FactTable(
         "months", message("Months and their changes"), tuple(columns), tuple(rows), note,
@@ -104,7 +110,10 @@ def _facts(months: Months, name: str, place: int) -> Iterator[Fact]:
     """Yield the value of a measure in a month, and its change; both unknown where it is."""
     title, unit = SHOWN[name]
     values = months.values[name]
-    value, before = float(values[place]), float(values[place - 1]) if place else math.nan
+    days = MINIMUM_DAYS if name == "users" else LEAST_DAYS
+    # A rate a day is not that of a few seconds.
+    value = math.nan if name == "jobs" and not _has(months, place, 1.0) else float(values[place])
+    before = float(values[place - 1]) if _has_change(months, place, days) else math.nan
     prefix = f"month.{months.names[place]}.{name}"
     shown = number(round(value, 1) if unit == "count" and math.isfinite(value) else value)
     yield Fact(prefix, number(value), title, unit, text=show(shown, unit) if shown is not None else "–")
@@ -127,30 +136,49 @@ def _change(before: float, value: float, unit: Unit) -> tuple[float | None, str]
     return value / before - 1, message("{n} %", n=signed(100 * (value / before - 1)))
 
 
+def _has(months: Months, place: int, days: float = MINIMUM_DAYS) -> bool:
+    """Whether the log has so many *days* of a month, by default nearly all."""
+    return bool(months.edges[place + 1] - months.edges[place] >= days * DAY)
+
+
+def _has_change(months: Months, place: int, days: float = MINIMUM_DAYS) -> bool:
+    """Whether a month can be compared with the one before: a day has fewer users than a month has."""
+    return place > 0 and _has(months, place, days) and _has(months, place - 1, days)
+
+
 def _sentence(months: Months, shown: list[str]) -> str:
-    """Return what the last two months that are known say: two whole ones, if there are any."""
-    known = [
-        place
-        for place in range(1, len(months.names))
-        if all(np.isfinite(months.values[name][[place - 1, place]]).all() for name in shown)
-    ]
-    if not known or not shown:
+    """
+    Return what the last month says, against the one before where the log has both.
+
+    Of the last two such months it is the one of which more is known.
+    """
+    filled = [place for place, jobs in enumerate(months.values["jobs"]) if math.isfinite(jobs) and jobs]
+    compared = [place for place in filled if _has_change(months, place) and place - 1 in filled]
+    if not filled:
         return ""
-    is_whole = np.diff(months.edges) >= MINIMUM_DAYS * DAY
-    place = next((one for one in reversed(known) if is_whole[one - 1 : one + 1].all()), known[-1])
+    candidates = compared[-2:] or [max(filled, key=lambda one: (_has(months, one), one))]
+    place = max(candidates, key=lambda one: (_known(months, shown, one), one))
     parts = []
     for name in shown:
         value, change = _facts(months, name, place)
-        parts.append(
-            message(
-                "{what} {value} ({change})",
-                what=within_sentence(SHOWN[name][0]),
-                value=value.text,
-                change=change.text,
+        if value.value is not None:
+            what = within_sentence(SHOWN[name][0])
+            parts.append(
+                message("{what} {value}", what=what, value=value.text)
+                if change.text == "–"
+                else message("{what} {value} ({change})", what=what, value=value.text, change=change.text)
             )
+    month = Verbatim(months.names[place])
+    if compared:
+        before = Verbatim(months.names[place - 1])
+        return message(
+            "{month}, against {before}: {parts}.", month=month, before=before, parts=joined(", ", parts)
         )
-    return message(
-        "{month}, against {before}: {parts}.",
-        month=Verbatim(months.names[place]), before=Verbatim(months.names[place - 1]),
-        parts=joined(", ", parts),
-    )  # fmt: skip
+    days = seconds(float(months.edges[place + 1] - months.edges[place]))
+    called = month if _has(months, place) else message("{month} ({length})", month=month, length=days)
+    return message("{month}: {parts}.", month=called, parts=joined(", ", parts))
+
+
+def _known(months: Months, shown: list[str], place: int) -> int:
+    """Return how many measures of a month and of the one before are known."""
+    return sum(int(np.isfinite(months.values[name][max(place - 1, 0) : place + 1]).sum()) for name in shown)

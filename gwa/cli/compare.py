@@ -12,7 +12,7 @@ from gwa.cli._commands import Purpose
 from gwa.cli._options import PATH, engines, flags, given, looking, looks, options, output_folder, parts
 from gwa.cli._output import FORCE, claimed, page_name, part_in_words, write_texts
 from gwa.cli._reading import earlier_part, opened_whole, part_of, reading
-from gwa.cli._terminal import echo
+from gwa.cli._terminal import echo, say
 
 if TYPE_CHECKING:
     from gwa.analysis.comparison.align import Stores
@@ -108,6 +108,8 @@ def command(
         name = page_name("comparison", *_compared(wholes, named, params), *about)
         with claimed(paths(folder, name, kinds), force=params["force"], but=outputs()):
             report = compare(called, references, remarks, reading(params).progress)
+            if report.answer and not params["quiet"]:
+                say((look["language"] or Language())(report.answer), err=True)
             for path in write(report, folder, name, kinds, **look):
                 echo(path)
             if report.answer and not params["quiet"]:

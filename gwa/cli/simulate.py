@@ -1,7 +1,7 @@
 """Simulate schedulers."""
 
 import os
-from functools import partial
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +10,7 @@ import click
 from gwa.cli._commands import Purpose
 from gwa.cli._options import DEBUG, JSON, PATH, QUIET, looking, looks, output_folder
 from gwa.cli._output import FORCE, claimed, write_texts
-from gwa.cli._terminal import echo, progress, table
+from gwa.cli._terminal import echo, progress, say, table
 
 if TYPE_CHECKING:
     from gwa.evaluation.experiments.results import ExperimentResults
@@ -23,9 +23,6 @@ GROWTH: Final = frozenset(
     {"repetitions", "jobs", "schedules", "gantt", "as_json", "theme", "lang", "strings"}
 )
 """Options by which an experiment goes on in its folder."""
-
-LESS: Final = {"slowdown", "in_time", "finished", "goodput", "fairness"}
-"""The measures that a narrow terminal does not show."""
 
 
 @click.command(name="simulate")
@@ -96,15 +93,11 @@ def command(
 
 
 def _print(results: "ExperimentResults", *, as_json: bool) -> None:
-    """Print the means over repetitions; on a terminal rounded."""
-    from gwa.evaluation.experiments.page import COLUMNS, summary
-    from gwa.words.formatting import brief
+    """Print the means over repetitions; on a terminal the answer first, and numbers as people read them."""
+    from gwa.evaluation.experiments.page import report, summary
 
-    names, rows = summary(results)
-    units = {
-        name: COLUMNS[name.removesuffix("_half")].unit
-        for name in names
-        if name.removesuffix("_half") in COLUMNS
-    }
-    words = {name: partial(brief, unit=unit) for name, unit in units.items() if unit}
-    table(names, rows, as_json=as_json, shown=set(names) - LESS, digits=3, words=words)
+    is_read = sys.stdout.isatty() and not as_json
+    if is_read and (answer := report(results).answer):
+        say(answer)
+    names, rows = summary(results, is_brief=is_read)
+    table(names, rows, as_json=as_json)

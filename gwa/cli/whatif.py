@@ -111,24 +111,22 @@ def _print(found: "WhatIfAnswer", *, as_json: bool) -> None:
     is_piped = not sys.stdout.isatty()
     say(f"{words.question(found)} {words.answer_sentence(found)}", err=is_piped)
     say(words.trust(found), err=is_piped)
-    named = [(effect.name, effect) for effect in found.effects]
-    named += [(f"mean wait, {effect.name}", effect) for effect in found.sizes]
-    named += [(f"mean wait, queue {effect.name}", effect) for effect in found.queues]
-    rows = [_row(name, effect, as_number=is_piped) for name, effect in named]
+    rows = [_row(one, one.name, as_number=is_piped) for one in found.effects]
+    rows += [_row(one, f"mean wait: {one.name}", as_number=is_piped) for one in found.sizes]
+    rows += [_row(one, f"mean wait: queue {one.name}", as_number=is_piped) for one in found.queues]
     table(COLUMNS, rows, as_json=False, words=dict.fromkeys(COLUMNS[2:], str))
     for remark in words.remarks(found):
         echo(remark, err=True)
 
 
-def _row(name: str, effect: "Effect", *, as_number: bool) -> tuple[object, ...]:
-    """Return a row of the table called *name*; times as people read them, or in seconds *as_number*."""
-    from gwa.evaluation.whatif.words import times
-    from gwa.words.formatting import seconds
+def _row(effect: "Effect", name: str, *, as_number: bool) -> tuple[object, ...]:
+    """Return a row of the table; numbers as people read them, or in seconds *as_number*."""
+    from gwa.evaluation.whatif.words import times, wait_text
 
     numbers = (effect.old, effect.new, effect.ratio, effect.low, effect.high)
     if as_number:
         return (name, effect.jobs, *(round(value, 4) for value in numbers))
-    before, after = (f"{value:.1f}" if effect.is_slowdown else seconds(value) for value in numbers[:2])
+    before, after = (f"{value:,.1f}" if effect.is_slowdown else wait_text(value) for value in numbers[:2])
     return (name, effect.jobs, before, after, *map(times, numbers[2:]))
 
 

@@ -1,7 +1,7 @@
 """The standings of a leaderboard: ranks, and the page that shows them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 from gwa.evaluation.leaderboard import REFERENCES, LeaderboardResults
 from gwa.evaluation.measure import Aspect, measures
-from gwa.report.document import Block, Column, Fact, FactTable, Note, Report, Section, Table
+from gwa.report.document import Block, Column, Fact, FactTable, Report, Section, Table
 from gwa.report.facts import number
 from gwa.statistics.sample import Floats
 from gwa.words.message import Message, Number, Verbatim, joined, message
@@ -26,15 +26,19 @@ LEGEND: Final = message(
     " for what a scheduler sees. Rows without a rank are not models."
 )
 
-BEYOND: Final = message(
-    "{best} reproduces held-out weeks best of {models} models: its mean rank is {rank}, that of {second}, the"
-    " next, {other}, which is more than seeds vary."
+LEAD: Final = message(
+    "{best} reproduces held-out weeks best of {models} models: its mean rank is {rank}, 1 being the best,"
+    " that of {second}, the next, {other}, {chance}."
 )
 
-WITHIN: Final = message(
-    "{best} reproduces held-out weeks best of {models} models: its mean rank is {rank}, that of {second}, the"
-    " next, {other}, which is no more than seeds vary."
+LEADS: Final = message(
+    "{best} reproduce held-out weeks best of {models} models, and equally well: their mean rank is {rank}, 1"
+    " being the best, that of {second}, the next, {other}, {chance}."
 )
+
+BEYOND: Final = message("which is more than seeds vary")
+WITHIN: Final = message("which is no more than seeds vary")
+ONE_SEED: Final = message("from one seed, so that it is not known how much seeds vary")
 
 DECIMALS: Final = 2
 """With how many decimals ranks are shown; those that look the same share a place."""
@@ -136,9 +140,9 @@ class Standings:
         return dict(zip(names, means, strict=True))
 
     def rank(self, name: str) -> tuple[float, float]:
-        """Return the mean rank of a model, and its standard deviation over seeds."""
+        """Return the mean rank of a model, and its standard deviation over seeds, nan of one seed."""
         by_seed = np.nanmean(np.nanmean(self.ranks[name], axis=2), axis=0)
-        return float(by_seed.mean()), float(by_seed.std())
+        return float(by_seed.mean()), float(by_seed.std(ddof=1)) if by_seed.size > 1 else float("nan")
 
     def common_rank(self, name: str) -> float:
         """Return the mean rank of a model on the `common` measures, nan without any."""
@@ -211,7 +215,7 @@ class Standings:
         """Return the page: which model is the best, the ranks of all, then all numbers and what they lack."""
         sections = (
             Section("ranks", message("Ranks"), "", (self._ranks(),), is_on_top=True),
-            Section("leaderboard", message("All numbers"), LEGEND, tuple(self._details())),
+            Section("leaderboard", message("More numbers"), LEGEND, tuple(self._details())),
         )
         return Report(
             message("Leaderboard of models"),
@@ -260,14 +264,29 @@ class Standings:
         """
         if len(self.order) < 2:  # noqa: PLR2004 - a model alone
             return ""
-        best, second = self.order[:2]
-        (rank, spread), (other, other_spread) = self.rank(best), self.rank(second)
+        (_, best), *others = self.places
+        if not others:
+            return message("All {models} models reproduce held-out weeks equally well.", models=len(best))
+        second = others[0][1][0]
+        (rank, spread), (other, other_spread) = self.rank(best[0]), self.rank(second)
         is_beyond = other - rank > spread + other_spread
-        template = BEYOND if is_beyond else WITHIN
+        template = LEAD if len(best) == 1 else LEADS
         answer = message(
-            template, best=best, models=len(self.order), rank=_shown(rank), second=second, other=_shown(other)
-        )
-        return joined(" ", (answer, *self._other_ranking()))
+            template.template,
+            best=joined(message(" and "), map(Verbatim, best)), models=len(self.order), rank=_shown(rank),
+            second=second, other=_shown(other),
+            chance=ONE_SEED if np.isnan(spread) else BEYOND if is_beyond else WITHIN,
+        )  # fmt: skip
+        return joined(" ", (answer, *self._distance(best[0]), *self._other_ranking()))
+
+    def _distance(self, name: str) -> Iterator[Message]:
+        """Yield how far the best model is from held-out weeks, which its rank does not say."""
+        if np.isfinite(floors := self.noise_floors(name)):
+            yield message(
+                "In the median over measures, {best} is {floors} noise floors from them: 1 is as far as one"
+                " half of a trace is from the other.",
+                best=name, floors=_shown(floors),
+            )  # fmt: skip
 
     def _other_ranking(self) -> Iterator[Message]:
         """Yield a sentence on the best model on common measures, if that is another one."""
@@ -288,16 +307,21 @@ class Standings:
         rows = []
         columns = (
             message("Mean rank"),
+            message("Noise floors"),
             message("On common measures"),
             *(message(aspect.value) for aspect in Aspect),
         )
         for place, names in self.places:
-            values = {"mean": self.rank(names[0])[0], "common": self.common_rank(names[0])}
+            values = {
+                "mean": self.rank(names[0])[0],
+                "floors": self.noise_floors(names[0]),
+                "common": self.common_rank(names[0]),
+            }
             values |= dict(zip((one.name.lower() for one in Aspect), self.by_aspect(names[0]), strict=True))
             texts: dict[str, str] = {key: Number(_shown(value)) for key, value in values.items()}
             if common := self.common_places[names[0]]:
                 texts["common"] = message(
-                    "{rank} ({place}.)", rank=Number(texts["common"]), place=Verbatim(common)
+                    "{rank} (place {place})", rank=Number(texts["common"]), place=Verbatim(common)
                 )
             facts = tuple(
                 Fact(f"rank.{names[0]}.{key}", number(value), label, "count", text=texts[key])
@@ -305,16 +329,21 @@ class Standings:
             )
             rows.append((Verbatim(f"{place}. {', '.join(names)}"), facts))
         note = message(
-            "The darker, the better in a column: 1 is the best of {models} models, {models} the last. The"
-            " second ranking is on the measures that most models produce, with the place in it.",
+            "The darker, the better in a column. Ranks: 1 is the best of {models} models, {models} the last;"
+            " on common measures, those that most models produce, with the place. Noise floors: how far a"
+            " model is from held-out weeks, 1 being as far as one half of a trace is from the other.",
             models=len(self.order),
         )
-        title = message("Both rankings, and the rank in each aspect")
+        title = message("Mean ranks, distance, and the rank in each aspect")
         return FactTable("ranks", title, columns, tuple(rows), note, darkest="least")
 
     def _details(self) -> Iterator[Block]:
         """Yield the whole table, what models lack, and which could not be fitted."""
-        yield Table("leaderboard", "Leaderboard of models", COLUMNS, tuple(self.rows()))
+        keys = [column.key for column in COLUMNS]
+        shown = [keys.index(key) for key in MORE]
+        rows = tuple(tuple(row[place] for place in shown) for row in self.rows())
+        columns = tuple(replace(COLUMNS[place], label=MORE[keys[place]]) for place in shown)
+        yield Table("leaderboard", message("What else is known of each model"), columns, rows)
         lacking = tuple((name, len(lacks), ", ".join(lacks)) for name, lacks in self.lacking.items() if lacks)
         if lacking:
             columns = (
@@ -322,8 +351,9 @@ class Standings:
                 Column("measures", "In these it is last"),
             )  # fmt: skip
             yield Table("lacking", "What models do not produce", columns, lacking)
-        for note in self.results.notes:
-            yield Note(note, "warning")
+        if self.results.notes:
+            rows = tuple((note,) for note in self.results.notes)
+            yield Table("unfitted", message("Models that were not fitted"), (Column("why", "Why"),), rows)
 
 
 COLUMNS: Final = (
@@ -339,13 +369,22 @@ COLUMNS: Final = (
     Column("scheduler", "Scheduler"),
 )
 
+MORE: Final = {
+    "model": message("Model"),
+    "floors": message("Noise floors"),
+    "deviation": message("Deviation of the mean rank"),
+    "measures": message("Measures"),
+    "scheduler": message("Traces within the noise floor for a scheduler"),
+}
+"""The columns of the page that its first table does not have for all, and their headings."""
+
 DETAILS: Final = (
     "trace", "fitted to weeks", "model", "aspect", "measure", "distance", "deviation", "noise floor",
 )  # fmt: skip
 
 
 def _shown(rank: float) -> str:
-    return "–" if np.isnan(rank) else f"{rank:.{DECIMALS}f}"
+    return "–" if not np.isfinite(rank) else f"{rank:.{DECIMALS}f}"
 
 
 def _mean(ranks: Floats) -> float:

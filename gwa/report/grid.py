@@ -209,7 +209,9 @@ def _shaded_and_linked(block: FactTable, columns: Sequence[list[Cell]]) -> list[
     first = [replace(cell, link=link) for cell, link in zip(columns[0], links, strict=True)]
     if block.darkest == "none":
         return [first, *columns[1:]]
-    has_units = [bool(fact.unit) for fact in block.rows[0][1]] if block.rows else []
+    has_units = [
+        any(fact.unit for fact in column) for column in zip(*(facts for _, facts in block.rows), strict=True)
+    ]
     return [
         first,
         *(

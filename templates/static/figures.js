@@ -433,7 +433,11 @@ const figures = (() => {
     const given = places.map((figure) => JSON.parse(figure.querySelector("script").textContent));
     places.forEach((figure, n) => kinds[figure.dataset.plot].before?.(given[n]));
     places.forEach((figure, n) => shown.set(figure.id || n, { ...show(figure, given[n], n, words), data: given[n] }));
-    addEventListener("beforeprint", () => { printing = true; for (const one of shown.values()) if (one.shown() > PAPER) one.redraw(PAPER); });
+    const paper = (figure) => figure.closest(".row.pair") ? (PAPER - 48) / 2 : PAPER; // a pair stays side by side
+    addEventListener("beforeprint", () => {
+      printing = true;
+      for (const [n, one] of [...shown.values()].entries()) if (one.shown() > paper(places[n])) one.redraw(paper(places[n]));
+    });
     addEventListener("afterprint", () => { printing = false; for (const one of shown.values()) one.redraw(); });
   }
 

@@ -55,8 +55,7 @@ def test_a_change_beyond_a_multiple_is_a_factor_and_failures_are_called_what_the
 
     assert report.fact("month.2007-02.median_wait.change").text == "×\N{NO-BREAK SPACE}0.033"
     assert report.fact("month.2007-02.median_wait.change").value == pytest.approx(120 / 3600 - 1)
-    title = report.fact("month.2007-02.failed").label
-    assert title == "Share of core-hours in jobs that failed or reached their limit"
+    assert report.fact("month.2007-02.failed").label == "Core-hours in failed or timed-out jobs"
 
 
 def test_the_answer_is_of_whole_months(make_store):
@@ -70,6 +69,72 @@ def test_the_answer_is_of_whole_months(make_store):
 
     assert report.fact("month.2007-04.jobs").value is not None
     assert report.answer.startswith("2007-03, against 2007-02: ")
+
+
+def jobs_of_days(make_store, days, **columns):
+    """Return a log of a job every hour of *days* of 2007, each of another user."""
+    moments = [(FIRST + timedelta(days=day, hours=hour)).timestamp() for day in days for hour in range(24)]
+    each = {"run_time": 600.0, "n_procs": 5, "wait_time": 600.0}
+    return make_store(
+        ABSOLUTE, submit_time=moments, user_id=[f"u{n}" for n in range(len(moments))],
+        **{name: [value] * len(moments) for name, value in each.items()} | columns,
+    )  # fmt: skip
+
+
+def test_a_day_of_a_month_is_compared_with_no_month(make_store):
+    """Users "rose by 224 %" from a month of which the log has one day."""
+    report = by_month(jobs_of_days(make_store, range(30, 85)), "log", {})
+
+    assert report.fact("month.2007-01.users").value == 24
+    assert report.fact("month.2007-02.users").value == 24 * 28
+    assert report.fact("month.2007-02.users.change").value is None
+    assert report.fact("month.2007-02.jobs.change").text == "–"
+
+
+@pytest.mark.parametrize(
+    ("days", "says"),
+    [(range(3), "2007-01 (3 days): "), (range(31), "2007-01: "), (range(29, 34), "2007-02 (3 days): ")],
+)
+def test_what_is_no_pair_of_months_is_told_by_itself(make_store, days, says):
+    """Each job is of another user, so that all users are counted if the last job is."""
+    answer = by_month(jobs_of_days(make_store, days), "log", {}).answer
+
+    assert answer.startswith(says)
+    assert f"users {24 * min(len(days), 3 if days[-1] > 31 else 31)}," in answer
+    assert "jobs a day 24" in answer
+    assert "(" not in answer.partition(":")[2], "there is nothing to be compared with"
+
+
+def test_one_job_is_no_rate_of_jobs_a_day(make_store):
+    """A job in a log of a second was 86,400 jobs a day."""
+    store = make_store(
+        ABSOLUTE, submit_time=[FIRST.timestamp()], run_time=[60.0], n_procs=[5], wait_time=[60.0],
+        user_id=["u1"],
+    )  # fmt: skip
+    report = by_month(store, "log", {})
+
+    assert report.fact("month.2007-01.jobs").value is None
+    assert report.fact("month.2007-01.users").value == 1
+    assert "86,400" not in report.answer
+
+
+def test_the_answer_is_of_the_last_months_though_one_measure_ends_before(make_store):
+    """Of a log that stopped to record waits, the answer was half a year old, and did not say so."""
+    days = range(200)
+    waits = [600.0 if day < 60 else None for day in days for _ in range(24)]
+    answer = by_month(jobs_of_days(make_store, days, wait_time=waits), "log", {}).answer
+
+    assert answer.startswith("2007-06, against 2007-05: ")
+    assert "median wait" not in answer
+
+
+def test_a_month_without_jobs_is_no_month_to_compare_with(make_store):
+    days = [*range(31), *range(59, 120)]
+    report = by_month(jobs_of_days(make_store, days), "log", {})
+
+    assert report.answer.startswith("2007-04, against 2007-03: ")
+    assert report.fact("month.2007-02.jobs").value in {0, None}
+    assert report.fact("month.2007-03.users.change").text in {"up", "–"}
 
 
 def test_without_dates_of_jobs_there_are_no_months(make_store):

@@ -17,7 +17,7 @@ from gwa.analysis.comparison.shared_users import beyond_chance
 from gwa.analysis.comparison.trace_summary import summarize
 from gwa.errors import ArgumentError, TraceError
 from gwa.report.as_json import as_json
-from gwa.report.document import Fact, FactTable, Table
+from gwa.report.document import Fact, FactTable, Figure, Note, Table
 from gwa.report.html import html
 from gwa.store.store import Store
 
@@ -28,7 +28,13 @@ Make = Callable[..., Store]
 
 
 def made(
-    make_store: Make, seed: int, scale: float = 1.0, jobs: int = 4000, weeks: int = 16, **more: Any
+    make_store: Make,
+    seed: int,
+    scale: float = 1.0,
+    jobs: int = 4000,
+    weeks: int = 16,
+    cpus: int = 64,
+    **more: Any,
 ) -> Store:
     """Return a trace of independent jobs, whose run times are *scale* times as long."""
     rng = np.random.default_rng(seed)
@@ -39,7 +45,7 @@ def made(
         "wait_time": [0.0] * jobs,
         "user_id": [f"u{user}" for user in rng.integers(0, 40, jobs)],
     }
-    return make_store((("Processors", "64"),), **(columns | more))
+    return make_store((("Processors", f"{cpus}"),), **(columns | more))
 
 
 def cells(report, name):
@@ -67,7 +73,7 @@ def test_what_was_changed_is_told_first_and_measured_as_scipy_does(make_store):
     assert rows["Run time, seconds"]["distance"] == pytest.approx(expected)
     assert rows["Run time, seconds"]["verdict"] == "differs"
     assert next(iter(rows)) in {"Run time, seconds", "Squashed area of a job"}
-    assert any(found.id == "level-runtime_median" for found in report.findings)
+    assert "its median run time is longer (" in report.answer
     times = [row["times"] for row in rows.values() if row["times"] is not None]
     assert times == sorted(times, reverse=True)
 
@@ -116,8 +122,59 @@ def test_failures_of_several_logs_are_ranked_only_where_all_code_the_same_outcom
     ]
     same = compare([*stores[:2], ("D", made(make_store, 4, jobs=300, status=[0, 1] * 150))])
 
+    def columns(report):
+        return next(block for block in report.sections[0].blocks if isinstance(block, FactTable)).columns
+
     assert "Failed jobs:" in same.answer
+    assert "Failed jobs" in columns(same)
     assert "Failed jobs:" not in compare(stores).answer
+    assert "Failed jobs" not in columns(compare(stores)), "a shade would rank them"
+
+
+def test_a_trace_and_itself_are_called_equal_however_often(make_store):
+    one = made(make_store, 1, jobs=600)
+
+    assert compare([("A", one), ("B", one)]).answer == "B and A are equal in all that is tested."
+    several = compare([("A", one), ("B", one), ("C", one), ("D", one)])
+    assert " in all; " in several.answer
+    assert " to " not in several.answer
+    assert several.subtitle == "A, B, C, D"
+
+
+def test_what_is_the_same_where_it_is_recorded_is_not_said_of_all(make_store):
+    one = made(make_store, 1, jobs=600, status=[0, 1] * 300)
+    poor = make_store(submit_time=[3600.0 * n for n in range(600)], user_id=["u"] * 600)
+
+    assert "95th percentile of waits: " in compare([("A", one), ("B", one), ("C", poor)]).answer
+    assert "in all that record it" in compare([("A", one), ("B", one), ("C", poor)]).answer
+
+
+def test_larger_jobs_of_a_larger_system_are_not_denied(make_store):
+    """The first words denied any difference, and the table has ten times the processors per job."""
+    small = made(make_store, 1, n_procs=[4] * 4000)
+    large = made(make_store, 2, n_procs=[40] * 4000, cpus=640)
+    levels = compare([("A", small), ("B", large)])
+    verdict = next(fact for fact in levels.facts() if fact.id == "side.jobs.procs.median.verdict")
+
+    assert verdict.value == "may be due to size"
+    assert levels.answer.startswith("Apart from what may be due to their sizes, B ")
+
+
+def test_a_log_without_dates_is_not_said_to_record_no_submissions(make_store):
+    """Fifteen logs had a heading, a sentence and a definition each, and of some the sentence was false."""
+
+    def log(header, hours):
+        columns = {"run_time": [60.0] * hours, "n_procs": [1] * hours, "wait_time": [5.0] * hours}
+        return make_store(header, submit_time=[1e9 + 3600 * hour for hour in range(hours)], **columns)
+
+    logs = {"A": log(ABSOLUTE, 24 * 30), "B": log((), 24 * 30), "C": log((), 24 * 20)}
+    report = compare(list(logs.items()))
+    (week,) = [one for one in report.sections if one.title == "Over the week"]
+    figures = [block.id for block in week.blocks if isinstance(block, Figure)]
+    (note,) = [block.text for block in week.blocks if isinstance(block, Note)]
+
+    assert {name.split("-")[1] for name in figures} == {"1"}
+    assert note == "Not drawn over the week, since weekdays of submissions are not known: B, C."
 
 
 def test_a_trace_has_one_colour_in_all_distributions(make_store):
@@ -413,9 +470,7 @@ def test_the_answer_of_a_comparison_does_not_deny_what_its_findings_say(make_sto
     assert any(
         found.text.startswith("95th percentile of run times is higher in B") for found in report.findings
     )
-    assert report.answer.startswith(
-        "In what is asked first, B is not found to differ from A by more than chance"
-    )
+    assert report.answer.startswith("B is found to differ from A by more than chance in this only: ")
     assert "95th percentile of run times" in report.answer
 
 
@@ -438,8 +493,10 @@ def test_two_traces_are_compared_by_what_an_operator_asks_and_chance_stands_besi
     low, step, high = cast("list[float]", wait["side.jobs.wait.median.span"].value)
     assert 0 < low < step < high
     assert users["side.users.half_cpu.verdict"].text == "unknown: a log has one such number"
-    assert report.answer.startswith("B differs from A by more than chance: its jobs wait longer (")
-    assert {finding.section for finding in report.findings} == {"levels"}
+    assert report.answer.startswith("B differs from A by more than chance: its median wait is longer (")
+    assert "No difference beyond chance is found in utilization, median processors, " in report.answer
+    assert "level-wait_median" not in {finding.id for finding in report.findings}, "the answer says it"
+    assert {finding.section for finding in report.findings} <= {"levels"}
     assert not any("log ratio" in finding.text or "in a row" in finding.text for finding in report.findings)
     assert figures[:4] == ["use-over-time", "compare-wait-1", "compare-run-time-1", "compare-size-1"]
     shares = {fact.id: fact.value for fact in report.facts() if fact.id.endswith("jobs.failed.share")}

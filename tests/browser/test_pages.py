@@ -148,3 +148,28 @@ def test_what_chance_leaves_open_is_a_line_with_a_dot(context, tmp_path, make_st
     assert middle is not None
     assert line["x"] <= dot["x"] + dot["width"] / 2 <= line["x"] + line["width"]
     assert line["x"] > middle["x"] + middle["width"] / 2, "longer, beyond chance"
+
+
+def test_a_pair_of_figures_and_the_names_of_rows_are_readable_on_paper(context, tmp_path):
+    """The letters of a pair were half as large as others, and names of rows stood word under word."""
+    file = tmp_path / "page.html"
+    file.write_text(html(monthly(tmp_path)), encoding="utf-8")
+    page, _ = visit(context, file)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    widths = page.locator(".row.pair svg[role=img]").evaluate_all(
+        "all => all.map(svg => Number(svg.getAttribute('width')))"
+    )
+    assert len(widths) == 2
+    assert all(250 < width < 330 for width in widths), "as wide as half of a column"
+
+    sizes = page.locator('[data-name="months"] thead th').evaluate_all(
+        "all => all.flatMap(one => [one, ...one.querySelectorAll('button')])"
+        ".map(one => getComputedStyle(one).fontSize)"
+    )
+    spaces = page.locator('[data-name="months"] tbody .what').evaluate_all(
+        "all => all.map(one => getComputedStyle(one).whiteSpace)"
+    )
+    assert len(set(sizes)) == 1, "a heading is not larger than its column has room for"
+    assert set(spaces) == {"nowrap"}, "a month stands on one line"

@@ -14,7 +14,7 @@ from gwa.evaluation.holdout import HALVES, held_out_half, training_half
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.leaderboard import REPLAY, LeaderboardEntry, LeaderboardResults, compete
 from gwa.evaluation.measure import Aspect, measures
-from gwa.evaluation.standings import COLUMNS, Standings
+from gwa.evaluation.standings import COLUMNS, MORE, Standings
 from gwa.report.document import FactTable
 
 IDS = [one.id for one in measures()]
@@ -65,7 +65,7 @@ def test_ranks_are_the_order_of_distances():
     found = standings(entries("far", far), entries("near", near), entries(REPLAY, near))
 
     assert found.order == ["near", "far"]
-    assert found.rank("near") == (1.0, 0.0)
+    assert found.rank("near")[0] == 1.0
     assert found.by_aspect("far") == [2.0] * len(Aspect)
     assert [row[0] for row in found.rows()] == ["near", "far", REPLAY]
     assert (found.noise_floors("near"), found.noise_floors("far")) == (0.2, 1.8)
@@ -162,6 +162,51 @@ def test_models_whose_ranks_look_the_same_share_a_place_and_the_best_is_darkest(
     assert [name for name, _ in table.rows] == ["1–2. one, two", "3. three"]
 
 
+def test_those_that_share_the_first_place_are_all_named_the_best():
+    """Of equals the first by name was "the best", and the other one "the next"."""
+    near, far = (dict.fromkeys(IDS, distance) for distance in (0.1, 0.5))
+    tied = standings(entries("one", near), entries("two", near), entries("three", far))
+    same = standings(entries("one", near), entries("two", near))
+
+    assert tied.report().answer.startswith(
+        "one and two reproduce held-out weeks best of 3 models, and equally"
+    )
+    assert "that of three, the next, " in tied.report().answer
+    assert same.report().answer == "All 2 models reproduce held-out weeks equally well."
+
+
+@pytest.mark.parametrize(
+    ("distances", "says"),
+    [
+        ([(0.1, 0.5)], "from one seed, so that it is not known how much seeds vary"),
+        ([(0.1, 0.5), (0.1, 0.5)], "which is more than seeds vary"),
+        ([(0.1, 0.5), (0.5, 0.1), (0.1, 0.5)], "which is no more than seeds vary"),
+    ],
+)
+def test_how_much_seeds_vary_is_told_of_several_only(distances, says):
+    """One seed does not vary, which is not a deviation of 0."""
+    made = [
+        LeaderboardEntry(case, name, seed, dict.fromkeys(IDS, distance))
+        for case in CASES
+        for seed, pair in enumerate(distances, 1)
+        for name, distance in zip(("one", "two"), pair, strict=True)
+    ]
+    found = standings(made)
+
+    assert says in found.report().answer
+    assert np.isnan(found.rank("one")[1]) == (len(distances) == 1)
+
+
+def test_the_answer_says_how_far_the_best_is_and_no_number_stands_twice():
+    near, far = (dict.fromkeys(IDS, distance) for distance in (0.1, 0.9))
+    found = standings(entries("far", far), entries("near", near))
+    page = found.report()
+
+    assert "near is 0.20 noise floors from them" in page.answer
+    assert [column.key for column in page.table("leaderboard").columns] == list(MORE)
+    assert not {"rank", "common", "users"} & set(MORE)
+
+
 def test_who_lacks_a_field_is_last_there_but_not_on_common_measures():
     users = {one.id for one in measures() if one.aspect is Aspect.USERS}
     without = {name: 0.1 for name in IDS if name not in users}
@@ -190,12 +235,12 @@ def test_both_rankings_stand_side_by_side_and_where_they_differ_the_other_best_i
     rows = {row[0]: dict(zip([column.key for column in COLUMNS], row, strict=True)) for row in found.rows()}
 
     assert isinstance(table, FactTable)
-    assert table.columns[:2] == ("Mean rank", "On common measures")
+    assert table.columns[:3] == ("Mean rank", "Noise floors", "On common measures")
     best, second = ("without", "with") if found.order[0] == "without" else ("with", "without")
     assert (rows[best]["place"], rows[second]["place"]) == ("1", "2")
     assert rows["without"]["common_place"] == "1"
-    texts = {str(name): facts[1].text for name, facts in table.rows}
-    assert texts[next(name for name in texts if name.endswith("without"))] == "1.00 (1.)"
+    texts = {str(name): facts[2].text for name, facts in table.rows}
+    assert texts[next(name for name in texts if name.endswith("without"))] == "1.00 (place 1)"
     named = f"the best is without: 1.00, where {found.order[0]} has"
     assert (named in found.report().answer) == (found.order[0] != "without")
 

@@ -302,7 +302,8 @@ def test_the_page_shows_what_varies(setup, tmp_path):
             )
     best = min(spans, key=lambda name: np.mean(spans[name]))
     assert page.fact("best.1.makespan.best_value").value == pytest.approx(np.mean(spans[best]))
-    assert f"{best} is the best by make-span" in page.answer
+    assert f"{best} (" in page.answer
+    assert ") is the best by make-span: " in page.answer
     (second,) = [spans[str(page.fact("best.1.makespan.second").value)]]
     is_beyond = stats.ttest_rel(spans[best], second).pvalue < 0.05
     assert page.fact("best.1.makespan.beyond_chance").value == ("yes" if is_beyond else "no")
@@ -310,6 +311,8 @@ def test_the_page_shows_what_varies(setup, tmp_path):
     assert "Fastest Processor Largest Task" in str(policies.rows)
     assert "results-1-nsl" in ids
     assert "answer-picture" in ids
+    legend = next(block.note for block in page.figures() if block.id == "answer-picture")
+    assert "csp: central scheduler; sep-c: separated clusters; FPLT: Fastest Processor Largest Task" in legend
     assert "results-1-makespan" not in ids, "what is drawn above is not drawn again"
     assert "results-1-makespan-by-size" in ids
     figures: Any = {block.id: block for section in page.sections for block in section.blocks
@@ -327,6 +330,136 @@ def test_the_page_shows_what_varies(setup, tmp_path):
     estimate = cell.estimates["nsl"]
     assert estimate is not None
     assert estimate.mean == pytest.approx(np.mean(mine))
+
+
+# --- What a page claims, where that would be false ---
+
+
+@pytest.fixture
+def results(setup, tmp_path):
+    plan = ExperimentPlan(setup)
+    run_all(plan, RunCache(tmp_path / "out"), 1)
+    return ExperimentResults.of(plan, RunCache(tmp_path / "out"))
+
+
+def changed(results, change):
+    """Return *results* in which *change* returns what is other in a row, by measure."""
+    return replace(results, rows=tuple({**row, **change(row)} for row in results.rows))
+
+
+def facts_of(page):
+    return {fact.id: fact.value for fact in page.facts()}
+
+
+MEASURED: dict[str, Any] = {
+    "makespan": 5.0, "nsl": 2.0, "in_time": 0.5, "finished": 1.0, "wait": 7.0, "slowdown": 3.0,
+    "bounded_slowdown": 3.0, "utilization": 0.5, "goodput": 1.0, "fairness": 0.5,
+}  # fmt: skip
+"""What all runs have in a world without any difference."""
+
+
+def test_policies_that_tie_are_all_the_best_and_sums_in_another_order_are_a_tie(results):
+    """Of two with the same schedule none is better; 0.9999999999999999 is 1."""
+    noise = {"FPLT": 1.0, "STFR": 1 - 1e-15}
+
+    def tie(row):
+        worse = 2.0 if row["architecture"] == "sep-c" else noise[row["scheduler"]]
+        return {**MEASURED, "makespan": 5.0 * worse, "wait": 7.0 * noise[row["scheduler"]]}
+
+    page = report(changed(results, tie))
+
+    assert "are equally the best by make-span: 5 s; the next, " in page.answer
+    assert facts_of(page)["best.1.makespan.best"] == "csp · FPLT, csp · STFR"
+    assert facts_of(page)["best.1.makespan.second"] == "sep-c · FPLT"
+    assert "best.1.wait.best" not in facts_of(page), "all have the same waits"
+
+
+@pytest.mark.parametrize("differ", [False, True])
+def test_where_all_policies_give_the_same_none_is_the_best(results, differ):
+    """Where they differ at another load only, that is not said of all loads."""
+    low, high = results.values("load")
+
+    def same(row):
+        worse = 2.0 if differ and row["load"] == low and row["scheduler"] == "STFR" else 1.0
+        return MEASURED | {"makespan": 5.0 * worse}
+
+    assert report(changed(results, same)).answer == f"At load {100 * high:g} %, all policies give the same."
+
+
+@pytest.mark.parametrize("share", [0.9, 0.0])
+def test_who_leaves_tasks_undone_is_not_the_best_by_those_that_are_done(results, share):
+    """A policy that only ends small bags has the shortest make-spans."""
+
+    def fast_and_lazy(row):
+        is_lazy = row["scheduler"] == "STFR"
+        done = {"finished": share, "in_time": share / 2, "makespan": 1.0 if share else None}
+        return MEASURED | (done if is_lazy else {})
+
+    page = report(changed(results, fast_and_lazy))
+
+    assert "best.1.makespan.best" not in facts_of(page)
+    assert "STFR" not in page.answer.partition(";")[0]
+    assert "Not all tasks finished" in page.answer
+
+
+def test_processors_that_are_busy_with_copies_make_no_policy_the_best(results):
+    def copying(row):
+        is_copied = row["scheduler"] == "STFR"
+        return MEASURED | ({"utilization": 0.9, "goodput": 0.5} if is_copied else {})
+
+    page = report(changed(results, copying))
+
+    assert "best.1.utilization.best" not in facts_of(page)
+    assert facts_of(page)["best.1.goodput.best"] == "csp · FPLT, sep-c · FPLT"
+
+
+def test_of_one_run_nothing_is_said_of_chance_in_each_row(setup, tmp_path):
+    plan = ExperimentPlan(setup.with_repetitions(1))
+    run_all(plan, RunCache(tmp_path / "out"), 1)
+    page = report(ExperimentResults.of(plan, RunCache(tmp_path / "out")))
+    table: Any = next(block for block in page.tables() if block.id == "best-1")
+
+    assert "With one run of each, chance is not ruled out." in page.answer
+    assert table.columns == ("Best", "Value", "Second", "Its value")
+    assert "not known" in table.note
+
+
+CAPACITY = """
+title = "Sizes"
+policies = ["fcfs"]
+changes = ["none", "cpus +50%", "cpus +100%"]
+wait_limit = LIMIT
+clusters = [{ name = "one", processors = 4 }]
+
+[[workloads]]
+name = "w"
+trace = "log.swf"
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "says"),
+    [
+        (3600, "With 8 processors, 95 % of the jobs wait for less than 1 h; with 6, the next smaller size"),
+        (99999, "With 4 processors, the fewest of those tried, 95 % of the jobs wait for less than "),
+    ],
+)
+def test_so_many_jobs_wait_for_less_as_the_answer_says(tmp_path, limit, says):
+    """Four jobs of an hour and a bit on half of 8 processors: two at a time, or all but one of them wait."""
+    rows = [f"{n} 0 -1 3700 4 -1 -1 4 3700 -1 1 1 1 1 1 1 -1 -1" for n in (1, 2)]
+    (tmp_path / "log.swf").write_text("\n".join(("; MaxProcs: 4", *rows, "")))
+    file = tmp_path / "sizes.toml"
+    file.write_text(CAPACITY.replace("LIMIT", str(limit)))
+    plan = ExperimentPlan(read_experiment(file))
+    run_all(plan, RunCache(tmp_path / "out"), 1)
+    found = ExperimentResults.of(plan, RunCache(tmp_path / "out"))
+
+    page = report(found)
+    assert page.answer.startswith(says)
+    assert [row["wait_p95"] for row in found.rows] == [3700.0, 3700.0, 0.0]
+    picture: Any = next(figure for figure in page.figures() if figure.id == "capacity")
+    assert picture.data["x"] == [4.0, 6.0, 8.0], "the sizes that were tried"
+    assert [one["label"] for one in picture.data["series"]][-1].startswith("limit: ")
 
 
 def test_a_gantt_of_an_unknown_run_is_said(setup):

@@ -21,7 +21,7 @@ from gwa.evaluation.capacity.rule import plan
 from gwa.evaluation.whatif import words
 from gwa.evaluation.whatif.answer import answer
 from gwa.evaluation.whatif.change import changed, kinds, parsed, resized
-from gwa.evaluation.whatif.effect import TAIL, Pair, Simulated, effect
+from gwa.evaluation.whatif.effect import TAIL, Effect, Pair, Simulated, effect
 from gwa.evaluation.whatif.page import KEYS, report
 from gwa.evaluation.whatif.validation import MINIMUM_ERROR, OFFSET, error_of, half_years, validate
 from gwa.evaluation.whatif.world import NEW, World, recorded
@@ -156,12 +156,71 @@ def test_the_true_answer_of_a_hundred_hidden_makers():
 
 
 def test_nothing_changes_where_nothing_is_changed():
+    """Both sides of such a ratio are one schedule: there is nothing to err by."""
     found = answer(make_world(2), [parsed("cpus -0%")])
 
     assert found.is_unchanged
     assert [one.ratio for one in (*found.effects, *found.sizes, *found.queues)] == [1.0] * 10
-    assert all(one.low < 1 < one.high and not one.is_sure for one in found.effects)
-    assert words.answer_sentence(found).endswith("o job would start earlier or later.")
+    assert all(one.low == 1 == one.high and not one.is_sure for one in found.effects)
+    assert "ideal machine, no job starts earlier or later. " in words.answer_sentence(found)
+
+
+def test_without_a_user_in_nobodys_way_no_other_job_starts_earlier():
+    world = make_world(2)
+    last = world.submit[-1] + 30 * DAY
+    alone = replace(
+        world,
+        submit=np.append(world.submit[:-1], last),
+        user=np.append(world.user[:-1], "alone"),
+    )
+    found = answer(alone, [parsed("without-user alone")])
+
+    assert found.not_submitted == 1
+    assert "no other job starts earlier or later" in words.answer_sentence(found)
+    assert {one.low for one in found.effects} == {1.0}
+
+
+@pytest.mark.parametrize("submit", [[7.0], [7.0, 7.0]])
+def test_jobs_of_one_instant_have_no_means_over_time(submit):
+    """No time passes between the first submission and the last, so a utilization of 0 % would be false."""
+    count = len(submit)
+    world = replace(make_world(1, jobs=count), submit=np.array(submit), run=np.full(count, 100.0))
+    found = answer(world, [parsed("cpus +100%")])
+    page = report(found, "log")
+
+    assert found.plain()["utilization"] == {"old": None, "new": None}
+    assert not any("utilization" in fact.id or "backlog" in fact.id for fact in page.facts())
+    assert not any("Utilization" in remark for remark in words.remarks(found))
+
+
+def test_no_ratio_is_told_of_waits_that_a_minute_decides():
+    """A mean wait of 0.4 s instead of 0 s was "1.01 times as long": a minute is added to each."""
+    idle = replace(make_world(2, jobs=60), size=np.full(60, 1))
+    short, middle = (replace(Effect("mean wait", 9, 0.0, 0.4, 1.01, 0.5, 2.0), old=old, new=new)
+                     for old, new in ((0.0, 0.4), (90.0, 300.0)))  # fmt: skip
+    found = replace(answer(idle, [parsed("load 0.9")]), is_unchanged=False)
+
+    said = words.answer_sentence(replace(found, effects=(short,)))
+    assert "wait for < 1 s on average instead of 0 s: waits of less than a minute are not told apart." in said
+    assert "times as long, a minute added to each (" in words.answer_sentence(
+        replace(found, effects=(middle,))
+    )
+
+
+def test_a_replay_in_which_nobody_waits_is_called_so():
+    """It waited "0 times as long as recorded"."""
+    idle = replace(make_world(2, jobs=60), size=np.full(60, 1), wait=np.full(60, 500.0))
+    found = answer(idle, [parsed("load 0.9")])
+
+    assert words.answer_sentence(found).endswith("without the change, no job waits, and recorded ones did.")
+
+
+def test_no_direction_is_told_that_the_numbers_beside_it_deny():
+    """The ratio is of all replays, and the waits before and after are of the first: they may disagree."""
+    shorter = Effect("mean wait", 9, 100.0, 120.0, 0.5, 0.4, 0.6)
+
+    assert not shorter.is_sure
+    assert replace(shorter, new=60.0).is_sure
 
 
 def test_the_ratio_is_the_geometric_mean_of_independent_simulations():
@@ -235,16 +294,30 @@ def test_half_years_are_whole():
 
 
 @pytest.mark.parametrize("change", ["scheduler fcfs", "without-user U0", "cpus -10%", "load 0.9"])
-def test_what_nothing_in_the_log_bears_out_says_so_first(change):
+def test_an_answer_is_called_a_replay_first_and_then_how_sure_it_is(change):
     """However well the replay of the machine as it was follows the log."""
     made = make_world(8)
     found = answer(replace(made, wait=made.starts() - made.submit), [parsed(change)])
+    sentence = words.answer_sentence(found)
 
     assert found.plan is None
-    assert words.answer_sentence(found).startswith("Not validated against this log: on an ideal machine, ")
-    assert "wait 1.00 times as long as recorded" in words.trust(found)
+    assert sentence.startswith("In a replay on an ideal machine, ")
+    assert sentence.endswith(
+        "Not validated against this log: replayed without the change, jobs wait 1.00 times as long as"
+        " recorded."
+    )
     assert not found.forecasts
-    assert report(found, "log").answer == words.answer_sentence(found)
+    assert report(found, "log").answer == sentence
+
+
+@pytest.mark.parametrize(("wait", "says"), [(np.nan, "which records no waits."), (0.0, "no job waited;")])
+def test_what_a_replay_cannot_be_compared_with_is_told(wait, says):
+    made = make_world(8)
+    found = answer(replace(made, wait=np.full(len(made), wait)), [parsed("load 0.9")])
+
+    assert f"Not validated against this log, {'' if np.isnan(wait) else 'in which '}{says}" in (
+        words.answer_sentence(found)
+    )
 
 
 @pytest.mark.parametrize("change", ["cpus +20%", "cpus +50%"])
@@ -263,8 +336,11 @@ def test_more_processors_are_those_of_a_plan(change):
         assert [figure.id for figure in report(found, "log").figures()][:2] == ["before-after", "replayed"]
     else:
         assert not found.forecasts
-        assert sentence.startswith("Cannot tell what the p95 wait of all jobs")
-        assert "Not validated against this log: on an ideal machine, jobs would" in sentence
+        assert sentence.startswith("In a replay on an ideal machine, jobs wait for ")
+        assert "Not validated against this log" in sentence
+        assert words.remarks(found)[0].startswith("Cannot tell what the p95 wait of all jobs")
+        refused = next(one for one in report(found, "log").tables() if one.id == "refused")
+        assert len(refused.rows) >= 1
 
 
 def test_a_machine_that_does_not_keep_up_is_given_no_ratio():
@@ -275,8 +351,8 @@ def test_a_machine_that_does_not_keep_up_is_given_no_ratio():
 
     assert slow.falls_behind
     assert not fast.falls_behind
-    assert "would not keep up with the jobs" in words.answer_sentence(slow)
-    assert "times" not in words.answer_sentence(slow)
+    assert "does not keep up with the jobs" in words.answer_sentence(slow)
+    assert "such answers" not in words.answer_sentence(slow)
     assert facts["whatif.ratio"] is None
     assert {facts[f"whatif.{key}.{of}"] for key in KEYS.values() for of in ("ratio", "range")} == {None}
     (figure,) = (one for one in report(slow, "log").figures() if one.id == "replayed")
@@ -430,8 +506,8 @@ def test_the_command_answers_and_writes_a_page(tmp_path):
     assert [one["is_answered"] for one in found["plan"]["answers"]] == [False, False]
     assert found["processors"] == {"old": 48, "new": 58}
     assert "<h1><bdi>What if there were 58 processors instead of 48?</bdi></h1>" in page
-    assert '<p class="found-out"><bdi>Cannot tell what the p95 wait of all jobs' in page
-    assert page.index("Cannot tell") < page.index("Waits now and changed") < page.index("Replays are of an")
+    assert '<p class="found-out"><bdi>In a replay on an ideal machine, jobs wait for ' in page
+    assert page.index("In a replay") < page.index("Mean wait now and changed") < page.index("Replays are of")
     assert page.count('class="note') == 0, "what it rests on stands in one table"
     assert (tmp_path / "out" / "whatif.json").exists()
 
@@ -440,7 +516,8 @@ def test_sentences_do_not_mix_with_a_piped_table():
     done = CliRunner().invoke(gwa, ["whatif", TINY, "--cpus", "+20%"], catch_exceptions=False)
 
     assert done.stdout.startswith("measure,jobs,now,changed,ratio,low,high\nmean wait,1179,")
-    assert done.stderr.startswith("What if there were 58 processors instead of 48? Cannot tell what the p95")
+    assert "\nmean wait: 1 % to 5 %," in done.stdout
+    assert done.stderr.startswith("What if there were 58 processors instead of 48? In a replay on an ideal ")
 
 
 @pytest.mark.parametrize("options", [[], ["--cpus", "4", "--gpus", "4"]])
@@ -524,7 +601,9 @@ def test_changes_are_a_dimension_of_an_experiment(tmp_path):
         one = world if change == "none" else changed(world, [parsed(change)])
         wait = one.starts() - one.submit
         assert float(row["wait"]) == pytest.approx(wait.mean())
-        assert float(row["wait_p95"]) == pytest.approx(np.quantile(wait, 0.95))
+        assert float(row["wait_p95"]) == pytest.approx(np.quantile(wait, 0.95, method="inverted_cdf"))
         assert int(row["processors"]) == one.capacity
     report = json.loads((tmp_path / "report.json").read_text())
-    assert report["answer"].startswith("144 processors are the fewest of those tried")
+    assert report["answer"].startswith(
+        "With 144 processors, 95 % of the jobs wait for less than 1 h; with 96, "
+    )

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure as Canvas
 
 from gwa.report.document import Figure
 from gwa.report.drawing import draw, draw_all, kinds
@@ -22,6 +23,7 @@ from gwa.report.figures.bars import bars
 from gwa.report.figures.cdf import cdf
 from gwa.report.figures.density import density
 from gwa.report.figures.gantt import gantt
+from gwa.report.figures.groups import draw as draw_groups
 from gwa.report.figures.groups import groups
 from gwa.report.figures.heatmap import heatmap
 from gwa.report.figures.lines import lines
@@ -485,3 +487,16 @@ def test_labels_of_numbers_do_not_overlap():
     assert len(marks) == 11
     assert min(b - a for a, b in pairwise(marks)) > 40, "a logarithmic axis"
     assert min(b - a for a, b in pairwise(shown)) > 40
+
+
+def test_both_ends_of_what_a_value_may_be_are_in_view_on_a_logarithmic_axis():
+    """A line that is cut at the border of a picture would say that the value cannot be beyond it."""
+    points = {"now": [(100.0, (5.0, 2000.0)), (9000.0, None)]}
+    canvas = Canvas(figsize=(6, 3))
+    draw_groups(canvas, groups("g", "t", ["a", "b"], points, "Load", "Wait", "alt").data)
+    (axes,) = canvas.axes
+    low, high = axes.get_ylim()
+
+    assert axes.get_yscale() == "log"
+    assert low < 5.0
+    assert high > 9000.0

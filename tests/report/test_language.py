@@ -16,7 +16,7 @@ import gwa
 from gwa.analysis.base import analyses
 from gwa.cli import gwa as program
 from gwa.errors import DefinitionError
-from gwa.evaluation.experiments.page import ANSWERS
+from gwa.evaluation.experiments.page import CHANCE, LEAD, LEADS
 from gwa.evaluation.experiments.run import MEASURES
 from gwa.evaluation.measure import Aspect
 from gwa.report.as_json import as_json
@@ -202,7 +202,7 @@ def test_their_words_are_in_the_catalogue():
     assert {*ARCHITECTURES.values(), *SELECTIONS.values(), *SCHEDULERS.values()} <= texts
     assert {aspect.value for aspect in Aspect} <= texts
     assert {column.label for column in MEASURES} <= texts
-    assert set(map(str, ANSWERS.values())) <= texts
+    assert {*map(str, CHANCE.values()), str(LEAD), str(LEADS)} <= texts
 
 
 def test_ids_values_and_names_are_in_no_language(report, pseudo):

@@ -20,8 +20,14 @@ from gwa.analysis.comparison.differences import (
     rank_differences,
 )
 from gwa.analysis.comparison.fact_table import GROUPS, fact_tables
-from gwa.analysis.comparison.first_screen import answer_sentence, first_screen
-from gwa.analysis.comparison.levels import LevelDifference, compare_levels, level_findings, level_table
+from gwa.analysis.comparison.first_screen import ANSWERED, answer_sentence, first_screen
+from gwa.analysis.comparison.levels import (
+    DIFFERING,
+    LevelDifference,
+    compare_levels,
+    level_findings,
+    level_table,
+)
 from gwa.analysis.comparison.over_time import OverTime, over_time
 from gwa.analysis.comparison.recording import recording_remarks
 from gwa.analysis.comparison.reference_set import REFERENCE_FACTS, ReferenceSet, rank_among_references
@@ -32,7 +38,7 @@ from gwa.errors import ArgumentError
 from gwa.report.document import Block, Finding, Note, Report, Section
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
-from gwa.words.message import Verbatim
+from gwa.words.message import Verbatim, joined
 from gwa.words.unit import Value
 
 OUTCOME_FACTS: Final = ("jobs.completed.count", "jobs.failed.count", "jobs.cancelled.count")
@@ -40,6 +46,9 @@ OUTCOME_FACTS: Final = ("jobs.completed.count", "jobs.failed.count", "jobs.cance
 
 COMPARED_FACTS: Final = frozenset(chain(*GROUPS.values(), REFERENCE_FACTS, OUTCOME_FACTS))
 """The facts shown of the sections; of other sections nothing is computed."""
+
+TITLED: Final = 3
+"""The maximum number of traces in a title; the names of more stand below it."""
 
 MAXIMUM_TRACES: Final = 20
 """More traces are refused."""
@@ -74,7 +83,7 @@ def compare(
     names = [summary.name for summary in summaries]
     return Report(
         _title(names, references),
-        "",
+        joined(", ", names) if len(names) > TITLED else "",
         tuple(_sections(summaries, ranked, levels, courses, references, remarks)),
         reproduction=provenance,
         findings=_findings(levels, ranked, names),
@@ -89,7 +98,8 @@ def _findings(
     """Return what differs between several traces in any measure; of two the first screen says it."""
     if len(names) == 2:  # noqa: PLR2004 - of a pair levels are tested
         found = level_findings(levels, (names[0], names[1]), "levels")
-        return tuple(one for one in found if one.id != "no-level")
+        told = {"no-level", *(f"{DIFFERING}{name}" for name in ANSWERED)}
+        return tuple(one for one in found if one.id not in told)
     return difference_findings(ranked)
 
 
@@ -99,7 +109,7 @@ def _title(names: Sequence[str], references: ReferenceSet | None) -> Verbatim:
         return Verbatim(f"{names[0]} among {len(references or ())} traces")
     if len(names) == 2:  # noqa: PLR2004 - a pair
         return Verbatim(f"{names[1]} against {names[0]}")
-    return Verbatim(" and ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more")  # noqa: PLR2004 - fits
+    return Verbatim(" and ".join(names) if len(names) <= TITLED else f"{names[0]} and {len(names) - 1} more")
 
 
 def with_distinct_names(stores: Sequence[tuple[str, Store]]) -> list[tuple[str, Store]]:
@@ -139,9 +149,7 @@ def _sections(
         yield section("archive", "Among other traces", rank_among_references, blocks)
     if len(summaries) > 1:
         yield section("curves", "Distributions", curves, curves(summaries))
-        for number, summary in enumerate(summaries, 1):
-            blocks = weekly(summary, number)
-            yield replace(section(f"time-{number}", summary.name, weekly, blocks), chapter="Over the week")
+        yield section("week", "Over the week", weekly, weekly(summaries))
         yield section("users", "Users who moved", shared_users_table, shared_users_table(summaries))
         found = section(
             "differences", "What differs most", difference_table, difference_table(summaries, ranked)

@@ -11,7 +11,7 @@ from gwa.report.figures.cdf import cdf
 from gwa.report.figures.groups import Point, groups
 from gwa.statistics.sample import Sample
 from gwa.words.formatting import show
-from gwa.words.message import message
+from gwa.words.message import joined, message
 
 CURVES_PER_FIGURE: Final = 6
 """More curves cannot be told apart."""
@@ -88,11 +88,20 @@ def _distributions(
         yield measure.id, measure.title, list(samples)
 
 
-def weekly(summary: TraceSummary, number: int) -> Iterator[Block]:
+def weekly(summaries: Sequence[TraceSummary]) -> Iterator[Block]:
     """The hours of the week in which jobs are submitted."""
-    figures = [figure for figure in summary.figures.values() if figure.id.startswith("week")]
-    for figure in figures:
-        title = message("{title}: {name}", title=figure.title, name=summary.name)
-        yield replace(figure, id=f"compare-{number}-{figure.id}", title=title)
-    if not figures:
-        yield Note(message("{name} does not record when jobs were submitted.", name=summary.name))
+    without = []
+    for number, summary in enumerate(summaries, 1):
+        figures = [figure for figure in summary.figures.values() if figure.id.startswith("week")]
+        for figure in figures:
+            title = message("{title}: {name}", title=figure.title, name=summary.name)
+            yield replace(figure, id=f"compare-{number}-{figure.id}", title=title)
+        if not figures:
+            without.append(summary.name)
+    if without:
+        yield Note(
+            message(
+                "Not drawn over the week, since weekdays of submissions are not known: {names}.",
+                names=joined(", ", without),
+            )
+        )

@@ -10,7 +10,8 @@ from gwa.evaluation.measure import RealismMeasure, Statistic
 from gwa.report.document import Block, Column, Finding, Note, Table
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
-from gwa.words.formatting import show
+from gwa.words.formatting import show, significant
+from gwa.words.message import message
 from gwa.words.unit import Unit, Value
 
 COLUMNS_SHOWN: Final = 6
@@ -27,6 +28,9 @@ UNITS: Final[dict[str, Unit]] = {
     "gaps": "seconds",
 }
 """Units by measure; the table shows them beside the name, since a column holds all kinds of values."""
+
+SHARES: Final[dict[str, Unit]] = dict.fromkeys(("bag-share", "bag-uniformity", "next-size"), "fraction")
+"""Measures that are shares of jobs, which a sentence gives in percent."""
 
 OF_SIZE: Final = frozenset(
     (
@@ -180,9 +184,11 @@ def _sentence(difference: Difference) -> str:
     measure, traces = difference.measure, (difference.first, difference.second)
     prefix = "median " if isinstance(difference.first.statistics[measure.id], Sample) else ""
     values = ", ".join(
-        f"{prefix}{show(value, UNITS.get(measure.id, ''))} in {trace.name}"
+        f"{prefix}{show(value, UNITS.get(measure.id) or SHARES.get(measure.id, ''))} in {trace.name}"
         for trace in traces
         if (value := _value(trace.statistics[measure.id])) is not None
     )
-    times = show(round(difference.times or 0, 1))
-    return f"{measure.title}: {values}; the difference is {times} times what chance does."
+    return message(
+        "{title}: {values}; {times} times as far apart as two halves of one trace.",
+        title=measure.title, values=values, times=significant(difference.times or 0.0, 2),
+    )  # fmt: skip

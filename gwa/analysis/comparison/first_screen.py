@@ -51,13 +51,13 @@ ROWS: Final = (
     ),
     AnswerRow(
         message("Waits?"), message("median wait"), "jobs.wait.median", "wait_median",
-        (message("shorter"), message("its jobs wait shorter")),
-        (message("longer"), message("its jobs wait longer")),
+        (message("shorter"), message("its median wait is shorter")),
+        (message("longer"), message("its median wait is longer")),
     ),
     AnswerRow(
         message("Long waits?"), message("95th percentile of waits"), "jobs.wait.p95", "wait_p95",
-        (message("shorter"), message("its longest waits are shorter")),
-        (message("longer"), message("its longest waits are longer")),
+        (message("shorter"), message("its 95th percentile of waits is shorter")),
+        (message("longer"), message("its 95th percentile of waits is longer")),
     ),
     AnswerRow(
         message("Failures?"), message("failed jobs"), "jobs.failed.share", "failed",
@@ -66,25 +66,33 @@ ROWS: Final = (
     ),
     AnswerRow(
         message("What size?"), message("median processors"), "jobs.procs.median", "processors",
-        (message("smaller"), message("its jobs are smaller")),
-        (message("larger"), message("its jobs are larger")),
+        (message("smaller"), message("its median job has fewer processors")),
+        (message("larger"), message("its median job has more processors")),
     ),
     AnswerRow(
         message("How long?"), message("median run time"), "jobs.runtime.median", "runtime_median",
-        (message("shorter"), message("its jobs are shorter")),
-        (message("longer"), message("its jobs are longer")),
+        (message("shorter"), message("its median run time is shorter")),
+        (message("longer"), message("its median run time is longer")),
     ),
 )  # fmt: skip
 """What an operator asks, in the order of the table."""
+
+SIZE: Final = "may be due to size"
 
 VERDICTS: Final[Mapping[str, Message]] = {
     "equal": message("equal"),
     "differs": message("yes, {how}"),
     "differs a little": message("yes, a little {how}"),
     "no more than chance": message("no"),
-    "due to size": message("due to size"),
+    SIZE: message("may be due to size"),
 }
 """Whether a difference is beyond chance, in words."""
+
+NOT_FOUND: Final = {"no more than chance", "equal"}
+"""The verdicts on a quantity in which no difference beyond chance is found."""
+
+ANSWERED: Final = frozenset(row.level for row in ROWS)
+"""The names of the quantities that the first screen tells of."""
 
 Levels = Mapping[str, LevelDifference]
 """Tested differences by the names of quantities."""
@@ -199,7 +207,7 @@ def _verdict(
         reason = message("a log has one such number")
     elif level is None:
         reason = {
-            "failed": message("the logs record other outcomes"),
+            "failed": message("the logs record different outcomes"),
             "busy": message("the size of a system or its load is not known"),
         }.get(row.level, message("a log has no whole day"))
     elif level.verdict == "not known":
@@ -225,16 +233,24 @@ def _pair_sentence(summaries: Sequence[TraceSummary], levels: Levels) -> Message
             )
     first, second = (Verbatim(summary.name) for summary in summaries)
     if found:
-        return message(
+        differs = message(
             "{second} differs from {first} by more than chance: {what}.",
             second=second, first=first, what=joined("; ", found),
         )  # fmt: skip
+        return joined(" ", (differs, *_not_found(levels)))
     others = [one.quantity.title for one in levels.values() if one.verdict.startswith("differs")]
     if others:
         return message(
-            "In what is asked first, {second} is not found to differ from {first} by more than chance; in"
-            " this it does: {what}.",
+            "{second} is found to differ from {first} by more than chance in this only: {what}.",
             second=second, first=first, what=joined(", ", map(within_sentence, others)),
+        )  # fmt: skip
+    if levels and all(one.verdict == "equal" for one in levels.values()):
+        return message("{second} and {first} are equal in all that is tested.", second=second, first=first)
+    if any(one.verdict == SIZE for one in levels.values()):
+        return message(
+            "Apart from what may be due to their sizes, {second} is not found to differ from {first} by more"
+            " than chance.",
+            second=second, first=first,
         )  # fmt: skip
     if tested:
         return message(
@@ -245,9 +261,20 @@ def _pair_sentence(summaries: Sequence[TraceSummary], levels: Levels) -> Message
     )
 
 
+def _not_found(levels: Levels) -> Iterator[Message]:
+    """Yield in which rows no difference beyond chance is found."""
+    rows = [row.what for row in ROWS if (one := levels.get(row.level)) and one.verdict in NOT_FOUND]
+    if rows:
+        yield message("No difference beyond chance is found in {what}.", what=joined(", ", rows))
+
+
 def _ranked_table(summaries: Sequence[TraceSummary]) -> FactTable:
     """Return a row for each trace, the busiest first; the greater a value, the darker it is."""
-    shown = [row for row in ROWS if any(_value(row, summary) is not None for summary in summaries)]
+    shown = [
+        row
+        for row in ROWS
+        if _is_comparable(row, summaries) and any(_value(row, one) is not None for one in summaries)
+    ]
     numbered = list(enumerate(summaries, 1))
     if shown:
         lead = shown[0]
@@ -267,7 +294,14 @@ def _range(row: AnswerRow, summaries: Sequence[TraceSummary]) -> Message | None:
     known = [(value, summary) for summary in summaries if (value := _value(row, summary)) is not None]
     if len(known) < PAIR:
         return None
-    low, high = (choose(known, key=lambda one: one[0])[1] for choose in (min, max))
+    (least, low), (most, high) = (choose(known, key=lambda one: one[0]) for choose in (min, max))
+    if least == most:
+        template = (
+            message("{what}: {value} in all")
+            if len(known) == len(summaries)
+            else message("{what}: {value} in all that record it")
+        )
+        return message(template.template, what=_capital(row.what), value=_text(row, low))
     return message(
         "{what}: {low} ({least}) to {high} ({most})",
         what=_capital(row.what), low=_text(row, low), least=Verbatim(low.name), high=_text(row, high),

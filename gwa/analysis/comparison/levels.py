@@ -150,7 +150,7 @@ class LevelDifference:
         if self.chance is None:
             return "not known"
         if self.is_of_size:
-            return "due to size"
+            return "may be due to size"
         if self.chance > CHANCE:
             return "no more than chance"
         is_same_way = self.size * self.step > 0
@@ -272,7 +272,7 @@ def level_table(found: Sequence[LevelDifference], names: tuple[str, str]) -> Ite
     Two systems are compared by shares, quantiles and values per processor: how many processors, users or jobs
     they have is not a difference. One has more jobs than the other if it has more of them both per day and
     per processor and day, and larger jobs if they are larger both in processors and as a share of the
-    machine; else the difference is due to size. Two periods of one system (parts of one log, or logs that
+    machine; else the difference may be due to size. Two periods of one system (parts of one log, or logs that
     state the same system, site and number of processors and do not overlap) are also compared by jobs and
     users per day or week.
 

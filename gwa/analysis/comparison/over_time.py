@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from gwa.analysis.comparison.period_changes import period_values
+from gwa.analysis.comparison.period_changes import LAST, period_values
 from gwa.breakdown.cube import EPOCH, Cube, cube, lies_within_a_century
 from gwa.breakdown.dimensions import OUTCOME_NAMES
 from gwa.metrics.calendar import Calendar
@@ -94,7 +94,7 @@ def months(store: Store) -> Months | None:
     (first,) = store.row("select min(submit_time) from jobs")
     if first is None or not lies_within_a_century(store):
         return None
-    last = max(known_until(store), first + 1.0)
+    last = max(known_until(store), first) + LAST  # the last submission is in it
     system = store.system
     calendar = Calendar.of(first, last, system.timezone, relative=system.relative)
     edges, names = calendar.months()
@@ -175,11 +175,11 @@ def month_figures(courses: Sequence[OverTime]) -> Iterator[Block]:
     columns = _columns([each for _, each in known], on_calendar=bool(known) and _is_on_calendar(courses))
     if len(columns) < 2:  # noqa: PLR2004 - one cell is no picture
         return
-    shown: tuple[tuple[str, Message, Unit], ...] = (
-        ("utilization", message("Utilization by month"), "fraction"),
-        ("median_wait", message("Median wait by month"), "seconds"),
+    shown: tuple[tuple[str, Message, Message, Unit], ...] = (
+        ("utilization", message("Utilization by month"), message("Utilization"), "fraction"),
+        ("median_wait", message("Median wait by month"), message("Median wait"), "seconds"),
     )
-    for measure, title, unit in shown:
+    for measure, title, label, unit in shown:
         rows = [(name, each, each.values[measure]) for name, each in known if measure in each.values]
         if not any(np.isfinite(values).any() for _, _, values in rows):
             continue
@@ -187,10 +187,10 @@ def month_figures(courses: Sequence[OverTime]) -> Iterator[Block]:
         alt = message("{title} of {n} traces.", title=title, n=len(rows))
         placed = [_placed(each, values, columns) for _, each, values in rows]
         if len(known) == 1:  # a row of cells says less than bars
-            yield bars(name, title, columns, placed[0], message("Month"), title, alt, unit=unit)
+            yield bars(name, title, columns, placed[0], message("Month"), label, alt, unit=unit)
         else:
             names = [name for name, _, _ in rows]
-            yield heatmap(name, title, placed, names, columns, alt, unit=unit, ylabel=title)
+            yield heatmap(name, title, placed, names, columns, alt, unit=unit, ylabel=label)
 
 
 def _columns(known: Sequence[Months], *, on_calendar: bool) -> list[str]:

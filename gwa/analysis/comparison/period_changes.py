@@ -41,6 +41,9 @@ WHOLE: Final = 0.95
 HARDLY_ANY: Final = 0.1
 """A period with less than this share of the usual jobs is unknown: it may be a hole in the log."""
 
+LAST: Final = 1.0
+"""How far, in seconds, a period may go beyond what is observed: it holds what happens in the last second."""
+
 EQUAL: Final = 1e-9
 """Changes that differ by less are equal but for rounding."""
 
@@ -148,7 +151,9 @@ def period_values(store: Store, periods: Stretches) -> dict[str, Floats]:
     known = window(store.whole).period
     if "busy" in values:
         inside = (
-            (edges[:-1] >= known[0]) & (edges[1:] <= known[1]) if known else np.zeros(jobs.size, np.bool_)
+            (edges[:-1] >= known[0]) & (edges[1:] <= known[1] + LAST)
+            if known
+            else np.zeros(jobs.size, np.bool_)
         )
         values["busy"] = np.where(inside, values["busy"], np.nan)
     return {name: np.where(is_hole, np.nan, column) for name, column in (values | {"jobs": jobs}).items()}

@@ -1,5 +1,6 @@
 """Compare models by jobs that they were not fitted to."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -9,7 +10,7 @@ import click
 from gwa.cli._options import JSON, PATH, looking, looks, options, output_folder
 from gwa.cli._output import FORCE, claimed, write_texts
 from gwa.cli._reading import opened
-from gwa.cli._terminal import echo, progress_lines, table
+from gwa.cli._terminal import echo, progress_lines, say, table
 
 if TYPE_CHECKING:
     from gwa.store.store import Store
@@ -78,14 +79,17 @@ def command(
             for path in write(standings.report(), folder, PAGE, KINDS, **look):
                 echo(path, err=True)
     write_texts({**params, "force": force})
-    keys = [column.key for column in COLUMNS]
-    names, rows = (DETAILS, standings.details()) if details else (keys, standings.rows())
-    table(names, rows, as_json=as_json, shown=None if details else SHOWN, digits=3)
-    if params["quiet"]:
-        return
-    said = () if details else filter(None, (READING, standings.answer))
-    for sentence in (*said, *results.notes):
-        echo(sentence, err=True)
+    if details:
+        table(DETAILS, standings.details(), as_json=as_json, digits=3)
+    else:
+        answer = standings.answer
+        if answer and not params["quiet"]:
+            say(answer, err=as_json or not sys.stdout.isatty())
+        keys = [column.key for column in COLUMNS]
+        table(keys, standings.rows(), as_json=as_json, shown=SHOWN, digits=3)
+    if not params["quiet"]:
+        for sentence in (*(() if details else (READING,)), *results.notes):
+            echo(sentence, err=True)
 
 
 def _names(models_option: str | None) -> list[str]:

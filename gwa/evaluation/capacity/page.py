@@ -71,7 +71,7 @@ def _answer(plan: CapacityPlan, price: Price | None) -> Iterator[Block]:
         )  # fmt: skip
     refused = [one for one in plan.outcomes if isinstance(one, Refusal)]
     if refused:
-        yield _reasons(refused)
+        yield reasons(refused)
     facts = [
         Fact("plan.processors", plan.processors, message("Processors now"), "count"),
         Fact("plan.asked", plan.asked, message("Processors then"), "count"),
@@ -127,7 +127,8 @@ def _facts(place: int, one: Forecast) -> Iterator[Fact]:
     )
 
 
-def _reasons(refused: Sequence[Refusal]) -> Table:
+def reasons(refused: Sequence[Refusal]) -> Table:
+    """Return what the log cannot tell of each class of jobs, and why."""
     columns = (
         Column("jobs", message("Jobs")), Column("reason", message("Why the log cannot tell")),
         Column("found", message("Found"), minor=True), Column("needed", message("Needed"), minor=True),

@@ -3,22 +3,28 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from gwa.evaluation.experiments.results import AXES, Estimate, ExperimentResults, ResultCell
-from gwa.evaluation.experiments.run import BAGS, CLASSES, HELP, JOBS, MEASURES, SINGLE_TASKS
+from gwa.evaluation.experiments.run import BAGS, CLASSES, HELP, JOBS, MEASURES, SINGLE_TASKS, Row
 from gwa.evaluation.experiments.spec import NO_CHANGE
-from gwa.evaluation.experiments.winners import POLICIES, Policy, Winner, winners
+from gwa.evaluation.experiments.winners import (
+    POLICIES,
+    Policy,
+    Winner,
+    has_finished,
+    places,
+    winners,
+)
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Report, Section, Table
-from gwa.report.figures.groups import groups
-from gwa.report.figures.lines import lines
+from gwa.report.figures.groups import Point, groups
 from gwa.simulation.architectures import ARCHITECTURES
 from gwa.simulation.scheduling import SCHEDULERS
 from gwa.simulation.selection import SELECTIONS
-from gwa.util.units import HOUR
 from gwa.words.formatting import brief, seconds, significant
 from gwa.words.formatting import number as number_text
-from gwa.words.message import Verbatim, capitalized, joined, message, plural, within_sentence
+from gwa.words.message import Message, Verbatim, capitalized, joined, message, plural, within_sentence
 from gwa.words.unit import Unit, Value
 
 X_AXES: Final = ("load", "bag_size", "run_time", "arrivals", "workload")
@@ -31,9 +37,11 @@ FULL_NAMES: Final = {
     "STFR": "Shortest Task First with Replication", "FPF": "Fastest Processor First",
     "S-T": "Select Tasks", "S-B": "Select Bags", "S-U-Prio": "Select User by Priority",
     "S-U-T": "Select User, Tasks", "S-U-B": "Select User, Bag", "S-U-GRR": "Select User, Global Round Robin",
-    "S-U-RR": "Select User, Round Robin", "sep-c": "separated clusters", "csp": "central scheduler",
-    "fcondor": "flocking as in Condor", "pull": "job pull", "fcfs": "first come, first served",
-    "sjf": "shortest job first", "easy": "EASY backfilling", "conservative": "conservative backfilling",
+    "S-U-RR": "Select User, Round Robin",
+    "sep-c": message("separated clusters"), "csp": message("central scheduler"),
+    "fcondor": message("flocking as in Condor"), "pull": message("job pull"),
+    "fcfs": message("first come, first served"), "sjf": message("shortest job first"),
+    "easy": message("EASY backfilling"), "conservative": message("conservative backfilling"),
 }  # fmt: skip
 """What abbreviations of policies stand for; the thesis (5.2.2 to 5.2.4) has those of bags of tasks."""
 
@@ -125,11 +133,11 @@ class CellPanel:
                 yield self.figure(f"{id}-{measure}-by-size", measure, by_class, classes, None, at)
         yield self.table(id, summaries)
 
-    def along(self, axis: str, id: str, measure: str) -> Figure:  # noqa: A002 - as blocks call it
+    def along(self, axis: str, id: str, measure: str, note: str = "") -> Figure:  # noqa: A002 - as blocks
         """Draw a measure of whole runs along an axis."""
         cells = self.summaries
         ticks = {str(value): tick_label(axis, value) for value in _distinct_values(cells, axis)}
-        return self.figure(id, measure, cells, ticks, axis)
+        return replace(self.figure(id, measure, cells, ticks, axis), note=note)
 
     def figure(
         self,
@@ -168,7 +176,9 @@ class CellPanel:
     def table(self, id: str, cells: Sequence[ResultCell]) -> Table:  # noqa: A002 - as blocks call it
         """Return *cells* as a table."""
         axes = [name for name in (self.x_axis, *self.series) if name]
-        measures = [COLUMNS[name] for name in TABLE_MEASURES[self.summary_class]]
+        has_sizes = "change" in axes and self.summary_class == JOBS
+        names = (*(("processors",) if has_sizes else ()), *TABLE_MEASURES[self.summary_class])
+        measures = [COLUMNS[name] for name in names]
         columns = [Column(name, LABELS[name], UNITS.get(name, "")) for name in axes]
         estimates = [cell.estimates[measure.key] for cell in cells for measure in measures]
         # Of single runs there are no intervals.
@@ -197,15 +207,9 @@ def panels(results: ExperimentResults) -> list[CellPanel]:
 def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
     """Return the report on an experiment, with *more* sections at its end."""
     experiment, machines = results.plan.setup.experiment, results.plan.setup.machines
-    about = Section(
-        "experiment",
-        message("The experiment"),
-        experiment.about,
-        tuple(_about(results)),
-        message("Experiment"),
-    )
+    about = Section("experiment", message("Experiment"), "", tuple(_about(results)), message("Experiment"))
     best = _highest(results, list(winners(results, _summary_class(results.cells), _compared(results))))
-    first = (*_first_picture(results), *_winner_tables(results, best), *_policy_table(results))
+    first = (*_first_picture(results, best), *_winner_tables(results, best), *_policy_table(results))
     sections = [Section("answer", message("The answer"), "", first, is_on_top=True)] if first else []
     for number, panel in enumerate(panels(results), 1):
         name = f"results-{number}"
@@ -218,9 +222,10 @@ def report(results: ExperimentResults, more: Sequence[Section] = ()) -> Report:
     if results.raised:
         about = replace(about, blocks=(*about.blocks, Note(results.raised)))
     processors = plural("{n} processor", "{n} processors", machines.processors)
+    runs = plural("{n} run", "{n} runs", len(results.plan.runs))
     return Report(
         Verbatim(experiment.title),
-        joined(" · ", (processors, plural("{n} run", "{n} runs", len(results.plan.runs)))),
+        joined(" · ", filter(None, (Verbatim(experiment.about.rstrip(".")), processors, runs))),
         (*sections, *more, about),
         overline=message("Simulation"),
         answer=_answer_sentence(results, best),
@@ -234,14 +239,40 @@ def _compared(results: ExperimentResults) -> list[str]:
     return [name for name in dict.fromkeys(shown) if name not in {"tasks", "finished"}]
 
 
+def _tops(results: ExperimentResults) -> dict[str, Value]:
+    """Return the greatest value of each axis of numbers."""
+    return {name: results.values(name)[-1] for name in X_AXES if name in NUMERIC and name in results.varied}
+
+
+def _is_highest(place: Mapping[str, Value], results: ExperimentResults) -> bool:
+    return all(place.get(name) == top for name, top in _tops(results).items())
+
+
 def _highest(results: ExperimentResults, found: Sequence[Winner]) -> list[Winner]:
     """Return the winners where each axis of numbers is at its greatest value."""
-    tops = {name: results.values(name)[-1] for name in NUMERIC if name in results.varied}
-    return [one for one in found if all(one.place.get(name) == top for name, top in tops.items())]
+    return [one for one in found if _is_highest(one.place, results)]
+
+
+def _highest_places(results: ExperimentResults) -> list[tuple[Mapping[str, Value], list[Row]]]:
+    """Return the places at the greatest values, of which the answer is, with their rows."""
+    found = places(results, _summary_class(results.cells))
+    return [one for one in found if _is_highest(one[0], results)]
 
 
 def _policy(policy: Policy) -> str:
     return " · ".join(map(str, policy))
+
+
+def _in_full(policy: Policy) -> str:
+    """Return a combination of policies as it is abbreviated, and what that stands for."""
+    names = [_full_name(str(value)) for value in policy if _full_name(str(value)) != str(value)]
+    short = Verbatim(_policy(policy))
+    return message("{short} ({full})", short=short, full=joined(", ", names)) if names else short
+
+
+def _full_name(policy: str) -> str:
+    """Return what a policy is called in full; the name itself where it has no other."""
+    return FULL_NAMES.get("WQR" if policy.startswith("WQR") else policy, policy)
 
 
 def _place(place: Mapping[str, Value]) -> str:
@@ -260,39 +291,57 @@ def _answer_sentence(results: ExperimentResults, best: Sequence[Winner]) -> str:
         limit = results.plan.setup.experiment.wait_limit
         answers = (_smallest(label, cells, limit) for label, cells in _curves(results).items())
         return joined(" ", answers)
+    if len(results.plan.policies) < 2:  # noqa: PLR2004 - none to compare it with
+        return ""
+    unfinished = message(
+        "Not all tasks finished, so waits, make-spans and slowdowns, which are of those that did, are not"
+        " compared."
+    )
+    if all(has_finished(rows) for _, rows in _highest_places(results)):
+        return joined(" ", _best_sentences(results, best))
+    return joined(" ", (*(_best_sentences(results, best) if best else ()), unfinished))
+
+
+def _best_sentences(results: ExperimentResults, best: Sequence[Winner]) -> Iterator[Message]:
+    """Yield what is the best by the first measure, what chance has to do with it, and by what else it is."""
     if not best:
-        return message("All policies give the same.") if len(results.plan.policies) > 1 else ""
+        place = _place(_tops(results))
+        yield (
+            message("At {place}, all policies give the same.", place=place)
+            if place
+            else message("All policies give the same.")
+        )
+        return
     lead = best[0]
     measure = COLUMNS[lead.measure]
-    values = [_short(value, measure.unit) for value in lead.values]
+    value, other = (_short(each, measure.unit) for each in lead.values)
+    template = LEAD if len(lead.best) == 1 else LEADS
+    found = message(
+        template.template,
+        best=joined(message(" and "), map(_in_full, lead.best)),
+        measure=within_sentence(message(measure.label)), value=value, second=_policy(lead.second),
+        other=other,
+    )  # fmt: skip
+    yield message("At {place}: {found}", place=_place(lead.place), found=found) if lead.place else found
+    yield CHANCE[lead.chance]
     same = [
         within_sentence(message(COLUMNS[one.measure].label))
         for one in best[1:]
         if one.best == lead.best and one.place == lead.place
     ]
-    found = message(
-        ANSWERS[lead.chance],
-        best=_policy(lead.best), measure=within_sentence(message(measure.label)), value=values[0],
-        second=_policy(lead.second), other=values[1],
-    )  # fmt: skip
-    if lead.place:
-        found = message("At {place}: {found}", place=_place(lead.place), found=found)
-    also = message("It is the best by {measures} as well.", measures=joined(", ", same)) if same else ""
-    return joined(" ", filter(None, (found, also)))
+    if same and len(lead.best) == 1:
+        yield message("It is the best by {measures} as well.", measures=joined(", ", same))
 
 
-ANSWERS: Final = {
-    "yes": message("{best} is the best by {measure}: {value}, before {second} with {other}, beyond chance."),
-    "no": message(
-        "{best} is the best by {measure}: {value}, before {second} with {other}, which may be chance."
-    ),
-    "equal": message("{best} is the best by {measure}: {value}, before {second} with {other}, as good."),
-    "unknown": message(
-        "{best} is the best by {measure}: {value}, before {second} with {other}, from one run of each, so"
-        " that what chance does is unknown."
-    ),
+LEAD: Final = message("{best} is the best by {measure}: {value}; the next, {second}, has {other}.")
+LEADS: Final = message("{best} are equally the best by {measure}: {value}; the next, {second}, has {other}.")
+
+CHANCE: Final = {
+    "yes": message("That is beyond chance."),
+    "no": message("That may be chance."),
+    "unknown": message("With one run of each, chance is not ruled out."),
 }
-"""The answer, by what chance may have to do with it."""
+"""What is said of a difference, by what repetitions tell of it."""
 
 
 def _is_drawn(block: Block, above: Sequence[Block]) -> bool:
@@ -301,38 +350,47 @@ def _is_drawn(block: Block, above: Sequence[Block]) -> bool:
     return isinstance(block, Figure) and block.data in drawn
 
 
-def _first_picture(results: ExperimentResults) -> Iterator[Block]:
-    """Yield the picture of the first measure, where policies are compared; that of capacity has its own."""
+def _first_picture(results: ExperimentResults, best: Sequence[Winner]) -> Iterator[Block]:
+    """Yield the picture of the measure of the answer, with names in full; that of capacity has its own."""
     panel = panels(results)[0]
     if not _is_of_capacity(results) and panel.x_axis and panel.series:
-        yield panel.along(panel.x_axis, "answer-picture", FIGURE_MEASURES[panel.summary_class][0])
+        shown = FIGURE_MEASURES[panel.summary_class]
+        measure = best[0].measure if best and best[0].measure in shown else shown[0]
+        names = [str(value) for axis in panel.series for value in results.values(axis) if value is not None]
+        told = (message("{short}: {full}", short=Verbatim(name), full=_full_name(name))
+                for name in names if _full_name(name) != name)  # fmt: skip
+        yield panel.along(panel.x_axis, "answer-picture", measure, joined("; ", told))
 
 
 def _winner_tables(results: ExperimentResults, best: Sequence[Winner]) -> Iterator[Block]:
     """Yield of each place the best policy by each measure, the second, and what chance does."""
     if _is_of_capacity(results):
         return
-    places = list(dict.fromkeys(_place(one.place) for one in best))
-    for number, place in enumerate(places, 1):
+    is_known = any(one.chance != "unknown" for one in best)
+    chance = (message("Beyond chance?"),) if is_known else ()
+    columns = (message("Best"), message("Value"), message("Second"), message("Its value"), *chance)
+    note = "" if is_known else message("Of one run of each, it is not known whether they differ by chance.")
+    found = list(dict.fromkeys(_place(one.place) for one in best))
+    for number, place in enumerate(found, 1):
         rows = [
-            (message(COLUMNS[one.measure].label), tuple(_winner_facts(f"best.{number}.{one.measure}", one)))
+            (
+                message(COLUMNS[one.measure].label),
+                tuple(_winner_facts(f"best.{number}.{one.measure}", one))[: len(columns)],
+            )
             for one in best
             if _place(one.place) == place
         ]
         title = message("Best policies at {place}", place=place) if place else message("Best policies")
-        columns = (
-            message("Best"), message("Its value"), message("Second"), message("Value of the second"),
-            message("Beyond chance?"),
-        )  # fmt: skip
-        yield FactTable(f"best-{number}", title, columns, tuple(rows))
+        yield FactTable(f"best-{number}", title, columns, tuple(rows), note)
 
 
 def _winner_facts(prefix: str, one: Winner) -> Iterator[Fact]:
-    """Yield what a row says of a winner."""
+    """Yield what a row says of a winner, what chance has to do with it at last."""
     unit = COLUMNS[one.measure].unit
     names = {"best": message("Best"), "second": message("Second")}
-    for (which, name), policy, value in zip(names.items(), (one.best, one.second), one.values, strict=True):
-        yield Fact(f"{prefix}.{which}", _policy(policy), name, text=Verbatim(_policy(policy)))
+    policies = (", ".join(map(_policy, one.best)), _policy(one.second))
+    for (which, name), policy, value in zip(names.items(), policies, one.values, strict=True):
+        yield Fact(f"{prefix}.{which}", policy, name, text=Verbatim(policy))
         label = message("{name}, value", name=name)
         yield Fact(f"{prefix}.{which}_value", value, label, unit, text=_short(value, unit))
     said = message("unknown: one repetition") if one.chance == "unknown" else message(one.chance)
@@ -350,12 +408,15 @@ def _policy_table(results: ExperimentResults) -> Iterator[Table]:
     for name in POLICIES[:3]:
         for value in results.values(name):
             if value is not None:
-                short = "WQR" if str(value).startswith("WQR") else str(value)
-                meaning = MEANINGS.get("WQR-x" if short == "WQR" else short, "")
-                rows.append((str(value), FULL_NAMES.get(short, str(value)), message(meaning)))
+                short = "WQR-x" if str(value).startswith("WQR") else str(value)
+                rows.append((str(value), _full_name(str(value)), message(MEANINGS.get(short, ""))))
     columns = (Column("policy", "Policy"), Column("name", "In full"), Column("meaning", "What it does"))
     has_letters = any("(resources" in row[2] for row in rows)
-    note = message("K: known, H: from history, U: unknown.") if has_letters else ""
+    letters = message(
+        "In brackets: whether a policy knows the speeds of processors (resources) and the run times of tasks."
+        " K: known, H: from history, U: unknown."
+    )
+    note = letters if has_letters else ""
     if rows:
         yield Table("policies", "The policies", columns, tuple(rows), note)
 
@@ -371,21 +432,24 @@ def capacity(results: ExperimentResults) -> Iterator[Block]:
     changes = results.values("change")
     if not _is_of_capacity(results):
         return
-    lines_of: dict[str, tuple[list[float], list[float]]] = {}
+    limit = results.plan.setup.experiment.wait_limit
+    series: dict[str, list[Point]] = {}
+    sizes = sorted({_value(cell, "processors") for cell in results.cells})
     for label, cells in _curves(results).items():
+        by_size = {_value(cell, "processors"): cell for cell in cells}
         for key, what in (("wait", message("mean")), ("wait_p95", message("95th percentile"))):
-            points = sorted((_value(cell, "processors"), _value(cell, key)) for cell in cells)
-            lines_of[message("{label}, {what}", label=label, what=what) if label else what] = (
-                [x for x, _ in points],
-                [y / HOUR for _, y in points],
-            )
-    yield lines(
-        "capacity", "Waits by processors", lines_of, "Processors", "Wait in hours",
+            name = message("{label}, {what}", label=label, what=what) if label else what
+            estimates = [by_size[size].estimates[key] if size in by_size else None for size in sizes]
+            series[name] = [_point(one) for one in estimates]
+    series[message("limit: {limit}", limit=seconds(limit))] = [(limit, None) for _ in sizes]
+    yield groups(
+        "capacity", message("Waits by processors"), [number_text(size) for size in sizes], series,
+        message("Processors"), message("Wait"),
         message(
             "The mean and the 95th percentile of simulated waits for {sizes} sizes of the cluster.",
             sizes=len(changes),
         ),
-        log=(False, False),
+        x=sizes, unit="seconds",
     )  # fmt: skip
 
 
@@ -407,19 +471,35 @@ def _curves(results: ExperimentResults) -> dict[str, list[ResultCell]]:
 
 
 def _smallest(label: str, cells: Sequence[ResultCell], limit: float) -> str:
-    """Return which tried size is the smallest that keeps waits below the limit."""
-    enough = [_value(cell, "processors") for cell in cells if _value(cell, "wait_p95") < limit]
-    if not enough:
+    """Return which tried size is the smallest that keeps waits below the limit, and what one below does."""
+    waits = {_value(cell, "processors"): _value(cell, "wait_p95") for cell in cells}
+    enough = min((size for size, wait in waits.items() if wait < limit), default=math.inf)
+    fewer = max((size for size in waits if size < enough), default=None)
+    told = {"limit": seconds(limit)}
+    if fewer is not None:
+        told |= {"fewer": number_text(fewer), "wait": seconds(waits[fewer])}
+    if math.isinf(enough):
         found = message(
-            "95 % of the jobs wait for less than {limit} with none of the sizes tried.", limit=seconds(limit)
+            "With none of the sizes tried do 95 % of the jobs wait for less than {limit}: with {fewer}"
+            " processors, the most, the 95th percentile of waits is {wait}.",
+            **told,
         )
+    elif fewer is None:
+        found = message(
+            "With {processors} processors, the fewest of those tried, 95 % of the jobs wait for less than"
+            " {limit}.",
+            processors=number_text(enough), **told,
+        )  # fmt: skip
     else:
         found = message(
-            "{processors} processors are the fewest of those tried with which 95 % of the jobs wait for less"
-            " than {limit}.",
-            processors=number_text(min(enough)),
-            limit=seconds(limit),
-        )
+            "With {processors} processors, 95 % of the jobs wait for less than {limit}; with {fewer}, the"
+            " next smaller size tried, the 95th percentile of waits is {wait}.",
+            processors=number_text(enough), **told,
+        )  # fmt: skip
+    repetitions = max((one.n for cell in cells if (one := cell.estimates["wait_p95"])), default=1)
+    if repetitions > 1:
+        mean = message("Percentiles are means over {n} repetitions.", n=repetitions)
+        found = joined(" ", (found, mean))
     return message("{label}: {found}", label=label, found=found) if label else found
 
 
@@ -452,15 +532,35 @@ def _about(results: ExperimentResults) -> Iterator[Block]:
     yield Table("system", "System", columns, rows, machines.source)
 
 
-def summary(results: ExperimentResults) -> tuple[list[str], list[tuple[Value, ...]]]:
-    """Return the names and the rows of a table of the means on the page."""
+def summary(
+    results: ExperimentResults, *, is_brief: bool = False
+) -> tuple[list[str], list[tuple[Value, ...]]]:
+    """
+    Return the names and the rows of a table of the means on the page.
+
+    *is_brief* leaves those of figures, written for readers.
+    """
     axes = results.varied or ["scheduler"]
     summary_class = _summary_class(results.cells)
+    cells = [cell for cell in results.cells if cell.size == summary_class]
+    if is_brief:
+        sizes = ("processors", "wait_p95") if _is_of_capacity(results) else ()
+        names = [*axes, *sizes, *FIGURE_MEASURES[summary_class]]
+        return names, [tuple(_brief(cell, name) for name in names) for cell in cells]
     measures = TABLE_MEASURES[summary_class]
-    names = list(axes)
-    for name in measures:
-        names += [name, f"{name}_half"]
-    return names, [_row(cell, axes, measures) for cell in results.cells if cell.size == summary_class]
+    names = [*axes, *chain.from_iterable((name, f"{name}_half") for name in measures)]
+    return names, [_row(cell, axes, measures) for cell in cells]
+
+
+def _brief(cell: ResultCell, name: str) -> str:
+    """Return the value of a cell on an axis, or a mean with half of its interval, in few letters."""
+    if name in AXES:
+        return tick_label(name, cell.axis(name))
+    estimate, unit = cell.estimates[name], COLUMNS[name].unit
+    if estimate is None:
+        return "–"
+    half = "" if estimate.half is None else f" ± {_short(estimate.half, unit)}"
+    return f"{_short(estimate.mean, unit)}{half}"
 
 
 def _row(

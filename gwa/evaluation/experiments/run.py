@@ -175,7 +175,7 @@ def _simulate_jobs(world: World, length: float) -> tuple[list[Row], Schedule]:
         "finished": 1.0,
         "in_time": float((start + jobs.run <= length).mean()),
         "wait": _mean(wait),
-        "wait_p95": float(np.quantile(wait, 0.95)) if len(jobs) else None,
+        "wait_p95": float(np.quantile(wait, 0.95, method="inverted_cdf")) if len(jobs) else None,
         "processors": world.capacity,
         "response": _mean(response),
         "slowdown": _mean((response / jobs.run)[jobs.run > 0]) if jobs.run.any() else None,

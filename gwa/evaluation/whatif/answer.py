@@ -81,8 +81,9 @@ class WhatIfAnswer:
 
     *members* are the ratios of mean waits that the replays of the ensemble give, by name; *left_out* are
     replays that would have taken too long. Jobs of the log that are *too_large* for the stated machine are
-    not replayed, *not_submitted* are those that are not submitted after the change, or no longer fit. The
-    *plan* is what the log predicts for more processors, see `gwa.evaluation.capacity.rule`. It is None for
+    not replayed, *not_submitted* are those that are not submitted after the change, or no longer fit. It
+    *is_unchanged* if in all replays every job that is still submitted starts when it did. The *plan* is what
+    the log predicts for more processors, see `gwa.evaluation.capacity.rule`. It is None for
     any other change: no log shows whether a replay of that is right.
     """
 
@@ -97,6 +98,7 @@ class WhatIfAnswer:
     left_out: tuple[str, ...]
     too_large: int
     not_submitted: int
+    is_unchanged: bool
     plan: rule.CapacityPlan | None = None
 
     @property
@@ -106,9 +108,9 @@ class WhatIfAnswer:
         return tuple(one for one in outcomes if isinstance(one, rule.Forecast))
 
     @property
-    def is_unchanged(self) -> bool:
-        """Whether the change lets every job start when it did."""
-        return len(self.old.start) == len(self.new.start) and bool((self.old.start == self.new.start).all())
+    def is_at_once(self) -> bool:
+        """Whether all jobs are submitted at one instant: then there is no time to take means over."""
+        return not (self.old.world.span and self.new.world.span)
 
     @property
     def falls_behind(self) -> bool:
@@ -118,6 +120,10 @@ class WhatIfAnswer:
         How many times longer jobs wait then depends on how long the log is.
         """
         return self.new.backlog >= max(BEHIND, TIMES_BEHIND * self.old.backlog)
+
+    def _over_time(self, old: float, new: float) -> Mapping[str, float | None]:
+        """Return a mean over time as JSON holds it, None where there is no time."""
+        return dict.fromkeys(("old", "new")) if self.is_at_once else {"old": old, "new": new}
 
     def plain(self) -> Mapping[str, object]:
         """Return the answer as JSON holds it: times in seconds, None for what is unknown."""
@@ -135,10 +141,10 @@ class WhatIfAnswer:
             "effects": [asdict(one) for one in self.effects],
             "sizes": [asdict(one) for one in self.sizes],
             "queues": [asdict(one) for one in self.queues],
-            "utilization": {"old": self.old.utilization, "new": self.new.utilization},
+            "utilization": self._over_time(self.old.utilization, self.new.utilization),
             "falls_behind": self.falls_behind,
-            "backlog": {"old": self.old.backlog, "new": self.new.backlog},
-            "waiting_jobs": {"old": self.old.waiting, "new": self.new.waiting},
+            "backlog": self._over_time(self.old.backlog, self.new.backlog),
+            "waiting_jobs": self._over_time(self.old.waiting, self.new.waiting),
             "replays": [{"name": name, "ratio": ratio} for name, ratio in self.members],
             "replays_left_out": list(self.left_out),
         }  # fmt: skip
@@ -166,7 +172,9 @@ def answer(
     every = list(pairs.values())
     told = _plan(world, changes, new.world.capacity, capacity_is_stated=capacity_is_stated)
     measures = (WAIT, SLOWDOWN) if told else (WAIT, TAIL, SLOWDOWN)
-    effects = [effect(measure, every, trust.error) for measure in measures]
+    is_unchanged = all(pair.is_unchanged for pair in every)
+    error = 0.0 if is_unchanged else trust.error
+    effects = [effect(measure, every, error) for measure in measures]
     if any(one is None for one in effects):
         raise ArgumentError("the change leaves no job of the log that could be compared")
     return WhatIfAnswer(
@@ -180,11 +188,12 @@ def answer(
         tuple(
             (name, one.ratio)
             for name, pair in pairs.items()
-            if (one := effect(WAIT, [pair], trust.error)) is not None
+            if (one := effect(WAIT, [pair], error)) is not None
         ),
         left_out,
         len(world) - len(fitting),
         int((~first.kept).sum()),
+        is_unchanged,
         told,
     )
 
@@ -242,7 +251,8 @@ def _classes(
     for name, within in classes:
         rows = within(old.world)
         if rows.sum() >= MINIMUM_OF_CLASS:
-            error = error_of(half_years(old.world, old.start, rows))
+            is_unchanged = all(pair.is_unchanged for pair in pairs)
+            error = 0.0 if is_unchanged else error_of(half_years(old.world, old.start, rows))
             found = effect(WAIT, pairs, error, within, name)
             if found is not None:
                 yield found

@@ -91,6 +91,12 @@ class Pair:
         own = self.new.world.job
         return np.isin(self.old.world.job, own[own != NEW])
 
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether every job that is still submitted starts when it did, and no other one does."""
+        before = self.old.start[self.kept]
+        return len(before) == len(self.new.start) and bool((before == self.new.start).all())
+
 
 @dataclass(frozen=True)
 class JobMeasure:
@@ -171,8 +177,8 @@ class Effect:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the interval excludes that nothing changes."""
-        return self.low > 1 or self.high < 1
+        """Whether the interval excludes that nothing changes, and the first replay says so as well."""
+        return (self.low > 1 and self.new > self.old) or (self.high < 1 and self.new < self.old)
 
 
 def effect(

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from gwa.evaluation.capacity.page import picture
+from gwa.evaluation.capacity.page import picture, reasons
+from gwa.evaluation.capacity.rule import Refusal
 from gwa.evaluation.whatif import words
 from gwa.evaluation.whatif.answer import WhatIfAnswer
 from gwa.evaluation.whatif.effect import SLOWDOWN, TAIL, WAIT, Effect
-from gwa.evaluation.whatif.validation import OFFSET
+from gwa.evaluation.whatif.validation import OFFSET, SIZE_NAMES, Validation
 from gwa.report.document import (
     Block,
     Column,
@@ -20,16 +21,18 @@ from gwa.report.document import (
 )
 from gwa.report.figures.groups import Point, groups
 from gwa.report.figures.lines import lines
-from gwa.words.formatting import fraction, number, seconds
+from gwa.words.formatting import fraction, number
 from gwa.words.message import Verbatim
-from gwa.words.unit import Unit
+from gwa.words.unit import Unit, Value
 
-LINE_NOTE = "The line through a point is where about 4 in 5 such answers lie."
+SIZES_NOTE = "Sizes are shares of the machine."
+
+LINE_NOTE = "About 4 in 5 such answers lie within the line through a point."
 
 RATIO_NOTE = (
-    "Both sides are simulated. Times: the changed value divided by that of now, as a geometric mean over the"
-    " replays; about 4 in 5 such ratios lie within the range beside it. A minute is added to waits in ratios,"
-    " so that seconds do not decide them."
+    "Both sides are simulated. The ratio is the changed value divided by that of now, as a geometric mean"
+    " over the replays; about 4 in 5 such ratios lie within the range beside it. A minute is added to waits"
+    " in ratios, so that seconds do not decide them."
 )
 
 NO_RATIO_NOTE = (
@@ -44,16 +47,20 @@ TRUST_HELP = (
     " processors."
 )
 
-PLACES = {WAIT.name: "mean", TAIL.name: "95 % within"}
-"""The measures of the picture, as its axis names them."""
+SIZES = dict(zip(SIZE_NAMES, ("up to 1 %", "1 % to 5 %", "5 % to 25 %", "over 25 %"), strict=True))
+"""What the axis of the picture calls classes of size."""
+
+TRUST = "How far to trust it"
+
+QUEUED = " Queued jobs and work are means over time, work in time that the whole machine needs for it."
 
 HELP = {"backlog": "How long the whole machine would need for the work that waits on average."}
 
 COLUMNS = (
     Column("old", "Now", "seconds"),
     Column("new", "Changed", "seconds"),
-    Column("ratio", "Times"),
-    Column("range", "Within"),
+    Column("ratio", "Ratio"),
+    Column("range", "Range of the ratio"),
 )
 
 KEYS = {WAIT.name: "wait", TAIL.name: "tail", SLOWDOWN.name: "slowdown"}
@@ -64,12 +71,9 @@ def report(answer: WhatIfAnswer, name: str) -> Report:
     """Return the report on an answer about the trace called *name*."""
     sections = (
         Section("answer", "The answer", "", tuple(_answer(answer)), is_on_top=True),
-        Section("caveats", "What it rests on", "", tuple(_caveats(answer)), "How far to trust it"),
-        Section(
-            "trust", "The replay beside the log", TRUST_HELP, tuple(_trust(answer)), "How far to trust it"
-        ),
+        Section("caveats", TRUST, "", tuple(_caveats(answer)), TRUST),
+        Section("trust", "The replay beside the log", TRUST_HELP, tuple(_trust(answer)), TRUST),
         Section("classes", "By size and queue", "", tuple(_by_class(answer)), "By size and queue"),
-        Section("replays", "The replays", "", (_replays(answer),), "How far to trust it"),
     )
     return Report(
         Verbatim(words.question(answer)),
@@ -85,14 +89,19 @@ def _answer(answer: WhatIfAnswer) -> Iterator[Block]:
     if answer.forecasts:
         yield picture(answer.forecasts)
     wait = answer.effects[0]
-    shown = {PLACES[one.name]: one for one in answer.effects if one.name in PLACES}
+    shown = {"all jobs": wait, **{SIZES[one.name]: one for one in answer.sizes}}
+    has_range = not answer.falls_behind
     now: list[Point] = [(one.old, None) for one in shown.values()]
-    changed: list[Point] = [(one.new, None if answer.falls_behind else _range(one)) for one in shown.values()]
-    alt = f"The mean wait is {seconds(wait.old)} now and {seconds(wait.new)} changed."
-    series = {"now": now, "changed": changed}
+    changed: list[Point] = [(one.new, _range(one) if has_range else None) for one in shown.values()]
+    alt = (
+        f"The mean wait is {words.wait_text(wait.old)} now and {words.wait_text(wait.new)} changed, in a"
+        " replay."
+    )
+    notes = (SIZES_NOTE if answer.sizes else "", LINE_NOTE if has_range else "")
     yield groups(
-        "replayed", "Waits now and changed, on an ideal machine", list(shown), series, "", "Wait", alt,
-        unit="seconds", note="" if answer.falls_behind else LINE_NOTE,
+        "replayed", "Mean wait now and changed, in a replay on an ideal machine", list(shown),
+        {"now": now, "changed": changed}, "", "Mean wait", alt, unit="seconds",
+        note=" ".join(filter(None, notes)),
     )  # fmt: skip
     yield Facts(tuple(_facts(answer)), listed=False)
     rows = [
@@ -100,13 +109,14 @@ def _answer(answer: WhatIfAnswer) -> Iterator[Block]:
         for one in answer.effects
     ]
     old, new = answer.old, answer.new
-    rows += [
-        _machine_row("utilization", "Utilization", (old.utilization, new.utilization), "fraction"),
-        _machine_row("waiting", "Jobs that wait on average", (old.waiting, new.waiting), ""),
-        _machine_row("backlog", "Work that waits on average", (old.backlog, new.backlog), "seconds"),
-    ]
+    if not answer.is_at_once:
+        rows += [
+            _machine_row("utilization", "Utilization", (old.utilization, new.utilization), "fraction"),
+            _machine_row("waiting", "Queued jobs", (old.waiting, new.waiting), ""),
+            _machine_row("backlog", "Queued work", (old.backlog, new.backlog), "seconds"),
+        ]
     columns = tuple(column.label for column in COLUMNS)
-    note = NO_RATIO_NOTE if answer.falls_behind else RATIO_NOTE
+    note = (NO_RATIO_NOTE if answer.falls_behind else RATIO_NOTE) + ("" if answer.is_at_once else QUEUED)
     yield FactTable("effects", "Now and changed", columns, tuple(rows), note)
 
 
@@ -120,10 +130,10 @@ def _effect_facts(key: str, one: Effect, *, has_ratio: bool) -> Iterator[Fact]:
     """Yield a measure now and changed, and the ratio: none where it depends on the length of the log."""
     unit: Unit = "" if one.is_slowdown else "seconds"
     for which, value in (("now", one.old), ("changed", one.new)):
-        text = f"{value:,.1f}" if one.is_slowdown else seconds(value)
+        text = f"{value:,.1f}" if one.is_slowdown else words.wait_text(value)
         yield Fact(f"whatif.{key}.{which}", value, f"{one.name.capitalize()}, {which}", unit, text=text)
     ratio, text = (one.ratio, f"× {words.times(one.ratio)}") if has_ratio else (None, "–")
-    yield Fact(f"whatif.{key}.ratio", ratio, f"{one.name.capitalize()}, times", text=text)
+    yield Fact(f"whatif.{key}.ratio", ratio, f"{one.name.capitalize()}, ratio", text=text)
     ends = [one.low, one.high] if has_ratio else None
     text = " to ".join(map(words.times, ends or ())) or "–"
     yield Fact(f"whatif.{key}.range", ends, f"{one.name.capitalize()}, range", text=text)
@@ -146,7 +156,7 @@ def _machine_row(
 
 def _rounded(value: float, unit: Unit) -> str:
     if unit == "seconds":
-        return seconds(value)
+        return words.wait_text(value)
     return fraction(value) if unit == "fraction" else f"{value:,.1f}"
 
 
@@ -154,32 +164,35 @@ def _facts(answer: WhatIfAnswer) -> Iterator[Fact]:
     """Yield what the table does not show."""
     old, new = answer.old, answer.new
     if answer.falls_behind:
-        yield Fact("whatif.ratio", None, "Mean wait, times", text="the machine does not keep up")
+        yield Fact("whatif.ratio", None, "Mean wait, ratio", text="the machine does not keep up")
     else:
-        yield Fact("whatif.ratio", answer.effects[0].ratio, "Mean wait, times")
+        yield Fact("whatif.ratio", answer.effects[0].ratio, "Mean wait, ratio")
     yield Fact("whatif.jobs", len(old.world), "Jobs replayed", "count")
     yield Fact("whatif.capacity", old.world.capacity, f"{old.world.unit.capitalize()} now", "count")
     yield Fact("whatif.new_capacity", new.world.capacity, f"{new.world.unit.capitalize()} changed", "count")
 
 
 def _caveats(answer: WhatIfAnswer) -> Iterator[Block]:
-    """Yield all that a reader has to know besides, in one table."""
-    rows = [("Replayed", f"{number(len(answer.old.world))} jobs")]
-    rows.append(("Replay against log", words.trust(answer)))
+    """Yield all that a reader has to know besides, in one table, and what the log itself cannot tell."""
+    rows = [("Replayed", f"{number(len(answer.old.world))} jobs"), ("Machine", words.trust(answer))]
     rows += [("Assumed", text) for text in words.ASSUMPTIONS]
     rows += [("Note", text) for text in words.exceptions(answer)]
-    columns = (Column("what", "What"), Column("text", "It rests on"))
+    columns = (Column("what", "What"), Column("text", "How"))
     yield Table("caveats", "What the answer rests on", columns, tuple(rows))
-
-
-def _replays(answer: WhatIfAnswer) -> Table:
-    columns = (Column("replay", "Replay"), Column("times", "Mean wait, times"))
-    rows = tuple((name, f"× {words.times(ratio)}") for name, ratio in answer.members)
-    return Table("replays", "The replays of the ensemble", columns, rows)
+    refused = [one for one in answer.plan.outcomes if isinstance(one, Refusal)] if answer.plan else []
+    if refused:
+        yield reasons(refused)
 
 
 def _trust(answer: WhatIfAnswer) -> Iterator[Block]:
-    validation = answer.validation
+    yield from _beside_the_log(answer.validation)
+    columns = (Column("replay", "Replay"), Column("times", "Ratio of mean waits"))
+    rows = tuple((name, f"× {words.times(ratio)}") for name, ratio in answer.members)
+    yield Table("replays", "The replays of the ensemble", columns, rows)
+
+
+def _beside_the_log(validation: Validation) -> Iterator[Block]:
+    """Yield the waits of the log beside those of the machine as it was, replayed."""
     if not validation.level.jobs:
         yield Note("The log records no waits.")
         return
@@ -218,11 +231,12 @@ def _trust(answer: WhatIfAnswer) -> Iterator[Block]:
 
 
 def _by_class(answer: WhatIfAnswer) -> Iterator[Block]:
+    """Yield the numbers of each class, and a picture of queues: that of sizes is in the answer."""
     for id, title, effects in (  # noqa: A001 - as blocks call it
         ("sizes", "Mean wait by size", answer.sizes),
         ("queues", "Mean wait by queue", answer.queues),
     ):
-        if effects:
+        if effects and id == "queues":
             now: list[Point] = [(one.old, None) for one in effects]
             changed: list[Point] = [(one.new, None) for one in effects]
             alt = f"The simulated mean waits of {len(effects)} classes of jobs, now and changed."
@@ -230,20 +244,14 @@ def _by_class(answer: WhatIfAnswer) -> Iterator[Block]:
             yield groups(
                 id, title, names, {"now": now, "changed": changed}, "", "Mean wait", alt, unit="seconds"
             )
-            yield Table(
-                f"{id}-table",
-                title,
-                (Column("class", "Class of jobs"), Column("jobs", "Jobs", "count"), *COLUMNS),
-                tuple(
-                    (
-                        Verbatim(one.name),
-                        one.jobs,
-                        one.old,
-                        one.new,
-                        f"× {words.times(one.ratio)}",
-                        f"{words.times(one.low)} to {words.times(one.high)}",
-                    )
-                    for one in effects
-                ),
-                RATIO_NOTE,
-            )
+        if effects:
+            columns = (Column("class", "Class of jobs"), Column("jobs", "Jobs", "count"), *COLUMNS)
+            has_ratio = not answer.falls_behind
+            rows = tuple(_class_row(one, has_ratio=has_ratio) for one in effects)
+            yield Table(f"{id}-table", title, columns, rows)
+
+
+def _class_row(one: Effect, *, has_ratio: bool) -> tuple[Value, ...]:
+    """Return the row of a class: its waits, and their ratio where there is one."""
+    ratio = (f"× {words.times(one.ratio)}", f"{words.times(one.low)} to {words.times(one.high)}")
+    return (Verbatim(one.name), one.jobs, one.old, one.new, *(ratio if has_ratio else (None, None)))

@@ -4,11 +4,14 @@ from typing import Final
 
 from gwa.evaluation.capacity import words as plan_words
 from gwa.evaluation.whatif.answer import WhatIfAnswer
-from gwa.evaluation.whatif.effect import Effect
 from gwa.evaluation.whatif.world import World
+from gwa.util.units import MINUTE
 from gwa.words.formatting import fraction, number, seconds, significant
 
 SHARE: Final = "about 4 in 5 such answers"
+
+EXACT: Final = 10 * MINUTE
+"""Simulated waits from here on are told in minutes: replays do not know them to the second."""
 
 ASSUMPTIONS: Final = (
     "users submit the same jobs at the same times, however long they wait",
@@ -20,15 +23,39 @@ NOT_VALIDATED: Final = "Not validated against this log"
 
 
 def trust(answer: WhatIfAnswer) -> str:
-    """Return what the replays are about, and what is known of how well they follow the log."""
-    of = f"Replays are of an ideal machine that schedules by {policy(answer.old.world)}"
+    """Return what is replayed and, where the answer does not say it, how well that follows the log."""
+    of = f"Replays are of an ideal machine that schedules by {policy(answer.old.world)}."
+    return f"{of} {likeness(answer)}" if answer.forecasts else of
+
+
+def likeness(answer: WhatIfAnswer) -> str:
+    """Return how the waits of the machine as it was, replayed, are like those of the log."""
     level = answer.validation.level
+    if not level.jobs:
+        return f"{NOT_VALIDATED}, which records no waits."
     if not level.recorded:
-        return f"{of}, and not validated against this log."
+        return (
+            f"{NOT_VALIDATED}, in which no job waited; replayed without the change, jobs wait for"
+            f" {wait_text(level.simulated)} on average."
+        )
+    if not level.simulated:
+        return f"{NOT_VALIDATED}: replayed without the change, no job waits, and recorded ones did."
     return (
-        f"{of}, and not validated against this log: on the machine as it was, replayed jobs wait"
-        f" {times(level.ratio)} times as long as recorded."
+        f"{NOT_VALIDATED}: replayed without the change, jobs wait {times(level.ratio)} times as long as"
+        " recorded."
     )
+
+
+def wait_text(value: float) -> str:
+    """
+    Return a simulated time in seconds as text, longer ones in whole minutes.
+
+    >>> wait_text(2593.9), wait_text(45.2), wait_text(0.4), wait_text(0.0)
+    ('43 min', '45 s', '< 1 s', '0 s')
+    """
+    if 0 < value < 1:
+        return "< 1 s"
+    return seconds(round(value) if value < EXACT else round(value / MINUTE) * MINUTE)
 
 
 def policy(world: World) -> str:
@@ -70,53 +97,55 @@ def _clause(answer: WhatIfAnswer, kind: str, text: str) -> str:
 
 def answer_sentence(answer: WhatIfAnswer) -> str:
     """
-    Return the answer to the question in sentences that stand alone, with waits before and after.
+    Return the answer to the question in sentences that stand alone: what waits become, then how sure that is.
 
-    Of more processors they are what the log tells, or why it cannot; what a replay says that nothing in the
-    log bears out is called so.
+    Of more processors it is what the log tells, where it does; else what a replay says, which is called so.
     """
-    told = plan_words.sentences(answer.plan)[:1] if answer.plan else []
-    if answer.forecasts:
-        return told[0]
-    found = _replayed_waits(answer)
-    return " ".join([*told, f"{NOT_VALIDATED}: on an ideal machine, {found[:1].lower()}{found[1:]}"])
+    if answer.plan and answer.forecasts:
+        return plan_words.sentences(answer.plan)[0]
+    return f"In a replay on an ideal machine, {_replayed_waits(answer)} {likeness(answer)}"
 
 
 def _replayed_waits(answer: WhatIfAnswer) -> str:
+    """Return the end of a sentence that says what a replay gives."""
     wait = answer.effects[0]
+    jobs = "other jobs" if answer.not_submitted else "jobs"
     if answer.is_unchanged:
-        return "No job would start earlier or later."
+        return f"no{' other' if answer.not_submitted else ''} job starts earlier or later."
     if answer.falls_behind:
-        before, after = (seconds(one.backlog) for one in (answer.old, answer.new))
+        before, after = (wait_text(one.backlog) for one in (answer.old, answer.new))
         return (
-            "The machine would not keep up with the jobs: the work that waits would on average keep all of it"
-            f" busy for {after} ({before} now)."
+            "the scheduler does not keep up with the jobs: the work that waits would on average keep all of"
+            f" the machine busy for {after} ({before} now)."
         )
-    values = f"{seconds(wait.old)} now, {seconds(wait.new)} then"
-    if not wait.is_sure:
-        return (
-            f"It is uncertain whether jobs would wait longer or less: on average {values},"
-            f" {times(wait.ratio)} times as long ({_interval(wait)})."
-        )
-    way = "longer" if wait.ratio > 1 else "less"
+    way = f"{jobs} wait for {wait_text(wait.new)} on average instead of {wait_text(wait.old)}"
+    if max(wait.old, wait.new) < MINUTE:
+        return f"{way}: waits of less than a minute are not told apart."
+    added = ", a minute added to each" if min(wait.old, wait.new) < EXACT else ""
+    open_ = "" if wait.is_sure else ", so that it is not sure whether they wait longer or shorter"
     return (
-        f"Jobs would wait {way}: on average {values}, {times(wait.ratio)} times as long ({_interval(wait)})."
+        f"{way}: {times(wait.ratio)} times as long{added} (4 in 5 such answers: {times(wait.low)} to"
+        f" {times(wait.high)}){open_}."
     )
-
-
-def _interval(wait: Effect) -> str:
-    return f"{SHARE} lie within {times(wait.low)} to {times(wait.high)} times"
 
 
 def remarks(answer: WhatIfAnswer) -> tuple[str, ...]:
     """Return what a reader has to know besides: what is assumed, and what was left out."""
     before, after = map(fraction, (answer.old.utilization, answer.new.utilization))
+    busy = f"Utilization while jobs are submitted: {before} now, {after} changed."
     said = [
-        f"Utilization while jobs are submitted: {before} now, {after} changed.",
+        *untold(answer),
+        *([] if answer.is_at_once else [busy]),
         f"Both sides of each replayed ratio are simulated, and {SHARE} lie between low and high.",
         f"Assumed: {'; '.join(ASSUMPTIONS)}.",
     ]
     return (*said, *exceptions(answer))
+
+
+def untold(answer: WhatIfAnswer) -> tuple[str, ...]:
+    """Return what the log itself cannot tell of more processors, and why."""
+    told = plan_words.sentences(answer.plan) if answer.plan else []
+    return tuple(told[len(answer.forecasts) :])
 
 
 def exceptions(answer: WhatIfAnswer) -> tuple[str, ...]:

@@ -149,6 +149,8 @@ def _heights(axes: "Axes", series: Sequence[Mapping[str, Any]], unit: str) -> No
     values = [value for row in series for value in row["y"] if value is not None]
     low, high = min(values, default=0.0), max(values, default=1.0)
     if 0 < low * WIDE_RANGE < high:
+        known = [float(end) for row in series for side in ends(row) for end in side if end > 0]
+        low, high = min([low, *known]), max([high, *known])
         axes.set_yscale("log")
         axes.set_ylim(low / 1.3, high * 1.3)
         # A label is as high as two characters are wide; ticks of an upright axis may stand closer.

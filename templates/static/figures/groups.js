@@ -13,8 +13,9 @@ figures.kinds.groups = (() => {
   // The scale of the values, and what it says.
   function worth(data, range, each) {
     const all = figures.known(data.series.flatMap(({ y }) => y)), [low, high] = [figures.least(all), figures.most(all)];
-    if (low > 0 && high > FACTOR * low) return figures.heights(all, data.unit, true, range, each);
-    return figures.heights([...all, ...data.series.flatMap((one) => one.y.map((value, n) => value === null ? 0 : span(one, n)[1]))], data.unit, false, range, each);
+    const spans = data.series.flatMap((one) => one.y.map((value, n) => value === null ? [0, 0] : span(one, n)));
+    if (low > 0 && high > FACTOR * low) return figures.heights([...all, ...spans.flat().filter((end) => end > 0)], data.unit, true, range, each);
+    return figures.heights([...all, ...spans.map(([, end]) => end)], data.unit, false, range, each);
   }
 
   const told = (data, one, n) => draw.show(one.y[n], data.unit) + (one.ends?.[n] ? ` (${span(one, n).map((end) => draw.show(end, data.unit)).join(" – ")})` : one.half[n] ? ` ± ${draw.show(one.half[n], data.unit)}` : "");
