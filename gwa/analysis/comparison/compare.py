@@ -12,7 +12,7 @@ from typing import Final
 
 from gwa.analysis.base import Chapter, paragraphs
 from gwa.analysis.build import reproduction
-from gwa.analysis.comparison.curves import curves, weekly
+from gwa.analysis.comparison.curves import curves, not_weekly, weekly
 from gwa.analysis.comparison.differences import (
     Difference,
     difference_findings,
@@ -149,12 +149,25 @@ def _sections(
         yield section("archive", "Among other traces", rank_among_references, blocks)
     if len(summaries) > 1:
         yield section("curves", "Distributions", curves, curves(summaries))
-        yield section("week", "Over the week", weekly, weekly(summaries))
+        yield from _weeks(summaries)
         yield section("users", "Users who moved", shared_users_table, shared_users_table(summaries))
         found = section(
             "differences", "What differs most", difference_table, difference_table(summaries, ranked)
         )
         yield replace(found, chapter=Chapter.MODELLERS.value, view="modeller")
+
+
+def _weeks(summaries: Sequence[TraceSummary]) -> Iterator[Section]:
+    """Yield the week of each trace, each in view, and one sentence on all that have none."""
+    without = []
+    for number, summary in enumerate(summaries, 1):
+        if blocks := tuple(weekly(summary, number)):
+            made = section(f"time-{number}", summary.name, weekly, iter(blocks))
+            yield replace(made, chapter="Over the week")
+        else:
+            without.append(summary.name)
+    if without:
+        yield Section("time", "Over the week", "", (not_weekly(without),), "Over the week")
 
 
 def section(name: str, title: str, function: object, blocks: Iterator[Block]) -> Section:

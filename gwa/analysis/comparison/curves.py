@@ -88,20 +88,19 @@ def _distributions(
         yield measure.id, measure.title, list(samples)
 
 
-def weekly(summaries: Sequence[TraceSummary]) -> Iterator[Block]:
+def weekly(summary: TraceSummary, number: int) -> Iterator[Block]:
     """The hours of the week in which jobs are submitted."""
-    without = []
-    for number, summary in enumerate(summaries, 1):
-        figures = [figure for figure in summary.figures.values() if figure.id.startswith("week")]
-        for figure in figures:
+    for figure in summary.figures.values():
+        if figure.id.startswith("week"):
             title = message("{title}: {name}", title=figure.title, name=summary.name)
             yield replace(figure, id=f"compare-{number}-{figure.id}", title=title)
-        if not figures:
-            without.append(summary.name)
-    if without:
-        yield Note(
-            message(
-                "Not drawn over the week, since weekdays of submissions are not known: {names}.",
-                names=joined(", ", without),
-            )
+
+
+def not_weekly(names: Sequence[str]) -> Note:
+    """Return that nothing is drawn over the week of the traces called *names*."""
+    return Note(
+        message(
+            "Not drawn over the week, since weekdays of submissions are not known: {names}.",
+            names=joined(", ", names),
         )
+    )
