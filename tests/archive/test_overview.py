@@ -62,7 +62,7 @@ def test_the_front_page_counts_real_traces_and_those_of_models_apart(kinds, said
 )
 def test_an_archive_of_few_traces_promises_no_more_than_it_has(tmp_path, number, compared):
     entries = [CatalogueEntry(f"t{n}", "T", "s", "p", "CC0-1.0", "c") for n in range(number)]
-    about = {"labels": {}, "problems": [], "diversity": {}}
+    about: dict[str, object] = {"labels": {}, "problems": [], "diversity": {}}
     site = Site(
         Catalogue(tmp_path, "A", "", entries=tuple(entries)), [PublishedTrace(one, about) for one in entries]
     )

@@ -118,7 +118,8 @@ def test_each_rank_says_why():
     found = {measure.id: ranking(measure, [one])[0] for measure in MEASURES}
 
     assert all(rank.why for rank in found.values())
-    assert (found["quality"].value, found["quality"].why) == (pytest.approx(0.95), "odd (5)")
+    assert found["quality"].value == pytest.approx(0.95)
+    assert found["quality"].why == "odd (5)"
     assert found["diversity"].value == pytest.approx(4)
     assert (found["fit-for-memory"].place, found["fit-for-memory"].why) == (None, "no job records ReqMemory")
     assert found["fit-for-failures"].value == pytest.approx(0.5 * 15 / 180)

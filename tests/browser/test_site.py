@@ -310,8 +310,8 @@ def test_the_pictures_of_answers_can_be_read_in_either_theme(site, address, them
     paper = {"light": 255, "dark": 24}[theme]
     contrasts = []
     for picture in pictures.all():
-        low, high = Image.open(BytesIO(picture.screenshot())).convert("L").getextrema()
-        contrasts.append(max(abs(low - paper), abs(high - paper)))
+        grey = Image.open(BytesIO(picture.screenshot())).convert("L").tobytes()
+        contrasts.append(max(abs(min(grey) - paper), abs(max(grey) - paper)))
     assert min(contrasts) > 90
     for width in (380, 768, 1280, 1440):
         site.set_viewport_size({"width": width, "height": 900})
