@@ -28,6 +28,8 @@ _MINIMUM_BLOCK_SIZE = 8
 _NORMAL_QUANTILE = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
 _SIGNIFICANCE = 0.05
+_MINIMUM_POINTS = 2
+"""Those of a line."""
 _MINIMUM_ORDINATES = 8
 _BAND_RATIO = 1.3
 """The ordinates of a periodogram in a band, at least, and how bands widen towards high frequencies."""
@@ -102,6 +104,8 @@ def periodogram(counts: ArrayLike, share: float = 0.1) -> Hurst:
     straight line is tested over bands of these frequencies.
     """
     frequency, power = _spectrum(_series(counts), share)
+    if frequency.size < _MINIMUM_POINTS:
+        return _without_line(frequency, power)
     x, y = np.log(frequency), np.log(power)
     centred = x - x.mean()
     slope = float(centred @ y / (centred @ centred))
@@ -120,6 +124,8 @@ def local_whittle(counts: ArrayLike, exponent: float = 0.65) -> Hurst:
     x = _series(counts)
     m = int(x.size**exponent)
     frequency, power = _spectrum(x, 2 * m / x.size)
+    if frequency.size < _MINIMUM_POINTS:
+        return _without_line(frequency, power)
     mean_log = float(np.log(frequency).mean())
 
     def loss(h: float) -> float:
@@ -234,7 +240,7 @@ def _line(sizes: Floats, energies: Floats, to_h: Callable[[float], float]) -> Hu
     """Return the estimate from a straight line through log energies against log sizes, NaN without two."""
     keep = energies > 0
     x, y = np.log2(sizes[keep]), np.log2(energies[keep])
-    if x.size < 2:
+    if x.size < _MINIMUM_POINTS:
         return _estimate(math.nan, math.nan, x, y)
     centred = x - x.mean()
     return _estimate(to_h(float(centred @ y / (centred @ centred))), math.nan, x, y)
@@ -268,6 +274,11 @@ def _weighted_line(x: Floats, y: Floats, variances: Floats) -> tuple[float, floa
     freedom = x.size - 2
     p_value = float(gammaincc(freedom / 2, weight @ residual**2 / 2)) if freedom > 0 else math.nan
     return slope, 1 / math.sqrt(spread) if spread else math.nan, p_value
+
+
+def _without_line(frequency: Floats, power: Floats) -> Hurst:
+    """Return no estimate, from a series whose power is all in cycles faster than those that are looked at."""
+    return _estimate(math.nan, math.nan, np.log2(frequency), np.log2(power))
 
 
 def _estimate(h: float, error: float, scales: Floats, energies: Floats, p_value: float = math.nan) -> Hurst:

@@ -114,6 +114,15 @@ def test_survives_a_short_series_and_one_with_a_year_of_silence(name):
     assert math.isfinite(ESTIMATORS[name](silent).h)
 
 
+@pytest.mark.parametrize("cycle", [(0, 1), (6, 6, 5), (0, 0, 0, 9)])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_of_a_series_that_only_repeats_itself_nothing_is_made_up(name, cycle):
+    """All its power is in one fast cycle: at the low frequencies there is no line, and no estimate."""
+    found = ESTIMATORS[name](np.tile(cycle, 400))
+    assert name not in {"periodogram", "local_whittle"} or math.isnan(found.h)
+    assert found.is_possible or all(map(math.isnan, found.interval))
+
+
 def test_a_cycle_that_does_not_repeat_is_refused():
     with pytest.raises(ValueError, match="twice"):
         without_cycles(np.arange(100), (80,))
