@@ -24,21 +24,26 @@ NO_RANKS: Final = {"model", "place", "common_place", "deviation", "measures", "f
 
 @dataclass(frozen=True)
 class Board:
-    """Models from best to worst: *columns* and *rows*, the *traces* compared on, how to read it, *notes*."""
+    """
+    Models from best to worst: *columns* and *rows*, the *traces* compared on, how to read it, *notes*.
+
+    What was *found* is the answer of the report that it was read from, if it was read from one.
+    """
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Value]]
     traces: str = ""
     legend: str = ""
     notes: Sequence[str] = ()
+    found: str = ""
 
     @property
     def answer(self) -> str:
         """Which model is the best, and whether the next is farther behind than seeds vary; may be empty."""
         rank, spread = (self._column(key) for key in ("rank", "deviation"))
         models = [place for place, value in enumerate(rank) if value is not None]
-        if len(models) < 2 or not spread:  # noqa: PLR2004 - a model alone
-            return ""
+        if self.found or len(models) < 2 or not any(spread):  # noqa: PLR2004 - a model alone; a seed has no spread
+            return self.found
         best, second = sorted(models, key=lambda place: rank[place] or 0.0)[:2]
         gap = (rank[second] or 0.0) - (rank[best] or 0.0)
         is_beyond = gap > (spread[best] or 0.0) + (spread[second] or 0.0)
@@ -95,11 +100,14 @@ def read_board(site: Path) -> Board | None:
 
 def _of_report(content: Any) -> Board:  # noqa: ANN401 - any JSON
     """Return the leaderboard of a report that was written as JSON."""
-    blocks = content["sections"][0]["blocks"]
-    table = next(item for item in blocks if item["kind"] == "table")
+    from gwa.evaluation.standings import LEGEND
+
+    blocks = [item for section in content["sections"] for item in section["blocks"]]
+    table = next(item for item in blocks if item["kind"] == "table" and item["id"] == "leaderboard")
     columns = [Column(item["key"], str(item["label"]), str(item["unit"])) for item in table["columns"]]  # type: ignore[arg-type]
     notes = [str(item["text"]) for item in blocks if item["kind"] == "note"]
-    return Board(columns, table["rows"], str(content["subtitle"]), str(table["note"]), notes)
+    found = str(content.get("answer", ""))
+    return Board(columns, table["rows"], str(content["subtitle"]), str(table["note"]) or LEGEND, notes, found)
 
 
 def _of_rows(rows: list[dict[str, Value]]) -> Board:

@@ -339,11 +339,12 @@ class Standings:
 
     def _details(self) -> Iterator[Block]:
         """Yield the whole table, what models lack, and which could not be fitted."""
-        keys = [column.key for column in COLUMNS]
-        shown = [keys.index(key) for key in MORE]
-        rows = tuple(tuple(row[place] for place in shown) for row in self.rows())
-        columns = tuple(replace(COLUMNS[place], label=MORE[keys[place]]) for place in shown)
-        yield Table("leaderboard", message("What else is known of each model"), columns, rows)
+        columns = tuple(
+            replace(column, label=MORE.get(column.key, column.label), minor=column.key not in MORE)
+            for column in COLUMNS
+        )
+        title = message("What else is known of each model")
+        yield Table("leaderboard", title, columns, tuple(map(tuple, self.rows())))
         lacking = tuple((name, len(lacks), ", ".join(lacks)) for name, lacks in self.lacking.items() if lacks)
         if lacking:
             columns = (

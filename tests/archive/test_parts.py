@@ -19,8 +19,11 @@ from gwa.archive.published import PublishedTrace
 from gwa.archive.ranking import MEASURES, ranking, reasons, share
 from gwa.archive.scheduled import NOT_MODELLED
 from gwa.errors import DefinitionError
+from gwa.evaluation.standings import COLUMNS
 from gwa.metrics.diversity import effective_number
+from gwa.report.as_json import as_json
 from gwa.report.document import Column
+from tests.evaluation.test_leaderboard import IDS, entries, standings
 
 HOSTILE = '<script>alert("x")</script> & {\\input{/etc/passwd}} ]]> \x00\x1b'
 BY_ID = {one.id: one for one in MEASURES}
@@ -220,6 +223,7 @@ REPORTED = {
             "blocks": [
                 {
                     "kind": "table",
+                    "id": "leaderboard",
                     "columns": [
                         {"key": "model", "label": "Model", "unit": ""},
                         {"key": "rank", "label": "Mean rank", "unit": ""},
@@ -247,6 +251,21 @@ def test_a_leaderboard_is_read_from_either_form(tmp_path):
     assert (whole.traces, list(whole.notes)) == ("a-log, 3 seeds each", ["One trace is too short."])
     assert [one.label for one in rows.columns] == ["Model", "Mean rank"]
     assert rows.rows == [["one", 1.5]]
+
+
+def test_a_leaderboard_is_read_as_it_is_written_today(tmp_path):
+    """What the page of models does not show for want of room stands in its JSON, which a site reads."""
+    found = standings(
+        *(entries(name, dict.fromkeys(IDS, distance)) for name, distance in (("one", 0.1), ("two", 0.2)))
+    )
+    (tmp_path / NAME).write_text(as_json(found.report()))
+    board = read_board(tmp_path)
+
+    assert board
+    assert [column.key for column in board.columns] == [column.key for column in COLUMNS]
+    assert [row[0] for row in board.rows] == [row[0] for row in found.rows()]
+    assert board.answer == found.answer
+    assert board.legend
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from typing import cast
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.leaderboard import REPLAY, LeaderboardEntry, LeaderboardResults, compete
 from gwa.evaluation.measure import Aspect, measures
 from gwa.evaluation.standings import COLUMNS, MORE, Standings
-from gwa.report.document import FactTable
+from gwa.report.document import FactTable, Table
 
 IDS = [one.id for one in measures()]
 CASES = [("a", "even"), ("a", "odd")]
@@ -203,7 +204,8 @@ def test_the_answer_says_how_far_the_best_is_and_no_number_stands_twice():
     page = found.report()
 
     assert "near is 0.20 noise floors from them" in page.answer
-    assert [column.key for column in page.table("leaderboard").columns] == list(MORE)
+    columns = cast("Table", page.table("leaderboard")).columns
+    assert {column.key for column in columns if not column.minor} == set(MORE)
     assert not {"rank", "common", "users"} & set(MORE)
 
 
