@@ -18,9 +18,11 @@ from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
 from gwa.evaluation.measure import Aspect
+from gwa.ingest.cleaning import cleaning_repairs
 from gwa.simulation.architectures import ARCHITECTURES
 from gwa.simulation.scheduling import SCHEDULERS
 from gwa.simulation.selection import SELECTIONS
+from gwa.store.repairs import told
 
 HOME: Final = Path(__file__).parent.parent
 LANGUAGES: Final = HOME / "templates" / "languages"
@@ -89,6 +91,7 @@ WORDS: Final = (
     "stated in the header (MaxProcs)", "Mean make-span", "same user", "same user and group",
     "alike in six attributes", "one job array", "Users", "Projects", "Queues", "User", "Groups", "yes",
     "no", "equal", *ARCHITECTURES.values(), *SELECTIONS.values(), *SCHEDULERS.values(),
+    *sorted({told(meaning).template for _, meaning in cleaning_repairs()}),
     *(aspect.value for aspect in Aspect),
 )  # fmt: skip
 """Words that are names in the code, too, or belong to a room that knows no report."""

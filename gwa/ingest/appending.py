@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
-from gwa.ingest.cleaning import INVALID_VALUE, SETTLED, finish_jobs, merge_repairs, needs_numbers
+from gwa.ingest.cleaning import SETTLED, finish_jobs, merge_repairs, needs_numbers
 from gwa.ingest.clocks import note_repeated_hours
 from gwa.ingest.contradictions import DAY, FALSE_SUBMISSION, NEVER
 from gwa.ingest.counting import (
@@ -35,6 +35,7 @@ from gwa.store.account import Account
 from gwa.store.engines.config import MEMORY_OF_READING
 from gwa.store.engines.duckdb import limited_memory, literal
 from gwa.store.options import ReadOptions, RebuildNeeded
+from gwa.store.repairs import INVALID_VALUE
 from gwa.store.store import Store
 
 LAST_WITNESSES: Final = 3
@@ -358,7 +359,8 @@ def _replace_jobs(
 def _has_false_submissions(store: Store, after: Mapped) -> bool:
     """Whether a job has no submission in the store though it has one in its rows."""
     repairs = [*after.repairs, *store.rows("select name, meaning from repairs")]
-    false = {("false submission", FALSE_SUBMISSION), ("invalid value", INVALID_VALUE.format("submit_time"))}
+    invalid = INVALID_VALUE.format(field="submit_time")
+    false = {("false submission", FALSE_SUBMISSION), ("invalid value", invalid)}
     return not false.isdisjoint(repairs)
 
 

@@ -13,6 +13,7 @@ from typing import Final
 from gwa.ingest.clocks import REPEATED
 from gwa.ingest.contradictions import REPAIRS, SLACK, clear_false_times, judged
 from gwa.ingest.spec import RepairStep
+from gwa.store.repairs import CLOCK_SKEW, INVALID_VALUE, LONG_NAME
 from gwa.store.schema import BY_NAME, FIELDS, MAXIMUM_NAME, STATUS, Field
 from gwa.store.store import Store
 
@@ -26,9 +27,6 @@ MAXIMUM_BIGINT: Final = 9_223_372_036_854_774_784.0
 RAW_RANGES: Final = {"status": (-(2.0**31), 2.0**31 - 1)}
 """Wider ranges that hold until `finish_jobs`, since a converter's steps may need the raw values."""
 
-CLOCK_SKEW: Final = "a slightly negative {} was set to 0"
-INVALID_VALUE: Final = "a {} that is not a valid value was set to missing"
-LONG_NAME: Final = f"a {{}} of more than {MAXIMUM_NAME:,} bytes was cut, and ends in a hash of all of it"
 UNKNOWN_STATUS: Final = "a status other than 1, 0 and 5 was set to missing"
 JOB_NUMBERS: Final = (
     "job numbers were missing or repeated: jobs were renumbered in order of submission, and which job had"
@@ -55,9 +53,9 @@ def cleaning_repairs() -> frozenset[tuple[str, str]]:
     fields = {field.name for field in FIELDS}
     return frozenset(
         {
-            *(("clock skew", CLOCK_SKEW.format(name)) for name in DURATIONS),
-            *(("invalid value", INVALID_VALUE.format(name)) for name in fields),
-            *(("long name", LONG_NAME.format(name)) for name in fields),
+            *(("clock skew", CLOCK_SKEW.format(field=name)) for name in DURATIONS),
+            *(("invalid value", INVALID_VALUE.format(field=name)) for name in fields),
+            *(("long name", LONG_NAME.format(field=name)) for name in fields),
             ("unknown status", UNKNOWN_STATUS),
             ("job numbers", JOB_NUMBERS),
             SETTLED,
@@ -175,7 +173,7 @@ def _count_faults(store: Store, relation: str, fields: Sequence[Field]) -> set[s
     return {
         field.name
         for field in _numeric(fields)
-        if faulty & {CLOCK_SKEW.format(field.name), INVALID_VALUE.format(field.name)}
+        if faulty & {CLOCK_SKEW.format(field=field.name), INVALID_VALUE.format(field=field.name)}
     }
 
 
@@ -186,9 +184,9 @@ def _kinds_of_faults(fields: Sequence[Field]) -> list[tuple[str, str, str]]:
         valid = _valid_condition(field)
         if field.name in DURATIONS:
             skewed = _skew_condition(field)
-            kinds.append((skewed, "clock skew", CLOCK_SKEW.format(field.name)))
+            kinds.append((skewed, "clock skew", CLOCK_SKEW.format(field=field.name)))
             valid = f"{valid} or {skewed}"
-        kinds.append((f"not ({valid})", "invalid value", INVALID_VALUE.format(field.name)))
+        kinds.append((f"not ({valid})", "invalid value", INVALID_VALUE.format(field=field.name)))
     return kinds
 
 
@@ -270,7 +268,7 @@ def _cut_long_names(store: Store) -> None:
                 f"update recorded set {name} = left({name}, {KEPT_OF_NAME}) || '…' || left(md5({name}), 8)"
                 f" where strlen({name}) > {MAXIMUM_NAME}"
             )
-            store.repaired("long name", LONG_NAME.format(name), cut)
+            store.repaired("long name", LONG_NAME.format(field=name), cut)
 
 
 def _assign_job_numbers(store: Store) -> int:

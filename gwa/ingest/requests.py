@@ -12,7 +12,7 @@ from typing import Final
 
 from gwa.errors import TraceError
 from gwa.ingest.blame import FaultySelectError
-from gwa.ingest.cleaning import INVALID_VALUE, KEPT_OF_NAME, LONG_NAME
+from gwa.ingest.cleaning import KEPT_OF_NAME
 from gwa.ingest.counting import NO_ZONE, note_cut_files
 from gwa.ingest.mapping import JobQuery, Refused, blaming, move_rejects
 from gwa.ingest.pieces import TablePieces
@@ -30,6 +30,7 @@ from gwa.store.account import Account
 from gwa.store.engines.config import MEMORY_OF_READING
 from gwa.store.engines.duckdb import limited_memory
 from gwa.store.options import ReadOptions
+from gwa.store.repairs import INVALID_VALUE, LONG_NAME
 from gwa.store.requests import REQUEST_FIELDS, REQUEST_NAMES, RequestStore
 from gwa.store.schema import EARLIEST_UNIX_TIME, LATEST, MAXIMUM_NAME, Field
 from gwa.store.system import ABSOLUTE, ASSUMED_UTC, overridden
@@ -177,7 +178,7 @@ def _count_repairs(store: RequestStore, fields: Sequence[Field], *, has_remarks:
     counts = ", ".join(f"count(*) filter (where {condition})" for condition in conditions.values())
     for field, count in zip(fields, store.row(f"select {counts} from mapped"), strict=True):
         name, meaning = ("long name", LONG_NAME) if field.is_name else ("invalid value", INVALID_VALUE)
-        store.repaired(name, meaning.format(field.name), count)
+        store.repaired(name, meaning.format(field=field.name), count)
     if has_remarks:
         store.connection.execute(
             "insert into repairs"

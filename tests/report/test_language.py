@@ -443,6 +443,32 @@ def words_of(report, language):
     return {text for text in texts if re.search("[A-Za-z]{3}", text.replace("min", ""))}
 
 
+def test_what_was_repaired_is_told_in_german(tmp_path):
+    """The store keeps it in English; a page has the kind of a problem and what it is in its language."""
+    log = tmp_path / "wrong.swf"
+    wrong = {3: "-5", 4: "1e30", 9: "-7"}
+    rows = []
+    for place, value in wrong.items():
+        row = f"{place} {place * 60} 5 60 4 -1 -1 4 100 -1 1 1 1 1 1 1 -1 -1".split()
+        row[place - 1] = value
+        rows.append(" ".join(row))
+    log.write_text("\n".join(("; MaxProcs: 16", "; UnixStartTime: 1000000000", *rows, "")))
+    with gwa.open(log) as trace:
+        report = trace.report(["data-quality"])
+    (english, german) = (
+        next(one for one in translated(report, language).tables() if one.id == "problems")
+        for language in (Language(), read_language("de"))
+    )
+    assert isinstance(english, Table)
+    assert isinstance(german, Table)
+    meanings = {row[1] for row in english.rows}
+    assert "a slightly negative wait_time was set to 0" in meanings
+    assert any("that is not a valid value" in str(text) for text in meanings)
+    for before, after in zip(english.rows, german.rows, strict=True):
+        assert before[0] != after[0], before
+        assert before[1] != after[1], before
+
+
 @pytest.mark.parametrize("log", ["swf/tiny.swf", "slurm/expected.gwf", "alibaba-gpu2020/expected.gwf"])
 def test_a_german_report_has_no_english_left(log, sample):
     with gwa.open(sample / log) as trace:

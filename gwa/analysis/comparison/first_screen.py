@@ -281,7 +281,7 @@ def _ranked_table(summaries: Sequence[TraceSummary]) -> FactTable:
         numbered.sort(key=lambda one: -(value if (value := _value(lead, one[1])) is not None else -1.0))
     rows = tuple((summary.name, tuple(_shown(row, summary, n) for row in shown)) for n, summary in numbered)
     columns = tuple(_capital(row.what) for row in shown)
-    note = message("The darker, the greater among these traces.")
+    note = message("The stronger the colour, the greater among these traces.")
     return FactTable("side-by-side", message("Side by side"), columns, rows, note, darkest="greatest")
 
 

@@ -10,6 +10,8 @@ from gwa.store.store import Store
 from gwa.words.formatting import number as number_text
 from gwa.words.message import joined, message
 
+LEVELS = {"error": message("error"), "warning": message("warning"), "info": message("info")}
+
 REJECTS = "select file, line, reason, text from rejects order by file, line limit 20"
 
 
@@ -46,8 +48,8 @@ def data_quality(store: Store) -> Iterator[Block]:
             Column("examples", "Such as"),
         )
         rows = tuple(
-            (problem.level, problem.meaning, problem.count, problem.affects, joined("; ", problem.examples))
-            for problem in problem_list
+            (LEVELS[one.level], one.meaning, one.count, one.affects, joined("; ", one.examples))
+            for one in problem_list
         )
         yield Table("problems", "Found", columns, rows)
     else:
