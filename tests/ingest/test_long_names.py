@@ -6,8 +6,9 @@ import pytest
 from gwa.errors import TraceError
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace
-from gwa.ingest.cleaning import KEPT_OF_NAME, LONG_NAME
+from gwa.ingest.cleaning import KEPT_OF_NAME
 from gwa.store.options import ReadOptions
+from gwa.store.repairs import LONG_NAME
 from gwa.store.schema import FIELDS, MAXIMUM_NAME
 from gwa.trace import Trace
 
@@ -45,7 +46,7 @@ def test_long_names_are_cut_and_counted_and_stay_apart(log):
     assert users[3].startswith("ää")
     assert queues[0] == queues[3] == "short"
     assert queues[2] == "q" * MAXIMUM_NAME
-    assert repairs == [(LONG_NAME.format("queue_id"), 1), (LONG_NAME.format("user_id"), 4)]
+    assert repairs == [(LONG_NAME.format(field="queue_id"), 1), (LONG_NAME.format(field="user_id"), 4)]
 
 
 @pytest.fixture
