@@ -203,7 +203,7 @@ def _tell_unknown(found: "Sequence[Alert]", *, quiet: bool) -> None:
 
 
 def _tell_next(trace: Path, rows: Sequence[Sequence[object]], by: str, *, quiet: bool) -> None:
-    """Say on standard error how to read what the first of the list is advised, or that nobody is."""
+    """Say on standard error how to read what the first of the list is advised, or that no alert is due."""
     if quiet:
         return
     if rows:

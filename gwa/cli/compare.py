@@ -112,8 +112,6 @@ def command(
                 say((look["language"] or Language())(report.answer), err=True)
             for path in write(report, folder, name, kinds, **look):
                 echo(path)
-            if report.answer and not params["quiet"]:
-                echo((look["language"] or Language())(report.answer), err=True)
 
 
 def _compared(wholes: "Sequence[Trace]", stores: "Stores", params: dict[str, Any]) -> list[str]:

@@ -331,7 +331,8 @@ class Standings:
         note = message(
             "The stronger the colour, the better in a column. Ranks: 1 is the best of {models} models,"
             " {models} the last; on common measures, those that most models produce, with the place. Noise"
-            " floors: how far a model is from held-out weeks, 1 being as far as one half of a trace is from the other.",
+            " floors: how far a model is from held-out weeks, 1 being as far as one half of a trace is from"
+            " the other.",
             models=len(self.order),
         )
         title = message("Mean ranks, distance, and the rank in each aspect")

@@ -1,7 +1,7 @@
 """Files that are read, and therefore must not be written to."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -23,7 +23,8 @@ def protected(paths: Iterable[Path]) -> Iterator[None]:
     try:
         yield
     finally:
-        _PROTECTED.reset(token)
+        with suppress(ValueError):  # what was left unfinished ends where it is collected, in another context
+            _PROTECTED.reset(token)
 
 
 def is_protected(path: Path) -> bool:

@@ -142,7 +142,7 @@ def fraction(value: float) -> str:
         return Number("< 0.1 %")
     if 0.999 < value < 1:  # noqa: PLR2004 - and all but a tenth
         return Number("> 99.9 %")
-    if abs(value) >= 10:  # noqa: PLR2004 - a thousand percent and more, whose tenths nobody reads
+    if abs(value) >= 10:  # noqa: PLR2004 - a thousand percent and more, of which tenths say nothing
         return Number(f"{number(round(value * 100))} %")
     return _minus(f"{value * 100:,.1f}".removesuffix(".0") + " %")
 

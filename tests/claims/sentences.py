@@ -43,9 +43,7 @@ def sentences(report: Report) -> dict[str, str]:
     """Return the sentences that claim something, by what they are: answers, all in brief, and findings."""
     answers = {f"answer {one.id}": one.text for one in report.answers}
     return (
-        answers
-        | {"answers in brief": report.answer}
-        | {f"finding {one.id}": one.text for one in report.findings}
+        answers | {"answer brief": report.answer} | {f"finding {one.id}": one.text for one in report.findings}
     )
 
 

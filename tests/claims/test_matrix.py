@@ -14,6 +14,7 @@ import pytest
 import gwa
 from gwa.analysis.answers import evidence
 from gwa.analysis.base import analyses
+from gwa.analysis.endings import core_hour_shares, known_share
 from gwa.analysis.finding import rules
 from gwa.errors import GwaError
 from gwa.formats.open import open_trace
@@ -109,7 +110,7 @@ def test_sentences_say_what_facts_say(name, part):
     with part_of(name, part) as trace:
         report = trace.report()
         known = evidence(trace.store, report.sections).facts
-        texts = written(known.values())
+        texts = written([*known.values(), *core_hour_shares(known).values(), known_share(known)])
         assert [answer.id for answer in report.answers] == QUESTIONS
         for what, text in sentences(report).items():
             assert not falsely_absent(text, trace.store), (what, text)

@@ -95,7 +95,7 @@ def test_simulations_are_done_again_by_another_program(copy, sample):
     def simulated():
         done = python(copy, "-m", "gwa", "simulate", "test.toml", "-o", "out", "--jobs", "1")
         assert done.returncode == 0, done.stderr
-        return done.stderr.splitlines()[0]
+        return next(line for line in done.stderr.splitlines() if " runs, of which " in line)
 
     assert simulated() == "2 runs, of which 2 were done now"
     assert simulated() == "2 runs, of which 0 were done now"
