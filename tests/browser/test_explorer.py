@@ -665,6 +665,15 @@ def test_the_first_screen_is_the_instrument(opened):
     assert below == "do-next"
 
 
+def test_what_is_clicked_stays_where_it_is(opened):
+    opened.set_viewport_size({"width": 1440, "height": 900})
+    top = "document.querySelector('#explorer-lists').getBoundingClientRect().top"
+    before = opened.evaluate(top)
+    opened.locator('[data-pick="user"]').first.click()
+    expect(opened.locator("#explorer-chips .chip")).to_have_count(1)
+    assert opened.evaluate(top) == pytest.approx(before, abs=4)
+
+
 def test_what_is_found_of_all_jobs_is_not_taken_for_a_part(opened):
     said = "getComputedStyle(document.querySelector('.found-out'), '::before').content"
     assert opened.evaluate(said) == "none"
