@@ -265,7 +265,7 @@ def test_the_ranking_answers_first_and_draws_its_values(site, address):
 
 def test_the_leaderboard_names_the_best_and_says_what_its_shades_mean(site, address):
     site.goto(f"{address}leaderboard.html")
-    expect(site.get_by_text("the darker, the better")).to_be_visible()
+    expect(site.get_by_text("the stronger the colour, the better")).to_be_visible()
 
 
 def test_the_figures_of_a_trace_are_seen(site):
