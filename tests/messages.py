@@ -22,7 +22,7 @@ from gwa.ingest.cleaning import cleaning_repairs
 from gwa.simulation.architectures import ARCHITECTURES
 from gwa.simulation.scheduling import SCHEDULERS
 from gwa.simulation.selection import SELECTIONS
-from gwa.store.repairs import told
+from gwa.store.repairs import repair_message
 
 HOME: Final = Path(__file__).parent.parent
 LANGUAGES: Final = HOME / "templates" / "languages"
@@ -91,7 +91,7 @@ WORDS: Final = (
     "stated in the header (MaxProcs)", "Mean make-span", "same user", "same user and group",
     "alike in six attributes", "one job array", "Users", "Projects", "Queues", "User", "Groups", "yes",
     "no", "equal", *ARCHITECTURES.values(), *SELECTIONS.values(), *SCHEDULERS.values(),
-    *sorted({told(meaning).template for _, meaning in cleaning_repairs()}),
+    *sorted({repair_message(meaning).template for _, meaning in cleaning_repairs()}),
     *(aspect.value for aspect in Aspect),
 )  # fmt: skip
 """Words that are names in the code, too, or belong to a room that knows no report."""

@@ -31,7 +31,7 @@ SHOWN: Final[Mapping[str, tuple[Message, Unit]]] = {
 MINIMUM_DAYS: Final = 27.0
 """The days of a month that the log has, from which it is nearly whole."""
 
-LEAST_DAYS: Final = 7.0
+MINIMUM_COMPARED_DAYS: Final = 7.0
 """The days that the log must have of both months for a change of what does not grow with the days."""
 
 TINY: Final = 60.0
@@ -97,7 +97,7 @@ def _table(months: Months, shown: list[str], pages: Mapping[str, str]) -> FactTa
         " first and the last month are of the days that the log has. Utilization is left out where the log"
         " does not know all load of a month."
         " gwa report --period MONTH --against previous says whether a change is beyond chance.",
-        n=int(LEAST_DAYS),
+        n=int(MINIMUM_COMPARED_DAYS),
         m=int(MINIMUM_DAYS),
     )
     return FactTable(
@@ -110,7 +110,7 @@ def _facts(months: Months, name: str, place: int) -> Iterator[Fact]:
     """Yield the value of a measure in a month, and its change; both unknown where it is."""
     title, unit = SHOWN[name]
     values = months.values[name]
-    days = MINIMUM_DAYS if name == "users" else LEAST_DAYS
+    days = MINIMUM_DAYS if name == "users" else MINIMUM_COMPARED_DAYS
     # A rate a day is not that of a few seconds.
     value = math.nan if name == "jobs" and not _has(months, place, 1.0) else float(values[place])
     before = float(values[place - 1]) if _has_change(months, place, days) else math.nan
@@ -137,7 +137,7 @@ def _change(before: float, value: float, unit: Unit) -> tuple[float | None, str]
 
 
 def _has(months: Months, place: int, days: float = MINIMUM_DAYS) -> bool:
-    """Whether the log has so many *days* of a month, by default nearly all."""
+    """Whether the log has at least *days* days of a month, by default nearly all."""
     return bool(months.edges[place + 1] - months.edges[place] >= days * DAY)
 
 

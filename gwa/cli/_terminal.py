@@ -212,9 +212,9 @@ def table(
     """
     Print rows: a table on a terminal, CSV when piped, JSON when asked.
 
-    In a terminal, figures are written for readers (see `column_text`), those with a fraction with so many
-    *digits*, those of the columns that *words* name as these say, such as durations. Where it is too narrow
-    for all columns, those *shown* are printed. Each row of what *is_list* is one line: longer texts are cut.
+    In a terminal, figures are written for readers (see `column_text`): those with a fraction with this number
+    of *digits*, those of the columns that *words* name as these say, such as durations. Where it is too
+    narrow for all columns, those *shown* are printed. Each row of what *is_list* is one line: longer texts are cut.
     Columns without a value are left out, but not of a query. What is left out is said.
     """
     if as_json:
@@ -368,8 +368,8 @@ def column_text(
     Return the cells of a column as people read them; those that are missing are empty.
 
     Thousands are separated, unless the numbers *are plain*, as those of a query, which may be years, times or
-    names of jobs. The numbers of a column have the same decimals, so many that the largest has as many
-    *digits*, or, where the smallest would lose its own, each has those that matter.
+    names of jobs. The numbers of a column have the same decimals, chosen so that the largest has
+    *digits* digits, or, where the smallest would lose its own, each has those that matter.
 
     >>> column_text([14713.5, 620893.45, 86.44, None]), column_text([1200, 8152]), column_text([0.5, 1 / 3])
     (['14,714', '620,893', '86', ''], ['1,200', '8,152'], ['0.500000', '0.333333'])
@@ -411,7 +411,7 @@ def _has(size: float, fewer: int, places: int) -> bool:
 
 
 def _cell(value: object, digits: int, places: int | None, separator: str) -> str:
-    """Return a cell for readers, a number with so many decimals, or with those of so many *digits*."""
+    """Return a cell for readers, a number with a fixed number of decimals or as *digits* need."""
     if not _is_number(value) or not isfinite(value):
         return _cell_text(value)
     if places is not None:

@@ -15,7 +15,7 @@ from gwa.metrics.efficiency import TOO_MUCH_CPU_TIME
 from gwa.metrics.idleness import log_period
 from gwa.metrics.stillness import Stretch, stillness
 from gwa.metrics.window import LACKING
-from gwa.store.repairs import told
+from gwa.store.repairs import repair_message
 from gwa.store.schema import EXTENSION_NAMES, FIELDS, RAN
 from gwa.store.store import Store
 from gwa.util.units import DAY, YEAR
@@ -330,7 +330,7 @@ def _repairs(store: Store) -> Iterator[Problem]:
     for name, meaning, jobs in store.rows("select name, meaning, jobs from repairs order by jobs desc, name"):
         level: Level = "warning" if name in SERIOUS_REPAIRS else "info"
         if jobs:
-            yield Problem(level, name, told(meaning), jobs, REPAIR_EFFECTS.get(name, ""))
+            yield Problem(level, name, repair_message(meaning), jobs, REPAIR_EFFECTS.get(name, ""))
 
 
 @dataclass(frozen=True)

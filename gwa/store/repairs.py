@@ -12,11 +12,11 @@ LONG_NAME: Final = f"a {{field}} of more than {MAXIMUM_NAME:,} bytes was cut, an
 OF_A_FIELD: Final = (CLOCK_SKEW, INVALID_VALUE, LONG_NAME)
 
 
-def told(meaning: str) -> Message:
+def repair_message(meaning: str) -> Message:
     """
     Return the *meaning* of a repair as a text that can be translated.
 
-    >>> told("a slightly negative wait_time was set to 0").template
+    >>> repair_message("a slightly negative wait_time was set to 0").template
     'a slightly negative {field} was set to 0'
     """
     for template in OF_A_FIELD:

@@ -92,7 +92,7 @@ NOT_FOUND: Final = {"no more than chance", "equal"}
 """The verdicts on a quantity in which no difference beyond chance is found."""
 
 ANSWERED: Final = frozenset(row.level for row in ROWS)
-"""The names of the quantities that the first screen tells of."""
+"""The names of the quantities on the first screen."""
 
 Levels = Mapping[str, LevelDifference]
 """Tested differences by the names of quantities."""

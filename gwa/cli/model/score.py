@@ -24,8 +24,8 @@ SHOWN_OF_SEVERAL: Final = {
 
 READING: Final = (
     "floors: the median distance from the real jobs in noise floors, 1 being as far as one half of the log is"
-    " from the other; scheduler: that of what a scheduler sees; within, near, off, missing: so many measures;"
-    " copied: the share of rows that the log has, too"
+    " from the other; scheduler: that of what a scheduler sees; within, near, off, missing: numbers of"
+    " measures; copied: the share of rows that the log has, too"
 )
 """What the columns say."""
 

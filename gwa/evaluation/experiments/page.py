@@ -240,7 +240,7 @@ def _compared(results: ExperimentResults) -> list[str]:
 
 
 def _tops(results: ExperimentResults) -> dict[str, Value]:
-    """Return the greatest value of each axis of numbers."""
+    """Return the largest value on each numeric axis."""
     return {name: results.values(name)[-1] for name in X_AXES if name in NUMERIC and name in results.varied}
 
 
@@ -254,7 +254,7 @@ def _highest(results: ExperimentResults, found: Sequence[Winner]) -> list[Winner
 
 
 def _highest_places(results: ExperimentResults) -> list[tuple[Mapping[str, Value], list[Row]]]:
-    """Return the places at the greatest values, of which the answer is, with their rows."""
+    """Return the places at the largest values, which the answer is about, with their rows."""
     found = places(results, _summary_class(results.cells))
     return [one for one in found if _is_highest(one[0], results)]
 
@@ -341,7 +341,7 @@ CHANCE: Final = {
     "no": message("That may be chance."),
     "unknown": message("With one run of each, chance is not ruled out."),
 }
-"""What is said of a difference, by what repetitions tell of it."""
+"""The sentence on a difference, by what the repetitions show."""
 
 
 def _is_drawn(block: Block, above: Sequence[Block]) -> bool:
