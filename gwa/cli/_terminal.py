@@ -214,8 +214,8 @@ def table(
 
     In a terminal, figures are written for readers (see `column_text`): those with a fraction with this number
     of *digits*, those of the columns that *words* name as these say, such as durations. Where it is too
-    narrow for all columns, those *shown* are printed. Each row of what *is_list* is one line: longer texts are
-    cut. Columns without a value are left out, but not of a query. What is left out is said.
+    narrow for all columns, those *shown* are printed. Each row of what *is_list* is one line: longer texts
+    are cut. Columns without a value are left out, but not of a query. What is left out is said.
     """
     if as_json:
         objects = [dict(zip(names, map(_cell_json, row), strict=True)) for row in rows]
