@@ -7,6 +7,7 @@ from typing import Any, Final
 from gwa.analysis.answers.base import NOTICEABLE, AnswerStatement, Known, question
 from gwa.report.document import Figure
 from gwa.report.figures.spark import spark
+from gwa.words.compared import single_largest
 from gwa.words.formatting import fraction, number
 from gwa.words.message import Message, Verbatim, joined, message, plural
 
@@ -120,13 +121,14 @@ def _by_jobs(known: Known, holders: Holders, total: int) -> Message:
     ranking: Sequence[Mapping[str, Any]] = known.get(f"{holders.family}.by_jobs") or []
     unknown = message("their core-hours are unknown")
     count = _count(holders, total)
-    if not ranking:
+    first = single_largest(ranking, lambda row: float(row["jobs_share"]))
+    if first is None:
         return message("{count}; {unknown}.", count=count, unknown=unknown)
     return message(
         "{count}, {name} with the largest share of the jobs ({share}); {unknown}.",
         count=count,
-        name=Verbatim(ranking[0]["id"]),
-        share=fraction(ranking[0]["jobs_share"]),
+        name=Verbatim(first["id"]),
+        share=fraction(first["jobs_share"]),
         unknown=unknown,
     )
 

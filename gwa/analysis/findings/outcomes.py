@@ -86,11 +86,12 @@ def long_waits(facts: Facts) -> tuple[float, str] | None:
 @finding("wait.worst", section="slowdown", action="Find out why these jobs wait longest.")
 def worst_served(facts: Facts) -> tuple[float, str] | None:
     """
-    Shown if jobs of one size, queue or user wait at least twice as long as the others.
+    Shown if jobs of one size, queue or user wait longest, and at least twice as long as the others.
 
     The median wait must be at least ten minutes, or the 95th percentile four hours; the class must have
-    at least 100 jobs and 2 % of the jobs, and must have waited longer than the others in enough
-    intervals of the trace that chance has a probability of at most 1 %, after Bonferroni's correction.
+    at least 100 jobs and 2 % of the jobs, and no other class as large may wait as long. It must have waited
+    longer than the others in enough intervals of the trace that chance has a probability of at most 1 %,
+    after Bonferroni's correction.
     """
     worst = facts["wait.worst"]
     return 0.5 + worst["share"] / 2, message(

@@ -9,6 +9,7 @@ from gwa.metrics.outcomes import Ended, by_month, by_user
 from gwa.report.document import Block, Column
 from gwa.report.figures.bars import bars
 from gwa.store.store import Store
+from gwa.words.compared import single_largest
 from gwa.words.formatting import fraction
 from gwa.words.message import Verbatim, message
 
@@ -54,7 +55,8 @@ def _records(id: str, title: str, heading: str, classes: Sequence[Ended]) -> Rec
 
 
 def _figure(months: Sequence[Ended]) -> Block:
-    worst = max(months, key=lambda month: month.share)
+    worst = single_largest(months, lambda month: month.share)
+    what = message("The share of the jobs that ended in each month and did not complete")
     return bars(
         "outcomes-months",
         "Jobs that did not complete by month",
@@ -63,10 +65,12 @@ def _figure(months: Sequence[Ended]) -> Block:
         "Month in which jobs ended",
         "Share of jobs",
         message(
-            "The share of the jobs that ended in each month and did not complete: largest in {month},"
-            " {share}.",
+            "{what}: largest in {month}, {share}.",
+            what=what,
             month=Verbatim(worst.name),
             share=fraction(worst.share),
-        ),
+        )
+        if worst
+        else message("{what}.", what=what),
         unit="fraction",
     )

@@ -11,6 +11,7 @@ from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.report.facts import number
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
+from gwa.words.compared import single_largest
 from gwa.words.formatting import number as number_text
 from gwa.words.formatting import seconds
 from gwa.words.message import Verbatim, message, within_sentence
@@ -47,7 +48,8 @@ def monthly_waits(store: Store) -> Iterator[Block]:
         (COLUMNS[0], Column("class", waits.heading), *COLUMNS[1:]),
         tuple(tuple(row.values()) for row in shown),
         note=message(
-            "By 95th percentile, of those with {jobs} jobs or more in a month.",
+            "By 95th percentile, of those with {jobs} jobs or more in a month; months in which several wait"
+            " equally long are left out.",
             jobs=number_text(MINIMUM_JOBS),
         ),
     )
@@ -58,9 +60,9 @@ def _longest(waits: MonthlyWaits) -> Iterator[dict[str, Any]]:
     for place, month in enumerate(waits.months):
         of_month = {kind: spread for (at, kind), spread in waits.spreads.items() if at == place}
         large = {kind: spread for kind, spread in of_month.items() if spread.n >= MINIMUM_JOBS}
-        if not large:
+        longest = single_largest(large, lambda kind: large[kind].p95)  # noqa: B023 - called at once
+        if longest is None:
             continue
-        longest = max(large, key=lambda kind: large[kind].p95)
         spread = large[longest]
         yield {
             "month": month,
@@ -97,7 +99,7 @@ def _figure(waits: MonthlyWaits, last: dict[str, Any]) -> Block:
         [waits.names[kind] for kind in kinds],
         waits.months[first:],
         message(
-            "{title}. In {month}, the last month, it was longest for {longest}: {p95}.",
+            "{title}. In {month} it was longest for {longest}: {p95}.",
             title=title,
             month=Verbatim(last["month"]),
             longest=Verbatim(last["class"]),

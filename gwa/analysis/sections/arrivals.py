@@ -15,6 +15,7 @@ from gwa.report.figures.series import series
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import HOUR
+from gwa.words.compared import single_largest
 from gwa.words.formatting import decimal, show
 from gwa.words.formatting import number as number_text
 from gwa.words.message import message, plural
@@ -53,13 +54,16 @@ def _busiest(name: str, quarters: Counts, edges: Floats, labels: Names) -> Fact:
     arrived = quarters.per(edges)
     busiest = int(np.argmax(arrived))
     value: Value = {"period": labels[busiest], "jobs": int(arrived[busiest])}
+    others = int((arrived == arrived[busiest]).sum()) - 1
     return Fact(
         f"arrivals.busiest_{name}",
         value,
         message("Busiest {name}", name=name),
         text=message(
             "{labels}: {arrived}",
-            labels=labels[busiest],
+            labels=message("{first} and {n} more", first=labels[busiest], n=others)
+            if others
+            else labels[busiest],
             arrived=plural("{n} job", "{n} jobs", int(arrived[busiest])),
         ),
     )
@@ -68,7 +72,7 @@ def _busiest(name: str, quarters: Counts, edges: Floats, labels: Names) -> Fact:
 def _figure(store: Store, quarters: Counts, name: str, edges: Floats) -> Block:
     """Return the figure of the jobs in each interval of a *name*, such as day, between *edges*."""
     arrived = quarters.per(edges)
-    busiest = int(np.argmax(arrived))
+    busiest = single_largest(range(len(arrived)), lambda place: int(arrived[place]))
     zone = None if store.system.relative else store.system.timezone.key
     return series(
         "arrivals",
@@ -77,13 +81,14 @@ def _figure(store: Store, quarters: Counts, name: str, edges: Floats) -> Block:
         {"jobs": arrived.astype(np.float64)},
         message("Jobs in {name}", name=article(name)),
         message(
-            "Jobs submitted in each {name} of {arrived}: {mean} on average, most "
-            "({arrived2}) from {edges} on.",
+            "Jobs submitted in each {name} of {arrived}: {mean} on average, at most {most}{when}.",
             name=name,
             arrived=number_text(len(arrived)),
             mean=show(float(arrived.mean())),
-            arrived2=decimal(arrived[busiest], ","),
-            edges=show(float(edges[busiest]), "timestamp", zone),
+            most=decimal(arrived.max(), ","),
+            when=""
+            if busiest is None
+            else message(" (from {edges} on)", edges=show(float(edges[busiest]), "timestamp", zone)),
         ),
         unit="count",
         zone=zone,

@@ -9,6 +9,7 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.report.document import Block, Note
 from gwa.report.figures.density import density
 from gwa.store.store import Store
+from gwa.words.compared import single_largest
 from gwa.words.formatting import decimal, seconds
 from gwa.words.message import message
 
@@ -35,7 +36,7 @@ def sizes_and_run_times(store: Store) -> Iterator[Block]:
     jobs = np.asarray(columns["jobs"], np.float64)
     times = 10 ** (np.asarray(columns["quarter"], np.float64) / 4 + 0.01)
     sizes = np.asarray(columns["n_procs"], np.float64)
-    fullest = int(np.argmax(jobs))
+    fullest = single_largest(range(len(jobs)), lambda place: float(jobs[place]))
     yield density(
         "sizes-run-times",
         "Jobs by size and run time",
@@ -43,13 +44,17 @@ def sizes_and_run_times(store: Store) -> Iterator[Block]:
         sizes,
         jobs,
         message(
-            "Number of jobs by processors, from {min} to {max}, and run time; the most, "
-            "{jobs}, ran on {sizes} for about {times}.",
+            "Number of jobs by processors, from {min} to {max}, and run time{most}.",
             min=decimal(sizes.min(), ".0f"),
             max=decimal(sizes.max(), ".0f"),
-            jobs=decimal(jobs[fullest], ",.0f"),
-            sizes=decimal(sizes[fullest], ".0f"),
-            times=seconds(times[fullest]),
+            most=""
+            if fullest is None
+            else message(
+                "; the most, {jobs}, ran on {sizes} for about {times}",
+                jobs=decimal(jobs[fullest], ",.0f"),
+                sizes=decimal(sizes[fullest], ".0f"),
+                times=seconds(times[fullest]),
+            ),
         ),
         xlabel="Run time",
         ylabel="Processors",

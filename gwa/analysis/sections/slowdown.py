@@ -1,7 +1,9 @@
 """How long jobs wait compared to how long they run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -11,12 +13,12 @@ from gwa.analysis.sections._rounding import merge_equal, three_digits
 from gwa.metrics.quantiles import EMPTY, Spread, class_counts, means, spreads_of_counts, spreads_of_others
 from gwa.metrics.served import IntervalComparison, adjusted, compare
 from gwa.metrics.sizes import processors
-from gwa.metrics.waits import largest
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary_of
 from gwa.report.figures.cdf import cdf
 from gwa.store.store import Store
 from gwa.util.units import HOUR, MINUTE
+from gwa.words.compared import single_largest
 from gwa.words.formatting import number as show
 from gwa.words.message import message, within_sentence
 from gwa.words.unit import Value
@@ -28,6 +30,7 @@ BOUND: Final = 10.0
 """Shorter jobs count as this long, in seconds: the bound of the bounded slowdown."""
 
 MAXIMUM_ROWS: Final = 10
+"""The queues and users with most jobs that a table has."""
 
 SLOWDOWN: Final = f"greatest((wait_time + run_time) / greatest(run_time, {BOUND!r}), 1.0)"
 
@@ -38,6 +41,18 @@ ALL: Final = "all"
 
 EVERYONE: Final = 0
 """The place of all jobs, where they are one class."""
+
+NAMED: Final = """
+select name, place from (
+    select name, jobs, row_number() over (order by name is null, jobs desc, name) as place,
+        sum(jobs) over () as jobs_of_all
+    from (
+        select {field} as name, count(*) as jobs from jobs where wait_time >= 0 group by {field}
+    ) as counted
+) as ranked
+where name is not null and (place <= {rows} or jobs >= {share!r} * jobs_of_all)
+"""
+"""The queues or users with most jobs, and all others that are large enough to be compared."""
 
 RANKS: Final = "select name, place from {table} order by place"
 
@@ -76,13 +91,8 @@ MAXIMUM_P_VALUE: Final = 0.01
 """A class may be served worst if it has as many jobs, and if chance is as improbable."""
 
 MINIMUM_RATIO: Final = 2
-MINIMUM_MEDIAN: Final = 10 * MINUTE
-MINIMUM_P95: Final = 4 * HOUR
+QUANTILES: Final = {"median": 10 * MINUTE, "p95": 4 * HOUR}
 """Its wait must be at least this many times that of all others, and long enough to be worth a sentence."""
-
-UNNOTICED: Final = 600.0
-"""Seconds of waiting that are added to both sides before waits are divided: a minute against a second is
-nothing."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +100,20 @@ class _Kind:
     """
     A kind of class: its *name* in the ids of facts, its *heading* and the *names* of its classes by place.
 
-    *table* is SQL of a table of jobs, yet to be named, with the ``place`` of the class of each.
+    *table* is SQL of a table of jobs, yet to be named, with the ``place`` of the class of each. Lists have
+    the first *most* classes, all of them where that is None.
     """
 
     name: str
     heading: str
     names: Mapping[int, str]
     table: str
+    most: int | None = None
+
+    @property
+    def listed(self) -> Iterable[tuple[int, str]]:
+        """The places and names of the classes that are listed."""
+        return islice(self.names.items(), self.most)
 
     def placed(self, jobs: str) -> str:
         """Return the table of *jobs* with their places."""
@@ -181,10 +198,11 @@ def _by_name(store: Store) -> Iterator[_Kind]:
     headings = {"queue": message("Queue"), "user": message("User")}
     for kind, heading in headings.items():
         field = f"{kind}_id"
-        table = largest(store, field, MAXIMUM_ROWS)
+        named = NAMED.format(field=field, rows=MAXIMUM_ROWS, share=MINIMUM_CLASS_SHARE)
+        table = store.keep_once(f"waits_by_{field}", named)
         names = {place: name for name, place in store.rows(RANKS.format(table=table))}
         placed = PLACED_BY_NAME.format(field=field, table=table, jobs="{jobs}")
-        yield _Kind(kind, heading, names, placed)
+        yield _Kind(kind, heading, names, placed, MAXIMUM_ROWS)
 
 
 def _overall_facts(store: Store, measured: _Measured) -> tuple[Fact, ...]:
@@ -203,7 +221,7 @@ def _class_facts(store: Store, kinds: Sequence[_Kind], measured: Mapping[str, Me
         waits = measured[kind.name]["wait"]
         rows = [
             {"id": name, "jobs": spread.n, "median": number(spread.median), "p95": number(spread.p95)}
-            for name, spread in ((name, waits.of_class(place)) for place, name in kind.names.items())
+            for name, spread in ((name, waits.of_class(place)) for place, name in kind.listed)
             if spread.n
         ]
         facts.append(Fact(f"wait.by_{kind.name}", rows, message("Wait time by {kind}", kind=kind.name)))
@@ -221,15 +239,19 @@ class _Class:
     comparison: IntervalComparison
 
     @property
-    def share(self) -> float:
-        """The share of the jobs."""
-        return self.waits.of_class(self.place).n / sum(one.n for one in self.waits.spreads.values())
+    def spread(self) -> Spread:
+        """The spread of its waits."""
+        return self.waits.of_class(self.place)
 
     @property
-    def may_be_worst(self) -> bool:
-        """Whether the class is neither small nor nearly all."""
-        is_large = self.waits.of_class(self.place).n >= MINIMUM_CLASS_JOBS
-        return is_large and MINIMUM_CLASS_SHARE <= self.share <= MAXIMUM_CLASS_SHARE
+    def share(self) -> float:
+        """The share of the jobs."""
+        return self.spread.n / sum(one.n for one in self.waits.spreads.values())
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the class has enough jobs to be compared."""
+        return self.spread.n >= MINIMUM_CLASS_JOBS and self.share >= MINIMUM_CLASS_SHARE
 
 
 def _compared(store: Store, kind: _Kind, waits: _Measured) -> Iterator[_Class]:
@@ -242,53 +264,45 @@ def _compared(store: Store, kind: _Kind, waits: _Measured) -> Iterator[_Class]:
 
 def _worst_served(store: Store, classes: Sequence[_Class]) -> dict[str, Any] | None:
     """
-    Return the class whose waits exceed those of all others most, with the ``quantile`` that shows it.
+    Return the class that waits longest by median or 95th percentile, the ``quantile`` that shows it.
 
-    Return None where no class surely waits longer: where chance is not improbable, after Bonferroni's
-    correction for the number of classes, where a class has few jobs or nearly all, and where its waits are
-    short or less than twice those of the others.
+    No other class that is large enough, of whatever kind, waits as long by that quantile. Return None where
+    the class that waits longest does not surely do so: where chance is not improbable, after Bonferroni's
+    correction for the number of classes, where it has nearly all jobs, and where its waits are short or
+    less than twice those of the others.
     """
     p_values = adjusted(one.comparison.p_value for one in classes)
-    rows = [
-        _contrast(store, one, p_value)
-        for one, p_value in zip(classes, p_values, strict=True)
-        if p_value <= MAXIMUM_P_VALUE and one.may_be_worst
-    ]
-    return max((row for row in rows if row["quantile"]), key=_excess, default=None)
+    large = [pair for pair in zip(classes, p_values, strict=True) if pair[0].is_large]
+    for quantile, minimum in QUANTILES.items():
+        longest, p_value = single_largest(large, partial(_wait, quantile)) or (None, 1.0)
+        if longest and longest.share <= MAXIMUM_CLASS_SHARE and p_value <= MAXIMUM_P_VALUE:
+            row = _contrast(store, longest, p_value)
+            if row[quantile] >= max(minimum, MINIMUM_RATIO * row[f"others_{quantile}"]):
+                return row | {"quantile": quantile}
+    return None
+
+
+def _wait(quantile: str, pair: tuple[_Class, float]) -> float:
+    """Return a *quantile* of the waits of a class that stands beside its p-value."""
+    return float(getattr(pair[0].spread, quantile))
 
 
 def _contrast(store: Store, one: _Class, p_value: float) -> dict[str, Any]:
     """Return the waits of a class beside those of all others."""
-    spread = one.waits.of_class(one.place)
     others = spreads_of_others(store, one.waits.counts, [one.place])[one.place]
-    row = {
+    return {
         "kind": one.kind.name,
         "id": one.kind.names[one.place],
-        "jobs": spread.n,
+        "jobs": one.spread.n,
         "share": one.share,
-        "median": number(spread.median),
-        "p95": number(spread.p95),
+        "median": number(one.spread.median),
+        "p95": number(one.spread.p95),
         "others_median": number(others.median),
         "others_p95": number(others.p95),
         "intervals": one.comparison.intervals,
         "longer": one.comparison.longer,
         "p_value": p_value,
     }
-    return row | {"quantile": _longer_quantile(row)}
-
-
-def _longer_quantile(row: Mapping[str, Any]) -> str | None:
-    """Return the quantile by which a class waits long, and much longer than the others; None without one."""
-    for quantile, least in (("median", MINIMUM_MEDIAN), ("p95", MINIMUM_P95)):
-        if row[quantile] >= max(least, MINIMUM_RATIO * row[f"others_{quantile}"]):
-            return quantile
-    return None
-
-
-def _excess(row: Mapping[str, Any]) -> float:
-    """Return how many times longer a class waits than the others, by its median or 95th percentile."""
-    pairs = ((row["median"], row["others_median"]), (row["p95"], row["others_p95"]))
-    return max(float((wait + UNNOTICED) / (other + UNNOTICED)) for wait, other in pairs)
 
 
 def _rows(kind: _Kind, measured: Measures) -> tuple[tuple[Value, ...], ...]:
@@ -299,7 +313,7 @@ def _rows(kind: _Kind, measured: Measures) -> tuple[tuple[Value, ...], ...]:
             measured["wait"].of_class(place).n,
             *(x for one in measured.values() for x in one.numbers(place)),
         )
-        for place, name in kind.names.items()
+        for place, name in kind.listed
         if measured["wait"].of_class(place).n
     )
 
@@ -307,7 +321,7 @@ def _rows(kind: _Kind, measured: Measures) -> tuple[tuple[Value, ...], ...]:
 def _table(kind: _Kind, measured: Measures, totals: tuple[tuple[Value, ...], ...] = ()) -> Table:
     shown = (
         message(" The {maximum_rows} with most jobs.", maximum_rows=MAXIMUM_ROWS)
-        if len(kind.names) == MAXIMUM_ROWS
+        if kind.most and len(kind.names) >= kind.most
         else ""
     )
     return Table(

@@ -11,6 +11,7 @@ from gwa.metrics.waits import held_share
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.figures.bars import bars
 from gwa.store.store import Store
+from gwa.words.compared import single_largest
 from gwa.words.formatting import number as number_text
 from gwa.words.formatting import seconds
 from gwa.words.message import message, within_sentence
@@ -78,7 +79,8 @@ def _class_blocks(kind: str, heading: str, rows: Sequence[dict[str, Any]]) -> It
     shown = rows[-MAXIMUM_ROWS:]
     if len(rows) == 1:
         return
-    worst = max(shown, key=lambda row: row["p95"])
+    longest = single_largest(shown, lambda row: float(row["p95"]))
+    what = message("The wait that 95 % of the jobs do not exceed, by {lower}", lower=within_sentence(heading))
     yield bars(
         f"waits-{kind}",
         message("95th percentile of wait times by {lower}", lower=within_sentence(heading)),
@@ -86,12 +88,9 @@ def _class_blocks(kind: str, heading: str, rows: Sequence[dict[str, Any]]) -> It
         [row["p95"] for row in shown],
         heading,
         "95th percentile wait",
-        message(
-            "The wait that 95 % of the jobs do not exceed, by {lower}: longest for {id}, {p95}.",
-            lower=within_sentence(heading),
-            id=worst["id"],
-            p95=seconds(worst["p95"]),
-        ),
+        message("{what}: longest for {id}, {p95}.", what=what, id=longest["id"], p95=seconds(longest["p95"]))
+        if longest
+        else message("{what}.", what=what),
         unit="seconds",
     )
     yield Table(

@@ -17,6 +17,7 @@ from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
+from gwa.words.compared import single_largest
 from gwa.words.formatting import decimal
 from gwa.words.message import message
 
@@ -73,6 +74,9 @@ def _facts(grid: NDArray[np.float64], covered: NDArray[np.bool_]) -> tuple[Fact,
     """
     total, of_day = grid.sum(), grid.sum(axis=0)
     busiest, quietest = int(np.argmax(of_day)), int(np.argmin(np.where(covered.any(axis=0), of_day, np.inf)))
+    single = single_largest(range(HOURS), lambda hour: float(of_day[hour]))
+    others = int((of_day[covered.any(axis=0)] == of_day[quietest]).sum()) - 1
+    quiet = message("{first} and {n} more", first=_clock(quietest), n=others) if others else _clock(quietest)
     working = grid[:SATURDAY, slice(*WORKING_HOURS)].sum()
     daily, weekly = bool(covered.any(axis=0).all()), bool(covered.all())
 
@@ -80,9 +84,9 @@ def _facts(grid: NDArray[np.float64], covered: NDArray[np.bool_]) -> tuple[Fact,
         return Fact(f"arrivals.cycle.{name}", float(value / total) if known else None, label, "fraction")
 
     facts = (
-        Fact("arrivals.cycle.busiest_hour", busiest, "Busiest hour of the day", text=_clock(busiest)),
+        Fact("arrivals.cycle.busiest_hour", single, "Busiest hour of the day", text=_clock(busiest)),
         share("busiest_hour_share", of_day[busiest], BUSIEST_LABEL, known=daily),
-        Fact("arrivals.cycle.quietest_hour", quietest, "Quietest hour of the day", text=_clock(quietest)),
+        Fact("arrivals.cycle.quietest_hour", quietest, "Quietest hour of the day", text=quiet),
         share("quietest_hour_share", of_day[quietest], message("Jobs in the quietest hour"), known=daily),
         share(
             "working_hours_share",
@@ -122,7 +126,9 @@ def _clock(hour: int) -> str:
 
 
 def _figure(means: NDArray[np.float64], zone: str) -> Block:
-    day, hour = divmod(int(np.nanargmax(means)), HOURS)
+    known = np.nan_to_num(means.ravel(), nan=-1.0)
+    busiest = single_largest(range(known.size), lambda place: float(known[place]))
+    day, hour = divmod(busiest, HOURS) if busiest is not None else (0, 0)
     return heatmap(
         "week",
         "Jobs submitted in an hour, by weekday",
@@ -134,7 +140,9 @@ def _figure(means: NDArray[np.float64], zone: str) -> Block:
             names=WEEKDAYS[day],
             hour=_clock(hour),
             means=decimal(means[day, hour], ".1f"),
-        ),
+        )
+        if busiest is not None
+        else message("Mean jobs in each hour of the week."),
         xlabel=message("hour of the day in {zone}", zone=zone),
         ylabel="Jobs in an hour",
         unit="count",

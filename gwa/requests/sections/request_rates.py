@@ -25,6 +25,7 @@ from gwa.requests.measured import (
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR, MINUTE, WEEK
+from gwa.words.compared import single_largest
 from gwa.words.formatting import decimal, seconds
 from gwa.words.message import message
 
@@ -173,7 +174,7 @@ def _by_hour(store: Store) -> Figure:
     )
     found = dict(store.rows(BY_HOUR.format(clock=clock)))
     numbers = [float(found.get(hour, 0)) for hour in range(HOURS)]
-    busiest = int(np.argmax(numbers))
+    busiest = single_largest(range(HOURS), lambda hour: numbers[hour])
     return bars(
         "request-hours",
         "Requests by hour of the day",
@@ -185,7 +186,9 @@ def _by_hour(store: Store) -> Figure:
             "Requests by hour of the day; most, {most}, arrive in the hour from {hour}:00.",
             most=decimal(numbers[busiest], ",.0f"),
             hour=busiest,
-        ),
+        )
+        if busiest is not None
+        else message("Requests by hour of the day."),
         horizontal=False,
     )
 

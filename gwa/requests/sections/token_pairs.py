@@ -13,6 +13,7 @@ from gwa.requests.base import RequestChapter
 from gwa.requests.measured import rank_correlation
 from gwa.store.requests import recorded
 from gwa.store.store import Store
+from gwa.words.compared import single_largest
 from gwa.words.formatting import decimal
 from gwa.words.message import message
 
@@ -53,9 +54,11 @@ def _joint(store: Store) -> Figure:
     found = store.arrays(CELLS)
     across, up = (np.asarray(found[name], np.float64) for name in ("x", "y"))
     numbers = np.asarray(found["requests"], np.float64)
-    fullest = int(np.argmax(numbers)) if len(numbers) else None
+    fullest = single_largest(range(len(numbers)), lambda place: float(numbers[place]))
     alt = (
         message("No request has a known number of tokens in and out.")
+        if not len(numbers)
+        else message("Number of requests by tokens in and out.")
         if fullest is None
         else message(
             "Number of requests by tokens in and out; the most, {most}, have {tokens_in} or more tokens in"

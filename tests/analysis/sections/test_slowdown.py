@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+import gwa
 from gwa.analysis.base import analyses
+from gwa.analysis.by_month import months_of
 from gwa.store.store import Store
 from tests.analysis.sections.blocks import START, facts, tables
+from tests.conftest import LOGS
 
 
 def test_slowdown_is_bounded_and_told_by_size_queue_and_user(section, make_store):
@@ -64,3 +67,82 @@ def test_the_slowdowns_of_all_jobs_are_exact(number):
     assert rows[-1][5:] == tuple(found[f"slowdown.bounded.{name}"] for name in names[1:4])
     if len(rows) == 2:  # all of one class of sizes: what is counted is as near as the note says
         assert rows[0][2:] == pytest.approx(rows[1][2:], rel=0.00501, abs=0.00501)
+
+
+def waits_of(classes, field):
+    """Return jobs of *classes* by name: how many, their mean wait, and in how many days."""
+    rng = np.random.default_rng(1)
+    rows = sorted(
+        (START + float(rng.integers(0, days * 86_400)), name, float(round(rng.exponential(wait))))
+        for name, (count, wait, days) in classes.items()
+        for _ in range(count)
+    )
+    submit, name, wait = map(list, zip(*rows, strict=True))
+    return {
+        "submit_time": submit, "wait_time": wait, field: name, "run_time": [60.0] * len(rows),
+        "n_procs": [1] * len(rows),
+    }  # fmt: skip
+
+
+MANY = {f"n{n:02}": (300, 600.0, 60) for n in range(12)}
+SLOW = {"slow": (800, 30_000.0, 60)}
+RARE = {"rare": (200, 90_000.0, 2)}
+"""It waits longest, on two days only, too few to be sure of it; twelve others have more jobs."""
+
+
+def worst(section, store):
+    return facts(section("slowdown", store))["wait.worst"]
+
+
+@pytest.mark.parametrize("field", ["queue_id", "user_id"])
+def test_a_class_is_not_served_worst_where_another_waits_longer(section, make_store, field):
+    assert worst(section, make_store(**waits_of(MANY | SLOW, field)))["id"] == "slow"
+    made = section("slowdown", make_store(**waits_of(MANY | SLOW | RARE, field)))
+    assert facts(made)["wait.worst"] is None
+    assert len(facts(made)[f"wait.by_{field.removesuffix('_id')}"]) == 10
+
+
+def test_classes_that_wait_equally_long_are_not_served_worst(section, make_store):
+    made = waits_of(MANY | SLOW, "queue_id")
+    assert worst(section, make_store(**made))["id"] == "slow"
+    twice = {name: 2 * values for name, values in made.items()}
+    twice["queue_id"] = made["queue_id"] + [name.replace("slow", "slower") for name in made["queue_id"]]
+    assert worst(section, make_store(**twice)) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log", ["KTH-SP2-1996-2.1-cln", "HPC2N-2002-2.1-cln"])
+def test_in_no_month_of_a_real_log_another_class_waits_longer(section, log):
+    """Counted anew: of the same kind, with 100 jobs and 2 % of the jobs that wait."""
+    path = LOGS / "swf" / f"{log}.swf.gz"
+    if not path.exists():
+        pytest.skip("there are no real logs")
+    said = 0
+    with gwa.open(path) as trace:
+        for month in months_of(trace.store, log)[:25]:
+            store = trace.filter(period=month).store
+            found = facts(section("slowdown", store))
+            one = found["wait.worst"]
+            if one is None:
+                continue
+            said += 1
+            classes = found["wait.by_size"] if one["kind"] == "size" else waits_by(store, f"{one['kind']}_id")
+            jobs = sum(row["jobs"] for row in classes)
+            longer = [
+                row["id"]
+                for row in classes
+                if row["jobs"] >= max(100, 0.02 * jobs) and row[one["quantile"]] >= one[one["quantile"]]
+            ]
+            assert longer == [one["id"]], month
+    assert said
+
+
+def waits_by(store, field):
+    """Return the waits of the jobs of each value of *field*."""
+    values = store.rows(f"select {field} as name, wait_time from jobs where wait_time >= 0")
+    names = {name for name, _ in values}
+    waits = {name: [wait for of, wait in values if of == name] for name in names}
+    return [
+        {"id": name, "jobs": len(known), "median": np.median(known), "p95": np.quantile(known, 0.95)}
+        for name, known in waits.items()
+    ]
