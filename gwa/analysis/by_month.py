@@ -8,8 +8,9 @@ import numpy as np
 
 from gwa.analysis.build import reproduction
 from gwa.analysis.comparison.levels import signed
-from gwa.analysis.comparison.over_time import Months, month_figures, over_time, strips_of
+from gwa.analysis.comparison.over_time import Months, calendar_months, month_figures, over_time, strips_of
 from gwa.errors import TraceError
+from gwa.metrics.intervals import Stretches
 from gwa.report.document import Block, Fact, FactTable, Report, Section
 from gwa.report.facts import number
 from gwa.store.store import Store
@@ -33,6 +34,11 @@ MINIMUM_DAYS: Final = 27.0
 
 MINIMUM_COMPARED_DAYS: Final = 7.0
 """The days that the log must have of both months for a change of what does not grow with the days."""
+
+SUBMITTED: Final = """
+select distinct {place} as place from jobs where submit_time is not null order by place
+"""
+"""The months in which jobs of the period were submitted."""
 
 TINY: Final = 60.0
 """Of a shorter wait no change is given in percent, in seconds."""
@@ -66,16 +72,14 @@ def by_month(store: Store, name: str, pages: Mapping[str, str]) -> Report:
     )
 
 
-def months_of(store: Store, name: str) -> list[str]:
+def months_of(store: Store) -> list[str]:
     """Return the months of *store* that have a date and a job that was submitted in them, such as 2007-03."""
-    months = over_time(name, store).months
-    if months is None or store.system.relative:
+    found = None if store.system.relative else calendar_months(store)
+    if found is None:
         return []
-    return [
-        month
-        for month, jobs in zip(months.names, months.values["jobs"], strict=True)
-        if math.isfinite(jobs) and jobs
-    ]
+    names, borders, _ = found
+    query = SUBMITTED.format(place=Stretches(tuple(borders.tolist())).place("submit_time"))
+    return [names[place] for (place,) in store.rows(query)]
 
 
 def _measures(months: Months) -> list[str]:

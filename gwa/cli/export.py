@@ -16,7 +16,7 @@ PURPOSE = Purpose.PUBLISH
 SIMULATORS: Final = {
     "batsim": "Batsim: workload.json and platform.xml.",
     "opendc": "OpenDC: tasks and fragments as Parquet, topology.json.",
-    "wfcommons": "WfCommons: an instance of WfFormat 1.5 for each bag.",
+    "wfcommons": "WfCommons: an instance of WfFormat 1.5 for each workflow or job array in the log.",
     "alea": "Alea: SWF and its file of machines.",
     "accasim": "AccaSim: SWF and system.json.",
     "simgrid": "SimGrid: platform.xml and jobs.csv.",
@@ -31,7 +31,7 @@ SIMULATORS: Final = {
 @options
 def command(trace: Path, folder: Path, force: bool, **params: Any) -> None:
     """
-    Write a trace as the input of other simulators: jobs, machine, dependencies, bags.
+    Write a trace as the input of other simulators: jobs, machine, dependencies, workflows.
 
     Jobs are those that ran, with submissions counted from the first; the machine is one pool. What a
     simulator has no place for is printed.

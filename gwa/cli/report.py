@@ -1,11 +1,11 @@
 """Write a report on a trace."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from gwa.trace import Trace
 
 PURPOSE = Purpose.REPORT
-
-MONTH: Final = re.compile(r"\d{4}-\d\d(?=$|-against-)")
-"""How the name of a report on a month goes on after that of the trace."""
 
 HELD: Final = 3
 """The exit status where there is something to tell, as of ``gwa check --fail-on``."""
@@ -185,7 +182,7 @@ def command(
             part.store.top = top
             out = _Output(trace, folder, kinds, look, ctx.params)
             if by:
-                page = _by_month if by == "month" else _by_site
+                page = partial(_by_month, whole) if by == "month" else _by_site
                 failed = page(part, out, partial(_wanted, view=view, is_chosen=is_chosen)) or failed
                 continue
             report = out.write_part(
@@ -275,7 +272,7 @@ class _Output:
 
     def name(self, part: "Trace", earlier: "Trace | None", params: Mapping[str, Any], *more: str) -> str:
         """Return the name of the page on a *part*."""
-        return page_name(part.name, *_what(part, earlier, dict(params)), *more)
+        return page_name(part.name, *_what(part.period, earlier, params), *more)
 
     @contextmanager
     def _claimed(self, name: str) -> Iterator[str]:
@@ -293,7 +290,7 @@ Wanted = Callable[["Store"], Sequence[str] | None]
 """Returns the sections of the report on a store."""
 
 
-def _by_month(part: "Trace", out: _Output, wanted: Wanted) -> bool:
+def _by_month(whole: "Trace", part: "Trace", out: _Output, wanted: Wanted) -> bool:
     """
     Write a report on each month, and the page of all that leads to them; return whether one is broken.
 
@@ -301,32 +298,36 @@ def _by_month(part: "Trace", out: _Output, wanted: Wanted) -> bool:
     written again, as that may go on.
     """
     from gwa.analysis.by_month import by_month, months_of
+    from gwa.metrics.periods import within
 
-    failed, kept, months = False, 0, months_of(part.store, part.name)
-    there = _by_months(part, out)
-    for month in months:
-        is_final = month in there and (month != months[-1] or "-against-" in there[month])
+    months = months_of(part.store)
+    periods = {month: within(month, part.period, part.system) for month in months}
+    failed, kept = False, 0
+    for month, period in periods.items():
+        there = _page_on(part, period, out)
+        is_final = there and (month != months[-1] or "-against-" in there)
         if is_final and not out.params["force"]:
             kept += 1
             continue
-        one = part.filter(period=month)
+        one = part_of(whole, out.params, period)
         one.store.top = part.store.top
-        with _asked(out.params, by=None, period=month):
+        with _asked(out.params, by=None, period=period):
             report = out.write_part(
                 one, wanted(one.store), is_explored=not out.params["no_explore"], is_one_of_many=True
             )
         failed = failed or report.failed
     if kept and not out.params["quiet"]:
         echo(f"reports on months that stood already: {kept}; --force writes them again", err=True)
-    out.write_index(by_month(part.store, part.name, _by_months(part, out)), part)
+    pages = {month: quote(_page_on(part, period, out)) for month, period in periods.items()}
+    out.write_index(by_month(part.store, part.name, pages), part)
     return failed
 
 
-def _by_months(part: "Trace", out: _Output) -> dict[str, str]:
-    """Return the pages on months that stand in the folder: TRACE-2007-03.html, or against another month."""
-    found = sorted(out.folder.glob(f"{page_name(part.name)}-*.html"), reverse=True)
-    named = ((MONTH.match(path.stem.removeprefix(f"{page_name(part.name)}-")), path.name) for path in found)
-    return {month[0]: quote(page) for month, page in named if month}
+def _page_on(part: "Trace", period: str, out: _Output) -> str:
+    """Return the page on a *period* in the folder, one against another period first; "" for none."""
+    name = page_name(part.name, *_what(period, None, out.params))
+    found = (path.name for end in ("-against-*", "") for path in out.folder.glob(f"{escape(name)}{end}.html"))
+    return min(found, default="")  # a hyphen sorts before a dot
 
 
 @contextmanager
@@ -357,10 +358,10 @@ def _by_site(part: "Trace", out: _Output, wanted: Wanted) -> bool:
     return failed
 
 
-def _what(part: "Trace", earlier: "Trace | None", params: dict[str, Any]) -> list[str]:
+def _what(period: str | None, earlier: "Trace | None", params: Mapping[str, Any]) -> list[str]:
     """Return what tells pages on a trace apart: the part, the sections, what it is compared with."""
     return [
-        *part_in_words(part.period, params),
+        *part_in_words(period, dict(params)),
         params["view"] if params["view"] != "operator" else "",
         (params["sections"] or "").replace(" ", "") or ("every" if params["every"] else ""),
         f"against-{earlier.period}" if earlier else "",

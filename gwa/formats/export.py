@@ -24,7 +24,11 @@ from gwa.util.atomic_swap import replacing
 from gwa.util.version import __version__
 
 Writer = Callable[[Store, Path], Sequence[str]]
-"""Writes the table ``exported`` of a store into a folder, and returns what the simulator has no place for."""
+"""
+Writes the table ``exported`` of a store into a folder, and returns what the simulator has no place for.
+
+Jobs that are not written are deleted from the table; where none is left, it raises `TraceError`.
+"""
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,7 @@ def export(store: Store, name: str, folder: Path) -> Exported:
     left_out = [f"{every - jobs:,} jobs that never ran or have no submission time"] if every > jobs else []
     with replacing(folder, lambda old: (old / ABOUT).is_file()) as (part, _):
         left_out += simulators()[name].write(store, part)
+        (jobs,) = store.row("select count(*) from exported")
         about = {"made by": f"gwa {__version__}", "for": name, "jobs": jobs, "left out": left_out}
         (part / ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     files = sorted(path for path in folder.rglob("*") if path.is_file())

@@ -156,7 +156,7 @@ def before(period: str, system: System) -> str:
         if first <= length:
             raise DefinitionError(f"there is no period as long as '{period}' before it")
         return f"{first - length}..{first - 1}"
-    ends = [moment(text) for text in (period.partition("..")[::2] if ".." in period else (period, period))]
+    ends = [moment(text) for text in _ends(period)]
     unit = _UNITS[("year", "month", "day", "minute")[max(parts for _, parts in ends) - 1]]
     start = unit.number(ends[0][0])
     length = unit.number(after(*ends[1])) - start
@@ -166,3 +166,25 @@ def before(period: str, system: System) -> str:
     except (OverflowError, ArgumentError):
         raise DefinitionError(f"there is no period as long as '{period}' before it") from None
     return "..".join(dict.fromkeys(texts))
+
+
+def _ends(period: str) -> tuple[str, str]:
+    """Return the texts of the first and the last part of a period."""
+    first, dots, last = period.partition("..")
+    return first, last if dots else first
+
+
+def within(month: str, period: str | None, system: System) -> str:
+    """
+    Return what of a *month* lies in *period*, as a period; they must overlap.
+
+    >>> utc = System(zone="UTC", relative=False)
+    >>> within("2007-03", "2007", utc), within("2007-03", "2007-03-05..2007-07", utc)
+    ('2007-03', '2007-03-05..2007-03')
+    """
+    if period is None:
+        return month
+    (begin, end), (first, last) = bounds(period, system), bounds(month, system)
+    ends = _ends(period)
+    texts = (ends[0] if begin > first else month, ends[1] if end < last else month)
+    return "..".join(dict.fromkeys(text.strip() for text in texts))

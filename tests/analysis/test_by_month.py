@@ -5,11 +5,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from gwa.analysis.by_month import by_month
+from gwa.analysis.by_month import by_month, months_of
 from gwa.cli import gwa
 from gwa.errors import TraceError
+from gwa.metrics.periods import within
 from gwa.report.document import FactTable
+from gwa.store.subset import Subset, select
+from gwa.trace import Trace
 
 ABSOLUTE = (("Times", "Unix seconds, UTC"), ("Processors", "10"))
 FIRST = datetime(2007, 1, 1, tzinfo=UTC)
@@ -137,6 +142,34 @@ def test_a_month_without_jobs_is_no_month_to_compare_with(make_store):
     assert report.fact("month.2007-03.users.change").text in {"up", "–"}
 
 
+ENDS = st.sampled_from(
+    ("2007", "2007-01", "2007-02", "2007-03", "2007-05", "2007-06", "2007-01-20", "2007-02-01",
+     "2007-03-07T12:00", "2007-05-31", "2007-06-30")
+)  # fmt: skip
+"""Years, months, days and minutes of a log that has a few jobs in February and none in April."""
+
+
+@given(ENDS, ENDS, st.booleans())
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_the_months_of_any_period_hold_all_of_its_jobs(make_store, one, other, is_single):
+    """Of a year that is not the last of the log, the month after it was asked for, and there was no index."""
+    period = one if is_single else "..".join(sorted((one, other)))
+    days = [*range(31), 40, *range(59, 90), *range(120, 400)]
+    store = make_store(
+        ABSOLUTE, submit_time=[(FIRST + timedelta(days=day)).timestamp() for day in days],
+        run_time=[600.0] * len(days), n_procs=[5] * len(days),
+    )  # fmt: skip
+    try:
+        part = select(store, Subset(period=period))
+    except TraceError:  # it has no job
+        return
+    months = [within(month, period, store.system) for month in months_of(part)]
+    jobs = [len(Trace(select(store, Subset(period=month)), "log")) for month in months]
+
+    assert all(jobs)
+    assert sum(jobs) == len(Trace(part, "log"))
+
+
 def test_without_dates_of_jobs_there_are_no_months(make_store):
     with pytest.raises(TraceError, match="it has no months"):
         by_month(make_store(run_time=[5.0]), "poor", {})
@@ -161,6 +194,23 @@ def test_the_command_links_the_reports_that_stand_beside_it(sample, tmp_path):
     assert f'href="tiny-{month}-against-2000-01.html"' in page.read_text()
     wrong = run("--against", "previous")
     assert (wrong.exit_code, "--by shows all months" in wrong.stderr) == (2, True)
+
+
+def test_a_period_has_pages_of_its_months_and_an_index_that_leads_to_each(tmp_path):
+    """Two and a half months in the midst of a log: the one that is cut is called by its days."""
+    day = 86400
+    rows = (f"{n} {day * n} 5 {900 + n} 4 -1 -1 4 -1 -1 1 {n % 3 + 1} 1 2 1 1 -1 -1" for n in range(200)
+            if not 53 <= n < 83)  # fmt: skip
+    trace = tmp_path / "log.swf"  # of a job a day from 9 September 2001, but none in November
+    trace.write_text("\n".join(("; MaxProcs: 16", "; UnixStartTime: 1000000000", *rows, "")))
+    words = ["report", str(trace), "-o", str(tmp_path), "--period", "2001-09-20..2001-12", "--by", "month"]
+    done = CliRunner().invoke(gwa, [*words, "--quiet"])
+
+    pages = ["log-2001-09-20..2001-09.html", "log-2001-10.html", "log-2001-12.html"]
+    index = "log-2001-09-20..2001-12-by-month.html"
+    assert done.exit_code == 0, done.stderr
+    assert [path.rpartition("/")[2] for path in done.stdout.split()] == [*pages, index]
+    assert re.findall(r'href="(log-[^"]+)"', (tmp_path / index).read_text()) == pages[::-1]
 
 
 def test_the_command_writes_the_reports_on_months_that_are_not_there(tmp_path):

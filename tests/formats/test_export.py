@@ -206,6 +206,41 @@ def test_what_is_lost_is_said(make_store, tmp_path):
     )  # fmt: skip
 
 
+def test_a_log_without_workflows_is_refused_not_exported_as_nothing(tmp_path):
+    """Bags by the times of submissions are no workflows: nothing was written, with status 0."""
+    words = ["export", str(TINY), "--wfcommons", "-o", str(tmp_path / "out")]
+    done = CliRunner().invoke(program, words)
+
+    assert done.exit_code == 1
+    assert "records no workflow or job array of two jobs or more" in str(done.exception)
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_the_jobs_of_an_export_are_those_that_were_written(make_store, tmp_path):
+    store = make_store(
+        submit_time=[0.0, 1.0, 2.0, 3.0], run_time=[1.0] * 4, n_procs=[1] * 4, job_structure=["BoT"] * 4,
+        job_structure_params=["a", "a", "b", None],
+    )  # fmt: skip
+    done = export(store, "wfcommons", tmp_path / "out")
+
+    assert done.jobs == 2
+    assert [path.name for path in done.files] == [ABOUT, "workflow-00001.json"]
+    assert "2 jobs of no workflow or job array of several" in done.left_out
+
+
+@pytest.mark.parametrize("name", simulators())
+def test_no_export_of_any_log_is_nothing_and_done(name, make_store, tmp_path):
+    """A folder without a job in it comes with an error."""
+    store = make_store(submit_time=[0.0, 5.0], run_time=[1.0, 2.0], n_procs=[1, 1])
+    try:
+        done = export(store, name, tmp_path / "out")
+    except TraceError:
+        assert not list(tmp_path.iterdir())
+    else:
+        assert done.jobs == 2
+        assert len(done.files) > 1
+
+
 def test_a_hostile_name_of_a_system_stays_a_name(make_store, tmp_path):
     store = make_store(submit_time=[0.0], run_time=[1.0], n_procs=[1])
     store.set_header((("Computer", 'x"/><host id="evil" speed="1Gf"/>\t7'),))
@@ -344,16 +379,16 @@ FORMULAS = ("=cmd|' /C calc'!A0", "+1", "-1", "@sum(a)", "|x", "\t=1", " =1")
 
 @pytest.mark.parametrize("name", sorted(simulators()))
 def test_no_cell_of_a_table_is_a_formula(name, make_store, tmp_path):
-    jobs = len(FORMULAS)
+    names = [*FORMULAS, *FORMULAS]
     store = make_store(
-        submit_time=[1e9] * jobs,
-        run_time=[5.0] * jobs,
-        n_procs=[1] * jobs,
-        user_id=list(FORMULAS),
-        queue_id=list(FORMULAS),
-        job_structure=["BoT"] * jobs,
-        job_structure_params=list(FORMULAS),
-        executable_id=list(FORMULAS),
+        submit_time=[1e9] * len(names),
+        run_time=[5.0] * len(names),
+        n_procs=[1] * len(names),
+        user_id=names,
+        queue_id=names,
+        job_structure=["BoT"] * len(names),
+        job_structure_params=names,
+        executable_id=names,
     )
     export(store, name, tmp_path / "out")
     for path in (tmp_path / "out").rglob("*.csv"):

@@ -90,23 +90,57 @@ def _held(cells: Cube, capacity: int) -> tuple[Floats, dict[str, Floats]]:
 
 
 def months(store: Store) -> Months | None:
-    """Return the months of a trace and what was measured in each; None where no job has a submission time."""
-    (first,) = store.row("select min(submit_time) from jobs")
-    if first is None or not lies_within_a_century(store):
+    """
+    Return the months of a trace or of its period, and what was measured in each.
+
+    Of months after the log's knowledge of the load ends nothing is known. None where no job has a submission
+    time.
+    """
+    calendar = calendar_months(store)
+    if calendar is None:
         return None
-    last = max(known_until(store), first) + LAST  # the last submission is in it
+    names, borders, known = calendar
+    whole = int(np.searchsorted(borders[:-1], known))
+    seen = np.minimum(borders[: whole + 1], known)
+    values = period_values(store, Stretches(tuple(seen.tolist())))
     system = store.system
-    calendar = Calendar.of(first, last, system.timezone, relative=system.relative)
-    edges, names = calendar.months()
-    borders = np.clip(edges, first, last)
-    kept = np.flatnonzero(np.diff(borders) > 0)
-    if not kept.size:
-        return None
-    borders = np.append(borders[kept], borders[kept[-1] + 1])
-    values = period_values(store, Stretches(tuple(borders.tolist())))
     if "busy" in values and system.cpus and not system.cpus_inferred:
         values["utilization"] = values["busy"] / system.cpus
-    return Months(tuple(names[int(place)] for place in kept), borders, values)
+    unknown = np.full(len(names) - whole, np.nan)
+    return Months(
+        names,
+        np.append(seen, borders[whole + 1 :]),
+        {name: np.append(column, unknown) for name, column in values.items()},
+    )
+
+
+def calendar_months(store: Store) -> tuple[tuple[str, ...], Floats, float] | None:
+    """
+    Return the names and the borders of the months of a trace or of its period, and when its knowledge ends.
+
+    None where no job has a submission time, or some are wrong by a century.
+    """
+    submitted = store.row("select min(submit_time), max(submit_time) from jobs")
+    if submitted[0] is None or not lies_within_a_century(store):
+        return None
+    first, known, last = _shown(store, *submitted)
+    edges, names = Calendar.of(first, last, store.system.timezone, relative=store.system.relative).months()
+    borders = np.unique(np.clip(edges, first, last))  # a period that ends with a month has none after it
+    return tuple(names[: borders.size - 1]), borders, known
+
+
+def _shown(store: Store, first: float, last: float) -> tuple[float, float, float]:
+    """
+    Return when the months begin, when what the log knows ends and when the months end.
+
+    *first* and *last* are the submissions. Of a period, months begin with it or with the log.
+    """
+    known = known_until(store)
+    known, last = (known if known > first else last) + LAST, max(known, last) + LAST
+    if store.period is None:
+        return first, known, last
+    (begin,) = store.whole.row("select min(submit_time) from jobs")
+    return max(store.period[0], begin), min(known, store.period[1]), min(last, store.period[1])
 
 
 def strips_of(courses: Sequence[OverTime]) -> Iterator[Block]:

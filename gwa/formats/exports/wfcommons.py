@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
+from gwa.errors import TraceError
 from gwa.formats.export import fields_lost, simulator
 from gwa.store.store import Store
 from gwa.util.version import __version__
@@ -36,45 +37,53 @@ left join (
     join exported as own on own.job_id = dependencies.preceding_job and own.bag = later.bag
     group by dependencies.preceding_job
 ) as below on below.preceding_job = exported.job_id
-where bag in (select bag from exported group by bag having count(*) > 1 order by min(id) limit {maximum})
 order by bag, exported.id
+"""
+
+WRITTEN: Final = """
+delete from exported where bag is null or bag not in (
+    select bag from exported where bag is not null group by bag having count(*) > 1
+    order by min(id) limit {maximum}
+)
 """
 
 
 @simulator("WfCommons")
 def wfcommons(store: Store, folder: Path) -> Sequence[str]:
     """
-    Write an instance of WfFormat 1.5 for each bag of two jobs or more, with its dependencies.
+    Write an instance of WfFormat 1.5 for each workflow or job array of two jobs or more, with dependencies.
 
-    Instances begin when their first job is submitted. Jobs of no such bag are left out.
+    They are those that the log records: bags that are told by the times of submissions are none. Instances
+    begin when their first job is submitted. Other jobs are left out; raise `TraceError` if that is all.
     """
+    (jobs,) = store.row("select count(*) from exported")
+    (bags,) = store.row("select count(*) from (select bag from exported group by bag having count(bag) > 1)")
+    if not bags:
+        raise TraceError(
+            "the log records no workflow or job array of two jobs or more, so there is nothing to export;"
+            " bags by the times of submissions are no workflows"
+        )
+    store.connection.execute(WRITTEN.format(maximum=MAXIMUM))
     names = ("bag", "id", "name", "submit", "wait", "run", "procs", "cpu_time", "used_memory", "energy",
              "parents", "children")  # fmt: skip
-    rows = (dict(zip(names, row, strict=True)) for row in store.rows(TASKS.format(maximum=MAXIMUM)))
-    written = 0
+    rows = (dict(zip(names, row, strict=True)) for row in store.rows(TASKS))
     for number, (bag, tasks) in enumerate(groupby(rows, key=lambda row: row["bag"]), 1):
-        listed = list(tasks)
-        written += len(listed)
-        text = json.dumps(_instance(str(bag), listed), indent=1, ensure_ascii=False)
+        text = json.dumps(_instance(str(bag), list(tasks)), indent=1, ensure_ascii=False)
         (folder / f"workflow-{number:05}.json").write_text(text + "\n", encoding="utf-8")
-    (bags,), (jobs,) = (
-        store.row("select count(*) from (select bag from exported group by bag having count(bag) > 1)"),
-        store.row("select count(*) from exported"),
-    )
+    (written,) = store.row("select count(*) from exported")
     kept = ("executable_id", "job_structure_params", "average_cpu_time", "used_memory", "energy")
-    lost = [f"{jobs - written:,} jobs that are in no bag of several"] if jobs > written else []
-    if bags > MAXIMUM:
-        lost.append(f"{bags - MAXIMUM:,} bags beyond the first {MAXIMUM:,}")
-    return [*lost, "requested times, waits", *fields_lost(store, kept)]
+    beyond = f", or beyond the first {MAXIMUM:,}" if bags > MAXIMUM else ""
+    lost = f"{jobs - written:,} jobs of no workflow or job array of several{beyond}"
+    return [*([lost] if jobs > written else []), "requested times, waits", *fields_lost(store, kept)]
 
 
 def _instance(name: str, tasks: list[dict[str, Any]]) -> Mapping[str, Any]:
-    """Return the instance of a bag."""
+    """Return the instance of a workflow or job array."""
     first = min(task["submit"] for task in tasks)
     end = max(task["submit"] + task["wait"] + task["run"] for task in tasks)
     return {
         "name": name,
-        "description": f"A bag of {len(tasks)} jobs, written by gwa {__version__}.",
+        "description": f"A workflow of {len(tasks)} jobs, written by gwa {__version__}.",
         "schemaVersion": "1.5",
         "workflow": {
             "specification": {"tasks": [_specification(task) for task in tasks]},
