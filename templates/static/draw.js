@@ -248,14 +248,27 @@ const draw = (() => {
     "kilowatt hours": [1, "kWh"], "gigabyte hours": [1, "GB h"], "kilograms": [1, "kg"], "seconds squared": [1, "s²"],
   };
 
-  // A value as it is read exactly: of a count every digit, of others as many as the data have.
+  // A value as it is read where it is pointed at: of a whole one every digit, of others three.
   function show(value, unit = "") {
     if (value === null || value === undefined || Number.isNaN(value)) return "–";
-    if (unit === "fraction") return percent(value, 2);
+    if (unit === "fraction") return percent(value, Math.abs(value) < 0.1 ? 2 : 1);
     if (unit === "seconds") return length(value);
-    if (unit === "kilobytes") return memory(value, 4);
+    if (unit === "kilobytes") return memory(value);
     const [divisor, sign] = SCALED[unit] ?? [1, ""];
-    return `${number(value / divisor, 6)}${sign ? SPACE + sign.replaceAll(" ", SPACE) : ""}`;
+    return `${number(value / divisor)}${sign ? SPACE + sign.replaceAll(" ", SPACE) : ""}`;
+  }
+
+  // The same of values that stand under each other: all have the decimals that give the largest three digits.
+  function column(values, unit = "") {
+    const [divisor, sign] = unit === "fraction" ? [0.01, ""] : SCALED[unit] ?? [1, ""];
+    const all = values.map((value) => Number.isFinite(value ?? NaN) ? value / divisor : null), largest = Math.max(...all.map(Math.abs));
+    if (unit === "seconds" || unit === "kilobytes" || !(largest >= 1e-4 && largest < 1e15)) return values.map((value) => show(value, unit));
+    const most = Math.min(Math.max(2 - Math.floor(Math.log10(largest)), 0), 20);
+    const decimals = Math.max(...all.map((value) => (Number(value?.toFixed(most) ?? 0).toString().split(".")[1] ?? "").length));
+    if (unit === "fraction") return values.map((value) => percent(value ?? null, decimals, decimals));
+    const told = (value) => intl({ minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format(value), least = 10 ** -decimals;
+    const written = (value) => value && Math.abs(value) < least / 2 ? `${value < 0 ? `>${SPACE}−` : `<${SPACE}`}${told(least)}` : minus(told(value || 0));
+    return all.map((value) => value === null ? "–" : `${written(value)}${sign ? SPACE + sign.replaceAll(" ", SPACE) : ""}`);
   }
 
   // The same in few characters, for ticks and for the ends of bars.
@@ -460,7 +473,7 @@ const draw = (() => {
     colours, colour, dash, marker, hatch,
     escape, px, tag, group, text, line, rect, circle, path, svg, course, stairs, area, band, boxes,
     measure, cut, wrap, apart, legend, lineSample, boxSample,
-    number, percent, duration, length, memory, show, compact,
+    number, percent, duration, length, memory, show, column, compact,
     linear, log, logWithZero, nice, linearTicks, logTicks, time,
   };
 })();

@@ -71,6 +71,12 @@ const figures = (() => {
     }).join("");
   }
 
+  // What is read of the values of a unit that stand under each other: *rows* of a label, a value, *more* text.
+  function rows(all, unit) {
+    const texts = draw.column(all.map(({ value }) => value), unit);
+    return all.map(({ more = "", ...row }, n) => ({ ...row, text: (all.length > 1 ? texts[n] : draw.show(row.value, unit)) + more }));
+  }
+
   // How much room labels need at the left of an axis.
   const margin = (labels) => Math.ceil(most([16, ...labels.map((label) => measure(label, 11))])) + 10;
 
@@ -443,7 +449,7 @@ const figures = (() => {
 
   return {
     kinds, NARROW, start, shown, known, least, most, clamp, thinned, nearest, last,
-    room, picture, sideways, upwards, margin, look, sample, values, heights, strengths,
+    room, picture, sideways, upwards, margin, look, sample, rows, values, heights, strengths,
     timed, span, closeUp, zoom, zoomed, calendar, timeWords, timeRoom, raster,
   };
 })();

@@ -483,12 +483,11 @@ def test_who_is_said_to_hold_most_holds_it_in_the_list_too(opened, sample):
     trace, _ = sample
     most = trace.facts("users.by_held")["users.by_held"]
     listed = opened.locator('#explorer-lists [data-pick="user"]').evaluate_all(
-        "all => all.map((one) => [one.querySelector('.name').textContent, one.title])"
+        "all => all.map((one) => [one.querySelector('.name').textContent, one.dataset.value])"
     )
-    for row, (name, title) in zip(most, listed, strict=False):
+    for row, (name, hours) in zip(most, listed, strict=False):
         assert name == row["id"]
-        hours = float(title.removeprefix(f"{name}: ").removesuffix(" core-hours").replace(",", ""))
-        assert hours * 3600 == pytest.approx(row["held_seconds"], rel=1e-6)
+        assert float(hours) * 3600 == pytest.approx(row["held_seconds"], rel=1e-6)
 
 
 def test_marks_of_the_strip_are_in_its_legend(context, tmp_path):
@@ -641,6 +640,34 @@ def test_the_keyboard_chooses_days_and_escape_shows_all_again(opened):
     expect(opened.locator("#explorer-chips .chip")).to_have_count(1)
     opened.keyboard.press("Escape")
     expect(opened.locator("#explorer-chips .chip")).to_have_count(0)
+
+
+LONG = re.compile(r"\d{4,}[.,]?\d*|\d*\.\d{4,}|(?:\d,\d{3}|\d{3})\.\d|\d\d\.\d{2,}")
+"""A number that has more than three digits and is not whole, or no sign between its thousands."""
+
+
+def test_what_is_pointed_at_has_three_digits_and_stands_aligned(opened):
+    """The strip said 1,298,558.668, 6,879.573333 and 0.7022222222 under each other."""
+    opened.locator("#explorer-strip").focus()
+    opened.keyboard.press("Home")
+    for _ in range(12):
+        opened.keyboard.press("ArrowRight")
+        told = opened.locator("#explorer-tip data").all_inner_texts()
+        assert not [text for text in told if LONG.search(text)]
+        assert len({text.partition(".")[2].__len__() for text in told if text}) <= 1, told
+    titles = opened.locator("#explorer-lists [title]").evaluate_all("all => all.map((one) => one.title)")
+    assert titles
+    assert not [title for title in titles if LONG.search(title.rpartition(": ")[2])]
+
+
+def test_names_of_rows_are_written_as_the_log_has_them(opened):
+    """The table had "Vqvu1" for the user "vqvu1"."""
+    opened.locator("#explorer-rows").scroll_into_view_if_needed()
+    looks = opened.locator("#explorer tbody th, #explorer tbody th *, #explorer .name").evaluate_all(
+        "all => all.flatMap((one) => ['', '::first-letter'].map((part) =>"
+        " getComputedStyle(one, part).textTransform))"
+    )
+    assert set(looks) == {"none"}
 
 
 def test_dragging_over_the_strip_chooses_a_period(opened):

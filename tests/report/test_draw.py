@@ -57,11 +57,36 @@ def test_numbers_are_those_of_paper(unit):
 def test_numbers_are_those_of_the_language():
     shown = run("return [draw.compact(28476), draw.show(0.7011, 'fraction'), draw.number(0.5)];", "de")
 
-    assert [spaced(text) for text in shown] == ["28.476", "70,11 %", "0,5"]
+    assert [spaced(text) for text in shown] == ["28.476", "70,1 %", "0,5"]
 
 
 def test_what_is_not_known_is_no_zero():
     assert run("return [null, undefined, NaN].map((value) => draw.show(value, 'fraction'));") == ["–"] * 3
+
+
+def test_what_is_pointed_at_has_three_digits():
+    shown = run("return [1298558.668, 6879.573333, 0.7022222222, 12, 4].map((value) => draw.show(value));")
+
+    assert shown == ["1,298,559", "6,880", "0.702", "12", "4"]
+    shares = run("return [0.123456, 0.0123456].map((one) => draw.show(one, 'fraction'));")
+    assert [spaced(text) for text in shares] == ["12.3 %", "1.23 %"]
+
+
+COLUMNS = {
+    "": [((1298558.668, 6879.573333, 0.7022222222, 0.3), ["1,298,559", "6,880", "1", "< 1"]),
+         ((12.34567, 0.5, None, 3), ["12.3", "0.5", "–", "3.0"]), ((7, 28476, 0), ["7", "28,476", "0"])],
+    "fraction": [((0.63333, 0.041), ["63.3 %", "4.1 %"]), ((0.9997, 0.0002), ["> 99 %", "< 1 %"])],
+    "cpu seconds": [((7.2e6, 1234567.0), ["2,000 CPU h", "343 CPU h"])],
+    "seconds": [((5400, 1), ["1 h 30 min", "1 s"])],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", COLUMNS)
+def test_what_stands_under_each_other_has_the_same_decimals(unit):
+    for values, expected in COLUMNS[unit]:
+        shown = run(f"return draw.column({json.dumps(values)}, {json.dumps(unit)});")
+
+        assert [spaced(text) for text in shown] == expected
 
 
 def test_a_value_is_never_rounded_to_nothing_or_to_all():

@@ -41,7 +41,7 @@ explorer.lists = (() => {
     const few = isOpen ? rows : rows.filter(([code], at) => at < FEW || set.has(code));
     const items = few.map(([code, value]) => {
       const label = labelOf(choice, code), exact = scaled(value, view.state.by);
-      return `<li><button type="button" data-pick="${choice.key}" value="${code}" data-place="${choice.key}/${code}" aria-pressed="${set.has(code)}" title="${html(label)}: ${draw.number(exact, 10)} ${html(view.words.units[view.state.by])}">`
+      return `<li><button type="button" data-pick="${choice.key}" value="${code}" data-place="${choice.key}/${code}" aria-pressed="${set.has(code)}" data-value="${exact}" title="${html(label)}: ${draw.number(exact)} ${html(view.words.units[view.state.by])}">`
         + `<bdi class="name">${html(label)}</bdi><span class="share">${part(all ? value / all : null)}</span><span class="track">${track(values, code, most)}</span></button></li>`;
     }).join("");
     const more = rows.length > few.length || view.opened.has(choice.key) ? opener(choice.key, rows.length - few.length) : "";
@@ -72,7 +72,7 @@ explorer.lists = (() => {
     const values = view.shown.outcomes[view.state.by], all = sum(values);
     if (!all || badShare(view.whole.outcomes[view.state.by]) === null) return "";
     const most = Math.max(...values);
-    const items = NAMES.map((name, n) => values[n] ? `<li class="row" title="${draw.number(scaled(values[n], view.state.by), 10)} ${html(view.words.units[view.state.by])}"><span class="name">${html(view.words.outcomes[n])}</span><span class="share">${part(values[n] / all)}</span><span class="track"><i style="width:${(100 * values[n] / most).toFixed(2)}%;background:${swatch(n)}"></i></span></li>` : "").join("");
+    const items = NAMES.map((name, n) => values[n] ? `<li class="row" title="${draw.number(scaled(values[n], view.state.by))} ${html(view.words.units[view.state.by])}"><span class="name">${html(view.words.outcomes[n])}</span><span class="share">${part(values[n] / all)}</span><span class="track"><i style="width:${(100 * values[n] / most).toFixed(2)}%;background:${swatch(n)}"></i></span></li>` : "").join("");
     return `<section class="list" aria-label="${html(view.words.outcome)}"><h3>${html(view.words.outcome)}</h3><ol>${items}</ol></section>`;
   }
 

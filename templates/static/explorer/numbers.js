@@ -58,7 +58,7 @@ explorer.numbers = (() => {
     const set = view.state.lists[choice.key] ?? new Set(), most = Math.max(...rows.map(({ lost }) => lost), 0);
     const items = rows.map(({ code, lost, known }) => {
       const label = labelOf(choice, code);
-      return `<li><button type="button" data-pick="${choice.key}" value="${code}" data-place="holders/${code}" aria-pressed="${set.has(code)}" title="${html(label)}: ${draw.number(lost / HOUR, 10)} ${html(view.words.units.gpu)}">`
+      return `<li><button type="button" data-pick="${choice.key}" value="${code}" data-place="holders/${code}" aria-pressed="${set.has(code)}" title="${html(label)}: ${draw.number(lost / HOUR)} ${html(view.words.units.gpu)}">`
         + `<bdi class="name">${html(label)}</bdi><span class="share">${amount(lost, "gpu")} · ${draw.percent(lost / known)}</span><span class="track"><i style="width:${(100 * lost / most).toFixed(2)}%;background:var(--outcome-failed)"></i></span></button></li>`;
     }).join("");
     const heading = (isIdle ? view.words.idleBy : view.words.unusedBy).replace("{title}", choice.title);

@@ -65,10 +65,11 @@ explorer.strip = (() => {
       const title = step() > 1 ? periodInWords(bin, bin + 1) : view.about.is_relative ? told(bin) : told(bin, { weekday: true });
       const remarks = view.about.marks.filter((mark) => mark.since < dayOf(bin + 1) && mark.until > dayOf(bin)).map((mark) => view.words.marks[mark.kind]);
       if (hasWindow() && view.data.days.known_seconds[bin] < view.data.days.seconds[bin]) remarks.push(view.words.outside);
+      const [sum, ...texts] = draw.column([all, ...sumOf.map(([, value]) => value)]);
       return {
         x: x((dayOf(bin) + dayOf(bin + 1)) / 2), title,
-        rows: [[view.words.units[unit], draw.number(all, 10) + (room ? ` · ${draw.percent(all / room)}` : "")],
-          ...sumOf.map(([n, value]) => [view.words.outcomes[n], draw.number(value, 10), swatch(n)]), ...new Set(remarks)].map((row) => Array.isArray(row) ? row : [row, ""]),
+        rows: [[view.words.units[unit] + (room ? ` (${draw.percent(all / room)})` : ""), sum],
+          ...sumOf.map(([n], at) => [view.words.outcomes[n], texts[at], swatch(n)]), ...new Set(remarks)].map((row) => Array.isArray(row) ? row : [row, ""]),
       };
     }
   }

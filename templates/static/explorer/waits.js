@@ -27,7 +27,8 @@ explorer.waits = (() => {
     return { svg: draw.svg(width, height, body, { "aria-hidden": "true" }), x, top, bottom, height, width, reading(at) {
       const seconds = x.invert(at), code = places.findLast((one) => (one === 1 ? 1 : cells.least(one, view.about.octaves)) <= seconds) ?? 1;
       const border = code === 1 ? 1 : cells.least(code + 1, view.about.octaves);
-      return { x: x(border), title: `${view.words.within} ${draw.duration(border, 2)}`, rows: [[view.words.selection, known ? draw.percent(mine[code]) : "–", draw.colours.accent], ...(isWhole() ? [] : [[view.words.whole, draw.percent(others[code]), draw.colours.muted]])] };
+      const [own, whole] = draw.column([known ? mine[code] : null, others[code]], "fraction");
+      return { x: x(border), title: `${view.words.within} ${draw.duration(border, 2)}`, rows: [[view.words.selection, own, draw.colours.accent], ...(isWhole() ? [] : [[view.words.whole, whole, draw.colours.muted]])] };
     } };
   }
 

@@ -23,9 +23,9 @@ figures.kinds.cdf = (data, width, words) => {
     return {
       x: x(value), y: figures.clamp(py, at.top, at.bottom), line: [at.top, at.bottom], title: `${data.xlabel} ≤ ${draw.show(value, data.unit)}`,
       dots: curves.map((curve, place) => [x(value), y(share(curve, value)), draw.colour(place)]),
-      rows: curves.map((curve, place) => ({
-        label: curves.length > 1 || curve.label ? curve.label : data.ylabel, text: draw.show(share(curve, value), "fraction"), value: share(curve, value), colour: draw.colour(place),
-      })),
+      rows: figures.rows(curves.map((curve, place) => ({
+        label: curves.length > 1 || curve.label ? curve.label : data.ylabel, value: share(curve, value), colour: draw.colour(place),
+      })), "fraction"),
     };
   }
   const points = figures.thinned([...new Set(curves.flatMap((curve) => curve.x))].sort((a, b) => a - b)).map((value) => [x(value), (at.top + at.bottom) / 2]);

@@ -18,8 +18,8 @@ figures.kinds.groups = (() => {
     return figures.heights([...all, ...spans.map(([, end]) => end)], data.unit, false, range, each);
   }
 
-  const told = (data, one, n) => draw.show(one.y[n], data.unit) + (one.ends?.[n] ? ` (${span(one, n).map((end) => draw.show(end, data.unit)).join(" – ")})` : one.half[n] ? ` ± ${draw.show(one.half[n], data.unit)}` : "");
-  const rows = (data, n) => data.series.map((one, place) => ({ label: one.label, text: told(data, one, n), value: one.y[n], colour: draw.colour(place) }));
+  const range = (data, one, n) => (one.ends?.[n] ? ` (${span(one, n).map((end) => draw.show(end, data.unit)).join(" – ")})` : one.half[n] ? ` ± ${draw.show(one.half[n], data.unit)}` : "");
+  const rows = (data, n) => figures.rows(data.series.map((one, place) => ({ label: one.label, value: one.y[n], more: range(data, one, n), colour: draw.colour(place) })), data.unit);
 
   // All points of all series, where they stand, each with the ends of its whisker.
   function spots(data, at) {

@@ -29,7 +29,7 @@ figures.kinds.lines = (data, width) => {
     return {
       x: point.px, y: point.py, line: [at.top, at.bottom], title: `${data.xlabel}: ${draw.show(value, data.unit)}`,
       dots: found.map((one) => [x(one.line.x[one.n]), y(one.line.y[one.n]), colour(one)]),
-      rows: found.map((one) => ({ label: one.line.label, text: draw.show(one.line.y[one.n]), value: one.line.y[one.n], colour: colour(one) })),
+      rows: figures.rows(found.map((one) => ({ label: one.line.label, value: one.line.y[one.n], colour: colour(one) }))),
     };
   }
   const axes = figures.upwards(at, y, levels) + figures.sideways(at, x, ticks, { grid: true });

@@ -22,7 +22,7 @@ figures.kinds.lorenz = (data, width) => {
     return {
       x: x(value), y: figures.clamp(py, at.top, at.bottom), line: [at.top, at.bottom], title: `${data.xlabel}: ${draw.show(value, "fraction")}`,
       dots: curves.map((curve, place) => [x(value), y(held(curve)), draw.colour(place)]),
-      rows: curves.map((curve, place) => ({ label: curve.label, text: draw.show(held(curve), "fraction"), value: held(curve), colour: draw.colour(place) })),
+      rows: figures.rows(curves.map((curve, place) => ({ label: curve.label, value: held(curve), colour: draw.colour(place) })), "fraction"),
     };
   }
   const points = figures.thinned([...new Set(curves.flatMap((curve) => curve.x))].sort((a, b) => a - b)).map((value) => [x(value), (at.top + at.bottom) / 2]);

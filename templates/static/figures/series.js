@@ -68,10 +68,10 @@ figures.kinds.series = (() => {
       return {
         x: x(when), y: figures.clamp(py, at.top, at.bottom), line: [at.top, at.bottom], title: clock.stamp(when),
         dots: found.filter(({ line, n }) => line.y[n] !== null).map(({ line, place, n }) => [x(line.x[n]), Math.max(y(line.y[n]), at.top), draw.colour(place)]),
-        rows: found.map(({ line, place, n }) => {
+        rows: figures.rows(found.map(({ line, place, n }) => {
           const range = line.low && line.low[n] !== null ? ` (${draw.show(line.low[n], data.unit)} – ${draw.show(line.high[n], data.unit)})` : "";
-          return { label: line.label, text: draw.show(line.y[n], data.unit) + range, value: line.y[n], colour: draw.colour(place) };
-        }),
+          return { label: line.label, value: line.y[n], more: range, colour: draw.colour(place) };
+        }), data.unit),
       };
     }
 

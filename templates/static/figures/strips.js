@@ -37,11 +37,11 @@ figures.kinds.strips = (() => {
       const place = figures.clamp(Math.floor((py - at.top) / (HIGH + NAME)), 0, shown.length - 1), strip = shown[place];
       const n = figures.clamp(figures.last(strip.x, x.invert(px)), 0, strip.x.length - 2), when = strip.x[n];
       const known = strip.y.some((layer) => layer[n] !== null), parts = data.layers.map(({ key, label }, layer) => ({ key, label, value: strip.y[layer][n] }));
-      const rows = parts.filter(({ value }) => value).map(({ key, label, value }) => ({ label, text: draw.show(value, strip.unit), value, colour: fill(key) }));
+      const rows = parts.filter(({ value }) => value).map(({ key, label, value }) => ({ label, value, colour: fill(key) }));
       const sum = known ? total(strip, n) : null;
       return {
         x: (x(when) + x(strip.x[n + 1])) / 2, y: floor(place) - HIGH, line: [at.top, at.bottom], dots: [], title: `${strip.label} · ${clock.iso(when)}`,
-        rows: rows.length === 1 ? rows : [{ label: data.ylabel, text: draw.show(sum, strip.unit), value: sum }, ...rows],
+        rows: figures.rows(rows.length === 1 ? rows : [{ label: data.ylabel, value: sum }, ...rows], strip.unit),
       };
     }
 
