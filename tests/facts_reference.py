@@ -17,6 +17,8 @@ from gwa.analysis.base import analyses
 from gwa.analysis.build import build
 from gwa.formats.open import open_trace
 from gwa.formats.sample import write as write_sample
+from gwa.metrics.carbon import Carbon
+from gwa.metrics.quotas import Quotas
 from gwa.report.document import Fact, Report
 from gwa.requests.base import request_analyses
 from gwa.requests.build import build_requests
@@ -156,6 +158,18 @@ def rows_of_requests() -> Iterator[dict[str, str]]:
             yield from rows(build_requests(store, "sample", strict=True))
 
 
+def rows_of_statements() -> Iterator[dict[str, str]]:
+    """Yield what the reference says of the facts of what files state: quotas, and carbon dioxide."""
+    carbon = Carbon(constant=100.0, price_per_kwh=0.3, embodied_kg=1e5, embodied_years=5.0)
+    stated = {"carbon": carbon, "quota": Quotas(users={"U1": 10.0})}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "sample.sacct"
+        write_sample("slurm", path)
+        with gwa.open(path) as trace:
+            trace.store.stated |= stated
+            yield from rows(build(trace.store, "sample", only=["quotas", "energy"], strict=True))
+
+
 def kept() -> list[dict[str, Any]]:
     """Return the facts that the reference has."""
     found: list[dict[str, Any]] = json.loads(KEPT.read_text())
@@ -169,7 +183,7 @@ def write() -> None:
         with gwa.open(paths) as trace:
             for row in rows(whole(trace.store)):
                 found.setdefault(row["id"], row)
-    for row in rows_of_requests():
+    for row in (*rows_of_statements(), *rows_of_requests()):
         found.setdefault(row["id"], row)
     order = {one.id: place for place, one in enumerate((*analyses(), *request_analyses()))}
     ordered = sorted(found.values(), key=lambda row: order[row["section"]])

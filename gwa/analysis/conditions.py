@@ -4,18 +4,21 @@ Conditions on the facts of a trace, such as utilization.mean<0.5, on which somet
 Only the sections are computed that the facts stand in.
 """
 
+import json
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Final, Self
 
 from gwa.analysis.base import Analysis, MadeWhen, analyses
 from gwa.errors import DefinitionError
 from gwa.report.document import Fact, Report
 from gwa.store.store import Store
+from gwa.util.assets import asset
 from gwa.util.once import Once
 from gwa.words.unit import Value
 
@@ -34,6 +37,9 @@ WORDS: Final[Mapping[str, bool]] = {"true": True, "false": False}
 
 ALIAS: Final = "jobs."
 """What facts on all jobs begin with, and may be left out: wait.p95 is jobs.wait.p95."""
+
+STATED: Final[Mapping[str, str]] = {"quota": "quota", "carbon": "carbon", "energy.cost": "carbon"}
+"""How facts begin that are only of what a file states, and the option that it is given with."""
 
 
 @dataclass(frozen=True)
@@ -126,24 +132,51 @@ class FactsOnDemand:
         """
         Return the value of the fact called *name*, or jobs.*name*; None where the trace does not tell it.
 
-        Raise `DefinitionError` that names the nearest ids where there is no such fact.
+        Raise `DefinitionError` that names the nearest ids where there is no such fact, or the option that it
+        needs.
         """
+        for beginning, option in STATED.items():
+            if f"{name}.".startswith(f"{beginning}.") and option not in self.store.stated:
+                raise DefinitionError(f"'{name}' is of what a file states, expected --{option} FILE")
         ids = (name, f"{ALIAS}{name}")
         known = self.of(lambda analysis: any(map(analysis.has_facts, ids)))
         for one in ids:
             if one in known:
                 return known[one].value
-        if self._is_known_elsewhere(name, ids):
+        if self._is_known_elsewhere(name, ids) or any(_is_in_reference(one, known) for one in ids):
             return None
-        others = known or self.of(lambda analysis: analysis.made is not MadeWhen.ON_REQUEST)
+        others = {**_reference(), **(known or self.of(lambda one: one.made is not MadeWhen.ON_REQUEST))}
         nearest = get_close_matches(name, others, 3, cutoff=0)
         raise DefinitionError(f"there is no fact '{name}', the nearest are: {', '.join(nearest)}")
 
     def _is_known_elsewhere(self, name: str, ids: Sequence[str]) -> bool:
-        """Whether the whole trace tells the fact, or a section that could tells nothing of this trace."""
+        """Whether the whole trace tells the fact, or a package's section that could tells nothing of it."""
         if self.store.whole is not self.store:
             whole = FactsOnDemand(self.store.whole)
             if any(one in whole.of(lambda analysis: any(map(analysis.has_facts, ids))) for one in ids):
                 return True
-        sections = (analysis for analysis in analyses() if name.startswith(analysis.facts))
+        own = set(_reference().values())
+        sections = (one for one in analyses() if one.id not in own and name.startswith(one.facts))
         return any(not self.of_section(analysis) for analysis in sections)
+
+
+@cache
+def _reference() -> Mapping[str, str]:
+    """Return the sections of all facts that gwa's own may have, by their ids, with what varies in braces."""
+    kept = json.loads(asset("docs", "facts.json").read_text(encoding="utf-8"))
+    return {fact["id"]: fact["section"] for fact in kept}
+
+
+def _is_in_reference(name: str, known: Collection[str]) -> bool:
+    """
+    Whether there may be a fact called *name* that a trace does not tell.
+
+    What varies, such as a distribution, is one of those that are *known*, where any is.
+    """
+    if name in _reference():
+        return True
+    for general in _reference():
+        pattern = re.sub(r"\\\{\w+\\\}", "[^.]+", re.escape(general))
+        if "{" in general and re.fullmatch(pattern, name):
+            return not any(re.fullmatch(pattern, one) for one in known)
+    return False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, TRACE, options, parts
+from gwa.cli._options import JSON, TRACE, options, parts, statements
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, say, table
@@ -55,6 +55,7 @@ def _usage_errors() -> Iterator[None]:
 @click.option("--fail-on-unknown", is_flag=True, help="Exit with status 3 also if the fact is unknown.")
 @JSON
 @parts
+@statements
 @options
 @click.pass_context
 @to_file
@@ -74,7 +75,8 @@ def command(
     of jobs or rows, examples, and what it affects. The exit status is 1 if there is an error.
 
     With --fail-on the exit status is 3 if a condition holds; the value is printed on standard error. A fact
-    that is unknown meets no condition. The prefix "jobs." of a fact may be left out.
+    that is unknown meets no condition; one that there is not, or that is of a file that is not given, such as
+    --quota, is a usage error. The prefix "jobs." of a fact may be left out.
 
     \b
     Examples:

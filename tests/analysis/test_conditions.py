@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gwa.analysis.base import Analysis
 from gwa.analysis.conditions import SIGNS, Condition, FactsOnDemand
 from gwa.errors import DefinitionError
+from gwa.metrics.quotas import Quotas
 from gwa.store.subset import Subset, select
 
 DATED = (("Times", "Unix seconds, UTC"), ("Processors", "4"))
@@ -100,6 +101,24 @@ def test_a_fact_that_there_is_not_is_told_with_the_nearest(store):
         FactsOnDemand(store).value("trace.job")
     with pytest.raises(DefinitionError, match=r"the nearest are: utilization.mean"):
         FactsOnDemand(store).value("utilisation.mean")
+
+
+@pytest.mark.parametrize(
+    "name", ["energy.kwhh", "gpu.hour", "gpu.users.by_hour", "fit.runtime.weibul.ks", "completeness.proc"]
+)
+def test_a_misspelt_fact_is_no_unknown_one(name, store):
+    """Where a trace had no energy, any fact of energy was unknown, and a condition on it never held."""
+    with pytest.raises(DefinitionError, match=f"there is no fact '{name}'"):
+        FactsOnDemand(store).value(name)
+
+
+@pytest.mark.parametrize(("name", "option"), [("quota.exceeded", "quota"), ("carbon.kg", "carbon")])
+def test_a_fact_of_a_file_that_is_not_given_is_refused(name, option, store):
+    """A quota that nobody stated was not exceeded: the check passed every night."""
+    with pytest.raises(DefinitionError, match=f"expected --{option} FILE"):
+        FactsOnDemand(store).value(name)
+    store.stated["quota"] = Quotas(users={"a": 1.0})
+    assert FactsOnDemand(store).value("quota.exceeded") == 1
 
 
 def test_only_the_sections_that_are_needed_are_computed(store, monkeypatch):

@@ -21,6 +21,8 @@ from tests.program import run
             2,
             "there is no fact 'utilisation.mean', the nearest are: utilization.mean",
         ),
+        (("quota.exceeded>0",), 2, "'quota.exceeded' is of what a file states, expected --quota FILE"),
+        (("gpu.hour>0",), 2, "there is no fact 'gpu.hour', the nearest are: gpu.hours"),
         (("users.by_jobs>1",), 2, "users.by_jobs is a list"),
         (("nonsense",), 2, "'nonsense' is not a condition"),
     ],
@@ -36,6 +38,13 @@ def test_the_exit_status_says_whether_a_condition_holds(conditions, status, said
 
 def test_the_unknown_fails_on_request(tmp_path):
     assert run("check", SAMPLE, "--fail-on", "gpu.hours>0", "--fail-on-unknown", cwd=tmp_path).returncode == 3
+
+
+def test_a_quota_that_is_exceeded_fails(tmp_path):
+    (tmp_path / "quota.toml").write_text("[quota.users]\nU1 = 0.001\n")
+    done = run("check", SAMPLE, "--quota", "quota.toml", "--fail-on", "quota.exceeded>0", cwd=tmp_path)
+
+    assert (done.returncode, done.stderr) == (3, "gwa: quota.exceeded>0 holds: it is 1\n")
 
 
 def test_errors_of_quality_are_told_as_before(tmp_path):
