@@ -50,14 +50,16 @@ memory = "double"
 gpu = "double"
 gpu_type = "varchar"
 --- */
+-- Sums of fractions depend on their order, which is not to be that in which threads have done their part.
 with part as (
     select
         job,
         min(begun) as started,
         max(ended) as finish,
-        case when sum(instances * cpu) >= 0 then greatest(ceil(sum(instances * cpu) / 100), 1) end as procs,
-        sum(instances * gpu) / 100 as gpus,
-        sum(instances * memory) * 1048576 as kilobytes,
+        sum(instances * cpu order by instances * cpu) as percent,
+        case when percent >= 0 then greatest(ceil(percent / 100), 1) end as procs,
+        sum(instances * gpu order by instances * gpu) / 100 as gpus,
+        sum(instances * memory order by instances * memory) * 1048576 as kilobytes,
         string_agg(distinct gpu_type, '+' order by gpu_type) filter (where gpu > 0) as gpu_type
     from task
     group by job
@@ -66,7 +68,7 @@ with part as (
 job as (
     select
         source.*,
-        part.* exclude (job),
+        part.* exclude (job, percent),
         source.status in ('Terminated', 'Failed') as is_over,
         part.started is not null as is_started
     from source

@@ -81,13 +81,16 @@ inner join (
     from source inner join source_ids on source.job || '/' || source.task = source_ids.source_id
 ) as parent on link.job = parent.job and link.parent = parent.task_no
 where parent.job_id <> child.job_id
+order by all
 """
 --- */
 with used as (
     select
         job,
         task,
-        sum(avg_cpu / 100 * (ended - begun)) filter (where avg_cpu >= 0 and ended >= begun and begun > 0) as seconds
+        -- Exact, in whatever order threads add up.
+        sum(cast(least(avg_cpu * (ended - begun), 1e20) as decimal(38, 6)))
+            filter (where avg_cpu >= 0 and ended >= begun and begun > 0) / 100 as seconds
     from instance
     group by job, task
 ),

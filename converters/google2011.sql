@@ -90,7 +90,7 @@ select (select coalesce(max(position), 0) + 1 from header), 'Machines', max(mach
 from (
     select sum(sum(now - before)) over (order by time) as machines
     from (
-        select time, now, lag(now, 1, 0) over (partition by machine order by time) as before
+        select time, now, lag(now, 1, 0) over (partition by machine order by time, now) as before
         from (select *, case when event = 1 then 0 else 1 end as now from machine_event) as state
     ) as change
     group by time
@@ -112,9 +112,9 @@ select
     'Processors',
     round(max(capacity) * getvariable('cpu_scale')::double)::bigint
 from (
-    select sum(sum(now - before)) over (order by time) as capacity
+    select sum(sum(cast(now - before as decimal(38, 9)))) over (order by time) as capacity
     from (
-        select time, now, lag(now, 1, 0) over (partition by machine order by time) as before
+        select time, now, lag(now, 1, 0) over (partition by machine order by time, now) as before
         from (select *, case when event = 1 then 0 else coalesce(cpu, 0) end as now from machine_event) as state
     ) as change
     group by time

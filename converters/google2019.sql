@@ -170,7 +170,7 @@ event as (
         -- What happened before the trace is a state, not an order: submitted, or running as well.
         case
             when time > 0 then (time::hugeint << 60) + (file_no::bigint << 40) + line
-            else code
+            else (code::hugeint << 56) + (file_no::bigint << 40) + line
         end as place,
         case
             when time is null or time < 0 then 'its time is missing or negative'

@@ -345,10 +345,10 @@ per_pod as (
         coalesce(
             max(amount) filter (where part = 'pod'),
             greatest(
-                coalesce(sum(amount) filter (where part in ('app', 'sidecar')), 0),
+                coalesce(sum(amount order by part, nth) filter (where part in ('app', 'sidecar')), 0),
                 coalesce(max(amount + sidecars) filter (where part = 'init'), 0)
             )
-        ) + coalesce(sum(amount) filter (where part = 'overhead'), 0) as amount
+        ) + coalesce(sum(amount order by nth) filter (where part = 'overhead'), 0) as amount
     from beside
     group by file_no, line, place, what, resource
 ),
@@ -356,11 +356,11 @@ per_pod as (
 asked as (
     select
         file_no, line,
-        sum(amount * pods) filter (where what = 'cpu') as cpus,
-        sum(amount * admitted) filter (where what = 'cpu') as given_cpus,
-        sum(amount * pods) filter (where what = 'memory') as bytes,
-        sum(amount * pods) filter (where what = 'gpu') as gpus,
-        sum(amount * admitted) filter (where what = 'gpu') as given_gpus
+        sum(amount * pods order by place, resource) filter (where what = 'cpu') as cpus,
+        sum(amount * admitted order by place, resource) filter (where what = 'cpu') as given_cpus,
+        sum(amount * pods order by place, resource) filter (where what = 'memory') as bytes,
+        sum(amount * pods order by place, resource) filter (where what = 'gpu') as gpus,
+        sum(amount * admitted order by place, resource) filter (where what = 'gpu') as given_gpus
     from per_pod
     inner join templates using (file_no, line, place)
     group by file_no, line

@@ -265,9 +265,9 @@ folded as (
         bool_or(deletes) as is_deleted,
         coalesce(min(deletion) > max(written) filter (where kind = 'E' and not is_whole), false) as is_deleted_late,
         bool_or(kind = 'A') as is_aborted,
-        min_by(queue, written) as first_queue,
-        min_by(user_, written) as first_user,
-        min_by(group_, written) as first_group,
+        min_by(queue, (written, file_no, line, place)) filter (where written is not null) as first_queue,
+        min_by(user_, (written, file_no, line, place)) filter (where written is not null) as first_user,
+        min_by(group_, (written, file_no, line, place)) filter (where written is not null) as first_group,
         any_value(array_number) as array_number,
         any_value(substr(server, 2)) as server
     from dated

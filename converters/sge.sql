@@ -138,9 +138,9 @@ folded as (
         any_value(job_started) as started,
         sum(cpu order by place) filter (where place = 1 or is_interim or is_slave and ended >= job_started) as cpu,
         sum(io order by place) filter (where place = 1 or is_interim or is_slave and ended >= job_started) as io,
-        sum(maxrss) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as maxrss,
-        sum(ru_maxrss) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as ru_maxrss,
-        sum(maxvmem) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as maxvmem
+        sum(maxrss order by place) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as maxrss,
+        sum(ru_maxrss order by place) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as ru_maxrss,
+        sum(maxvmem order by place) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as maxvmem
     from attempt
     group by job_number, task_number, job_submitted
 ),

@@ -333,6 +333,8 @@ end
 "is_step(jobid)" = "contains(jobid, '.') and jobid not like '%]'"
 "job_of(jobid)" = "case when is_step(jobid) then split_part(jobid, '.', 1) else jobid end"
 "is_number(jobid)" = '''regexp_full_match(jobid, '\d+(_(\d+|\[.*))?(\+\d+)?(\..+)?')'''
+# What is added up, in whole bytes where it is in kilobytes: such sums are exact in whatever order threads add up.
+"exact(x)" = "round(x * 1024) / 1024"
 # When a row ended. A step without a known end ended when it had lasted, where the log lacks ends, else it has not yet.
 "end_of(jobid, start_, end_, elapsed)" = '''
 coalesce(
@@ -619,13 +621,13 @@ select
     count(*) filter (where least_used > 0 and not is_own),
     count(*) filter (where not is_own and (least_used > 0 or gpu_peak > 0)),
     max(least_used),
-    case when count(peak) = count(least_used) then sum(peak) end,
-    case when count(most_used) = count(least_used) then coalesce(sum(most_used) filter (where not is_own), 0) end,
+    case when count(peak) = count(least_used) then sum(exact(peak)) end,
+    case when count(most_used) = count(least_used) then coalesce(sum(exact(most_used)) filter (where not is_own), 0) end,
     max(most_used) filter (where is_own),
-    sum(gpu_peak),
+    sum(exact(gpu_peak)),
     max(gpu_peak),
     case when count(*) filter (where gpu_use is null and not is_extern) = 0 then max(gpu_use) end,
-    sum(energy)
+    sum(exact(energy))
 from (
     select
         listed.*,
@@ -668,9 +670,9 @@ with used as materialized (
         is_own,
         started,
         greatest(started, ended) as ended,
-        coalesce(peak_of(total, mean, task, tasks), 0) as peak,
-        case when is_own then 0 else coalesce(most_of(total, mean, task, tasks), 0) end as most_used,
-        coalesce(gpu_peak, 0) as gpu_peak
+        coalesce(exact(peak_of(total, mean, task, tasks)), 0) as peak,
+        case when is_own then 0 else coalesce(exact(most_of(total, mean, task, tasks)), 0) end as most_used,
+        coalesce(exact(gpu_peak), 0) as gpu_peak
     from (
         select
             crowded.site,

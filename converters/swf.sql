@@ -71,8 +71,9 @@ sql = """
 update recorded set submit_time = whole.submit_time, wait_time = whole.wait_time, run_time = whole.run_time,
 status = case recorded.status when 3 then 1 else 0 end
 from (
-    select job_id, min(submit_time) as submit_time, arg_min(wait_time, submit_time) as wait_time,
-    sum(run_time) as run_time
+    select job_id, min(submit_time) as submit_time,
+    arg_min(wait_time, (submit_time, rowid)) filter (where submit_time is not null) as wait_time,
+    sum(run_time order by rowid) as run_time
     from recorded where status in (2, 3, 4) group by job_id
 ) as whole
 where recorded.job_id = whole.job_id and recorded.status in (3, 4)
@@ -88,6 +89,7 @@ and job_id in (select job_id from recorded where status in (0, 1))
 """
 folds = true
 --- */
+-- Names are looked up in a map: a join would not keep the order of the rows.
 with queue_name as (
     select
         try_cast(regexp_extract(value, '^\d+') as bigint) as id,
@@ -95,6 +97,7 @@ with queue_name as (
     from header
     where key = 'Queue'
     group by 1
+    having id is not null
 ),
 
 partition_name as (
@@ -104,27 +107,26 @@ partition_name as (
     from header
     where key = 'Partition'
     group by 1
+    having id is not null
 )
 
 select
-    source.job as job_id,
-    case when source.submit >= 0 then source.submit + getvariable('start') else source.submit end as submit_time,
-    source.wait as wait_time,
-    source.run as run_time,
-    source.procs as n_procs,
-    source.cpu as average_cpu_time,
-    source.memory as used_memory,
-    source.req_procs as req_n_procs,
-    source.req_time,
-    source.req_memory,
-    source.status,
-    'U' || source.user_no as user_id,
-    'G' || source.group_no as group_id,
-    'X' || source.executable_no as executable_id,
-    coalesce(queue_name.name, 'Q' || source.queue_no) as queue_id,
-    coalesce(partition_name.name, 'P' || source.partition_no) as partition_id,
-    source.preceding as preceding_job,
-    source.think as think_time
+    job as job_id,
+    case when submit >= 0 then submit + getvariable('start') else submit end as submit_time,
+    wait as wait_time,
+    run as run_time,
+    procs as n_procs,
+    cpu as average_cpu_time,
+    memory as used_memory,
+    req_procs as req_n_procs,
+    req_time,
+    req_memory,
+    status,
+    'U' || user_no as user_id,
+    'G' || group_no as group_id,
+    'X' || executable_no as executable_id,
+    coalesce((select map(list(id), list(name)) from queue_name)[queue_no], 'Q' || queue_no) as queue_id,
+    coalesce((select map(list(id), list(name)) from partition_name)[partition_no], 'P' || partition_no) as partition_id,
+    preceding as preceding_job,
+    think as think_time
 from source
-left join queue_name on source.queue_no = queue_name.id
-left join partition_name on source.partition_no = partition_name.id

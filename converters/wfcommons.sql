@@ -97,6 +97,7 @@ from (
 inner join task as parent
     on child.file_no = parent.file_no and child.run = parent.run and child.parent in (parent.task, parent.name)
 where parent.job_id <> child.job_id
+order by all
 """
 --- */
 with task as (

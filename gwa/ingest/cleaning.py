@@ -12,6 +12,7 @@ from typing import Final
 
 from gwa.ingest.clocks import REPEATED
 from gwa.ingest.contradictions import REPAIRS, SLACK, clear_false_times, judged
+from gwa.ingest.row_order import total_order
 from gwa.ingest.spec import RepairStep
 from gwa.store.repairs import CLOCK_SKEW, INVALID_VALUE, LONG_NAME
 from gwa.store.schema import BY_NAME, FIELDS, MAXIMUM_NAME, STATUS, Field
@@ -128,9 +129,15 @@ def needs_numbers(columns: Sequence[str]) -> bool:
 
 
 def ordered_by_submission(relation: str, columns: Sequence[str]) -> str:
-    """Return the query for the jobs of *relation* in order of submission, refused ones last."""
+    """
+    Return the query for the jobs of *relation* in order of submission, refused ones last.
+
+    Where nothing says which rows jobs are made of, they are sorted by all that they have: a sort on several
+    threads leaves those that tie in any order.
+    """
     order = ("reject is not null", "submit_time nulls first", *SOURCE_ORDER)
-    by = ", ".join(name for name in order if name.split()[0] in columns)
+    first = [expression for expression in order if expression.split()[0] in columns]
+    by = ", ".join(first) if "line" in columns else total_order(first, columns)
     return f"select * from {relation} as mapped order by {by}"
 
 
@@ -277,12 +284,11 @@ def _assign_job_numbers(store: Store) -> int:
 
     Return the number of jobs that were folded, since the same job stands in the source twice.
     """
-    jobs, numbered, rising = store.row(
-        "select count(*), count(job_id), bool_and(job_id > earlier)"
-        " from (select job_id, lag(job_id, 1, -1) over () as earlier from recorded) as n"
-    )
-    # Increasing numbers are unique; only others need a distinct count, which holds them in memory.
-    if jobs == numbered and (rising or jobs == _distinct_numbers(store)):
+    # Rising numbers are unique; only others need a distinct count, which holds them in memory.
+    if have_rising_numbers(store, "recorded"):
+        return 0
+    jobs, numbered = store.row("select count(*), count(job_id) from recorded")
+    if jobs == numbered == _distinct_numbers(store):
         return 0
     folded = _fold_repeated_jobs(store)
     jobs, numbered = jobs - folded, numbered - folded
@@ -302,6 +308,12 @@ def _assign_job_numbers(store: Store) -> int:
     return folded
 
 
+def have_rising_numbers(store: Store, table: str) -> bool:
+    """Whether each job of a *table* has a number, and a higher one than the job before it."""
+    earlier = f"(select job_id, lag(job_id, 1, -1) over () as earlier from {table}) as jobs"
+    return bool(store.row(f"select coalesce(bool_and(job_id > earlier is true), true) from {earlier}")[0])
+
+
 def _distinct_numbers(store: Store) -> int:
     return int(store.row("select count(distinct job_id) from recorded")[0])
 
@@ -315,7 +327,7 @@ def _fold_repeated_jobs(store: Store) -> int:
     """
     (submitted, ran, user) = (_is_recorded(store, name) for name in ("submit_time", "run_time", "user_id"))
     repeated = "(select job_id from recorded where job_id is not null group by job_id having count(*) > 1)"
-    places = f"row_number() over (partition by {', '.join(_recorded(store))}) > 1"
+    places = f"row_number() over (partition by {', '.join(_recorded(store))} order by rowid) > 1"
     if submitted and ran:
         by = "partition by job_id, submit_time" + (", user_id" if user else "")
         places += f" or (run_time is null and submit_time is not null and count(run_time) over ({by}) > 0)"

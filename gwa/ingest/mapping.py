@@ -17,10 +17,17 @@ import duckdb
 
 from gwa.errors import RowsLostError, StrictError
 from gwa.ingest.blame import blamed, is_fault
-from gwa.ingest.cleaning import insert_jobs, needs_numbers, ordered_by_submission, with_row_numbers
+from gwa.ingest.cleaning import (
+    have_rising_numbers,
+    insert_jobs,
+    needs_numbers,
+    ordered_by_submission,
+    with_row_numbers,
+)
 from gwa.ingest.contradictions import START
 from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
 from gwa.ingest.jobstats import define_jobstats, uses_jobstats
+from gwa.ingest.row_order import in_order, total_order
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import MadeTable
 from gwa.ingest.staging import STAGING, define_view, part_condition
@@ -103,7 +110,7 @@ def map_batch(
     All of them are of files that were stated to be of a *cluster*, if of any.
     """
     select = query.select_of(cluster)
-    with blaming(store, query, heads):
+    with blaming(store, query, heads), in_order(store.connection, select):
         if not {"reject", START} & {*query.yields}:
             insert_jobs(store, f"({select})", query.columns)
             return Refused()
@@ -166,9 +173,16 @@ def map_whole_source(
     if needs_numbers(yields):
         insert_jobs(store, with_row_numbers("mapped"), ["job_id", *yields])
     else:
-        insert_jobs(store, "mapped", yields)
+        insert_jobs(store, _in_order_of_numbers(store, "mapped", yields), yields)
     store.connection.execute("drop table mapped")
     return given - mapped, refused
+
+
+def _in_order_of_numbers(store: Store, table: str, columns: Sequence[str]) -> str:
+    """Return the relation of the jobs of a new *table* in the order of their numbers, if they have any."""
+    if "job_id" not in columns or have_rising_numbers(store, table):
+        return table
+    return f"(from {table} order by {total_order(['job_id'], columns)})"
 
 
 def create_empty(store: Store, tables: Mapping[str, MadeTable]) -> None:

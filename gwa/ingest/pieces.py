@@ -8,7 +8,7 @@ takes DuckDB three times as long, and copying them from it to Parquet as long ag
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
@@ -16,6 +16,9 @@ from gwa.store.engines.duckdb import literal
 
 if TYPE_CHECKING:
     from gwa.ingest.spec import TableSpec
+
+GROUP_ROWS: Final = 122_880
+"""The rows of a Parquet file that one thread reads, as many as in a group of the engine's own tables."""
 
 
 class Pieces(ABC):
@@ -98,7 +101,8 @@ class ParquetPieces(Pieces):
 
     def _append(self, select: str, values: dict[str, Any]) -> int:
         path = self.folder / f"{len(self.paths):06}.parquet"
-        copy = f"copy ({select}) to {literal(str(path))} (format parquet, compression lz4)"
+        options = f"format parquet, compression lz4, row_group_size {GROUP_ROWS}"
+        copy = f"copy ({select}) to {literal(str(path))} ({options})"
         ((rows,),) = self.database.execute(copy, values).fetchall()
         self.paths.append(path)
         return int(rows)

@@ -23,7 +23,7 @@ TASK_COLUMNS: Final = frozenset(
 
 LIST_COLUMNS: Final = {
     "source_ids": ("source_id", "source_id"),
-    "dependencies": ("struct_pack(preceding_job, think_time)", "preceding_job"),
+    "dependencies": ("struct_pack(preceding_job, think_time)", "preceding_job, think_time"),
 }
 """Columns of lists from tables that may have several rows per job: the elements, and their order."""
 

@@ -150,7 +150,7 @@ def _lines_query(start: float) -> str:
     joins = " ".join(f"left join {name}_number on jobs.{name} = {name}_number.name" for name in NUMBERED)
     return (
         f"with chained as (select job_id, max(preceding_job) as preceding_job,"
-        " arg_max(think_time, preceding_job) as think_time from dependencies group by job_id)"
+        " arg_max(think_time, (preceding_job, think_time)) as think_time from dependencies group by job_id)"
         f" select {' || chr(32) || '.join(cells)} as line from jobs left join chained using (job_id) {joins}"
         " order by submit_time nulls first, job_id"
     )

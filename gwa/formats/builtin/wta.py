@@ -121,6 +121,7 @@ def _insert_dependencies(store: Store) -> None:
         " from (select cast(id as varchar) as id, cast(unnest(parents) as varchar) as of from file) as link"
         " inner join source_ids as child on child.source_id = link.id"
         " inner join source_ids as parent on parent.source_id = link.of"
+        " order by all"
     )
 
 
