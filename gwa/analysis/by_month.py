@@ -15,6 +15,7 @@ from gwa.report.document import Block, Fact, FactTable, Report, Section
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.util.units import DAY
+from gwa.words.compared import look_equal
 from gwa.words.formatting import seconds, show, significant
 from gwa.words.message import Message, Number, Verbatim, joined, message, within_sentence
 from gwa.words.unit import Unit
@@ -28,6 +29,9 @@ SHOWN: Final[Mapping[str, tuple[Message, Unit]]] = {
     "failed": (message("Core-hours in failed or timed-out jobs"), "fraction"),
 }
 """What is shown of each month; busy processors only where utilization is not known."""
+
+UNCHANGED: Final = message("none")
+"""The change of what looks equal in both months."""
 
 MINIMUM_DAYS: Final = 27.0
 """The days of a month that the log has, from which it is nearly whole."""
@@ -119,10 +123,17 @@ def _facts(months: Months, name: str, place: int) -> Iterator[Fact]:
     value = math.nan if name == "jobs" and not _has(months, place, 1.0) else float(values[place])
     before = float(values[place - 1]) if _has_change(months, place, days) else math.nan
     prefix = f"month.{months.names[place]}.{name}"
-    shown = number(round(value, 1) if unit == "count" and math.isfinite(value) else value)
+    shown = _rounded(value, unit)
     yield Fact(prefix, number(value), title, unit, text=show(shown, unit) if shown is not None else "–")
     change, text = _change(before, value, unit)
+    if math.isfinite(before) and shown is not None and look_equal(_rounded(before, unit), shown, unit):
+        text = UNCHANGED
     yield Fact(f"{prefix}.change", number(change), message("{title}, change", title=title), "", text=text)
+
+
+def _rounded(value: float, unit: Unit) -> float | int | None:
+    """Return a value with the digits that the table has."""
+    return number(round(value, 1) if unit == "count" and math.isfinite(value) else value)
 
 
 def _change(before: float, value: float, unit: Unit) -> tuple[float | None, str]:
@@ -134,7 +145,7 @@ def _change(before: float, value: float, unit: Unit) -> tuple[float | None, str]
     low, high = sorted((before, value))
     if low <= 0 or (unit == "seconds" and low < TINY):
         way = (value > before) - (value < before)
-        return None, {1: message("up"), -1: message("down"), 0: message("none")}[way]
+        return None, {1: message("up"), -1: message("down"), 0: UNCHANGED}[way]
     if high > MAXIMUM_PERCENT_RATIO * low:
         return value / before - 1, Number(f"×\N{NO-BREAK SPACE}{significant(value / before, 2)}")
     return value / before - 1, message("{n} %", n=signed(100 * (value / before - 1)))
@@ -169,7 +180,7 @@ def _sentence(months: Months, shown: list[str]) -> str:
             what = within_sentence(SHOWN[name][0])
             parts.append(
                 message("{what} {value}", what=what, value=value.text)
-                if change.text == "–"
+                if change.text in {"–", UNCHANGED}
                 else message("{what} {value} ({change})", what=what, value=value.text, change=change.text)
             )
     month = Verbatim(months.names[place])

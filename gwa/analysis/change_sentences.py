@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 
 from gwa.metrics.interval_values import MEASURES
 from gwa.statistics.changes import MINIMUM_LENGTH
-from gwa.words.formatting import decimal, show
-from gwa.words.message import capitalized, joined, message, plural
+from gwa.words.compared import look_equal
+from gwa.words.formatting import show
+from gwa.words.message import Message, capitalized, joined, message, plural
 
 TWO_YEARS: Final = 104
 """Of fewer weeks, a season cannot be told from a change."""
@@ -89,6 +90,14 @@ def size(change: Change) -> float:
     return min(MEASURES[change["what"]].size(change["before"], change["after"]), 3.0)
 
 
+def is_seen(change: Change) -> bool:
+    """Whether both values of a measure are shown, and look different."""
+    measure = MEASURES[change["what"]]
+    return None not in (change["before"], change["after"]) and not look_equal(
+        change["before"], change["after"], measure.unit
+    )
+
+
 def largest_first(changes: Iterable[Change]) -> list[Change]:
     """Return *changes* with the largest first."""
     return sorted(changes, key=size, reverse=True)
@@ -138,7 +147,8 @@ def no_change_sentence(
     """
     Return that no change is found, with the *largest* difference and what would not have been found.
 
-    *visible* has the smallest factor of each measure that would have been, as ``what`` and ``factor``;
+    *visible* has the rise of each measure that would have been found half of the time, as ``what``, ``from``,
+    ``to`` and the ``factor`` between them;
     *small* names the measures that changed by so little that it is not said, *doubtful* is the measure of
     which the evidence is strong, but too weak to say that it changed.
     """
@@ -152,7 +162,7 @@ def no_change_sentence(
         )
     if largest:
         text += message(
-            ": {subject}, the largest difference, went from {before} to {after} (first and last third).",
+            ": {subject}, for example, went from {before} to {after} (first and last third).",
             subject=WORDS[largest["what"]].subject,
             before=shown(largest["what"], largest["before"]),
             after=shown(largest["what"], largest["after"]),
@@ -181,20 +191,23 @@ def _not_visible(visible: Sequence[Mapping[str, Any]]) -> str:
     least, most = ordered[0], ordered[-1]
     if least["factor"] > MAXIMUM_FACTOR:
         return message(" The weeks of this log vary so much that hardly any change would be seen.")
-    text = message(
-        " Changes of {subject} below a factor of about {factor} would not be seen",
-        subject=WORDS[least["what"]].subject,
-        factor=_factor(least["factor"]),
-    )
+    text = message(" A rise of {rise} might not be seen", rise=_rise(least))
     if most["factor"] > MAXIMUM_FACTOR:
-        text += message(", and of {subject} hardly any would", subject=WORDS[most["what"]].subject)
+        text += message(", and of {subject} hardly any would be", subject=WORDS[most["what"]].subject)
     elif most is not least:
-        text += message(
-            ", of {subject} below {factor}",
-            subject=WORDS[most["what"]].subject,
-            factor=_factor(most["factor"]),
-        )
+        text += message(", nor one of {rise}", rise=_rise(most))
     return text + message(".")
+
+
+def _rise(visible: Mapping[str, Any]) -> Message:
+    """Return the rise of a measure, in its unit, that would be found half of the time."""
+    name = visible["what"]
+    return message(
+        "{subject} from {before} to less than {after}",
+        subject=WORDS[name].subject,
+        before=shown(name, visible["from"]),
+        after=message(WORDS[name].amount, value=shown(name, visible["to"])),
+    )
 
 
 def not_judged_sentence(weeks: int, unknown: int, measures: Sequence[Change]) -> str:
@@ -215,6 +228,9 @@ def not_judged_sentence(weeks: int, unknown: int, measures: Sequence[Change]) ->
     jobs = next((one for one in measures if one["what"] == "jobs"), None)
     if jobs is None or None in (jobs["before"], jobs["after"]):
         return text + message(".")
+    if not is_seen(jobs):
+        both = shown("jobs", jobs["before"])
+        return text + message("; jobs a week: {both} in the first third and in the last.", both=both)
     return text + message(
         "; jobs a week: {before} in the first third, {after} in the last.",
         before=shown("jobs", jobs["before"]),
@@ -225,7 +241,3 @@ def not_judged_sentence(weeks: int, unknown: int, measures: Sequence[Change]) ->
 def shown(measure: str, value: float) -> str:
     """Return a value of a *measure* in its unit."""
     return show(value, MEASURES[measure].unit)
-
-
-def _factor(value: float) -> str:
-    return decimal(value, ".1f" if value < 10 else ",.0f")  # noqa: PLR2004 - two digits

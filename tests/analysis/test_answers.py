@@ -269,11 +269,11 @@ def test_the_largest_change_is_said():
     )
 
 
-def test_where_no_change_is_found_the_largest_difference_is_said_and_what_would_not_be_seen():
+def test_where_no_change_is_found_a_difference_is_said_and_what_would_not_be_seen():
     visible = [
-        {"what": "jobs", "factor": 12.3},
-        {"what": "busy", "factor": 1.52},
-        {"what": "users", "factor": 2},
+        {"what": "jobs", "factor": 12.3, "from": 10, "to": 123},
+        {"what": "wait", "factor": 1.3, "from": 4.64, "to": 24.0},
+        {"what": "users", "factor": 2, "from": 7, "to": 14},
     ]
     largest = {"what": "runtime", "before": 277, "after": 1790}
     answer = asked(
@@ -281,9 +281,9 @@ def test_where_no_change_is_found_the_largest_difference_is_said_and_what_would_
     )
     assert (answer.state, answer.number) == ("not found", "usual variation")
     assert answer.text == (
-        "No measure changed by more than its weeks vary: median run times, the largest difference, went from"
-        " 4 min 37 s to 29 min 50 s (first and last third). Changes of busy processors below a factor of"
-        " about 1.5 would not be seen, of jobs below 12."
+        "No measure changed by more than its weeks vary: median run times, for example, went from"
+        " 4 min 37 s to 29 min 50 s (first and last third). A rise of mean waits from 4.64 s to less than"
+        " 24 s might not be seen, nor one of jobs from 10 to less than 123 a week."
     )
     answer = asked(
         "changed", changes=[], changes__weeks=60, changes__largest=largest, changes__small=["users", "busy"]
@@ -294,11 +294,12 @@ def test_where_no_change_is_found_the_largest_difference_is_said_and_what_would_
 
 
 def test_no_absurd_factor_is_said_of_weeks_that_vary_too_much():
-    rough, users = {"what": "busy", "factor": 16_942}, {"what": "users", "factor": 2.7}
+    rough = {"what": "busy", "factor": 16_942, "from": 0.1, "to": 1694.2}
+    users = {"what": "users", "factor": 2.7, "from": 10, "to": 27}
     known = {"changes": [], "changes__weeks": 60, "changes__largest": None}
     assert asked("changed", **known, changes__visible=[rough, users]).text == (
-        "No measure changed by more than its weeks vary. Changes of users below a factor of about 2.7 would"
-        " not be seen, and of busy processors hardly any would."
+        "No measure changed by more than its weeks vary. A rise of users from 10 to less than 27 a week"
+        " might not be seen, and of busy processors hardly any would be."
     )
     assert asked("changed", **known, changes__visible=[rough]).text == (
         "No measure changed by more than its weeks vary. The weeks of this log vary so much that hardly any"
@@ -310,13 +311,13 @@ def test_a_change_with_strong_evidence_that_is_not_enough_is_said_to_be_unsure()
     doubtful = {"what": "wait", "before": 716.0, "after": 0.0}
     answer = asked(
         "changed", changes=[], changes__weeks=51, changes__largest=doubtful, changes__doubtful=doubtful,
-        changes__visible=[{"what": "wait", "factor": 13.6}],
+        changes__visible=[{"what": "wait", "factor": 13.6, "from": 716.0, "to": 10_494.0}],
     )  # fmt: skip
     assert (answer.state, answer.number) == ("not found", "not sure")
     assert answer.text == (
         "Mean waits may have changed, from 11 min 56 s to 0 s (first and last third), but their weeks vary"
-        " nearly as much. No other measure changed by more than its weeks vary. Changes of mean waits below"
-        " a factor of about 14 would not be seen."
+        " nearly as much. No other measure changed by more than its weeks vary. A rise of mean waits from"
+        " 11 min 56 s to less than 2 h 55 min might not be seen."
     )
 
 

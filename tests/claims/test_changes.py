@@ -1,6 +1,8 @@
 """A change is said where there is one, and not where a log only wanders; what is said is what was planted."""
 
+import math
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,12 +18,13 @@ import gwa
 from gwa.analysis.base import analyses
 from gwa.analysis.change_sentences import change_sentence
 from gwa.analysis.findings.system import changes
-from gwa.analysis.sections.changes import _largest, beyond_chance, judge
+from gwa.analysis.sections.changes import _largest, _visible_factors, beyond_chance, judge
 from gwa.metrics.interval_values import MEASURES
 from gwa.report.document import Section
 from gwa.report.drawing import draw
 from gwa.statistics.changes import evidence
 from gwa.store.store import Store
+from gwa.words.compared import look_equal
 from tests.analysis.sections.blocks import ABSOLUTE, START, facts, figures, notes, tables
 from tests.conftest import HOME
 
@@ -263,10 +266,49 @@ def test_of_a_log_that_only_wanders_the_largest_difference_is_said(section, make
     assert changes(found) is None
     assert found["changes.weeks"] == 103
     assert "No measure changed by more than its weeks vary: " in notes(made)
-    assert "would not be seen" in notes(made)
+    assert "might not be seen" in notes(made)
     measures = {one["what"]: one for one in found["changes.measures"]}
     assert measures.keys() == MEASURES.keys()
     assert found["changes.largest"] in found["changes.measures"]
+
+
+def test_no_change_is_said_in_the_units_of_the_table(section, make_store):
+    """Waits of seconds, of which a factor of the wait and a minute says nothing, and constant run times."""
+    made = section("changes", log(make_store, 60, lambda _: {"wait": 5, "run": 600}))
+    found = facts(made)
+    assert found["changes"] == []
+    assert "factor" not in notes(made)
+    measures = {one["what"]: one for one in found["changes.measures"]}
+    for one in found["changes.visible"]:
+        measure = MEASURES[one["what"]]
+        assert one["from"] == measures[one["what"]]["before"]
+        assert measure.difference(one["from"], one["to"]) == pytest.approx(math.log(one["factor"]))
+        assert not look_equal(one["from"], one["to"], measure.unit)
+
+
+def test_what_looks_equal_has_no_difference_and_a_difference_that_is_larger_would_be_seen():
+    same = {"what": "runtime", "before": 3600.0, "after": 3620.0, "visible": 1.0001}
+    assert _largest([same]) is None
+    assert _visible_factors([same]) == []
+    waits = {"what": "wait", "before": 4.64, "after": 7.92, "visible": 1.3}
+    (row,) = _visible_factors([waits])
+    assert row["to"] == pytest.approx(24.03, abs=0.01)
+    assert _visible_factors([{**waits, "after": 60.0}]) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 20])
+def test_a_log_of_few_jobs_says_no_factor(section, make_store, jobs):
+    submit = [MONDAY + n * 40 * 7 * 86_400.0 / jobs for n in range(jobs)]
+    made = section(
+        "changes",
+        make_store(
+            submit_time=submit, wait_time=[5.0] * jobs, run_time=[60.0] * jobs, n_procs=[1] * jobs,
+            user_id=["a"] * jobs,
+        ),
+    )  # fmt: skip
+    assert "factor" not in notes(made)
+    for one in re.finditer(r"from (.+?) to (?:less than )?(.+?)(?: might| \()", notes(made)):
+        assert one[1] != one[2]
 
 
 def test_the_largest_difference_is_one_of_which_a_change_would_be_seen():

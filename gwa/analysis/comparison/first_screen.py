@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from gwa.analysis.comparison.curves import first_curves
-from gwa.analysis.comparison.levels import LevelDifference, signed
+from gwa.analysis.comparison.levels import SIZE, LevelDifference, signed
 from gwa.analysis.comparison.over_time import OverTime, month_figures, strips_of
 from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.report.document import Block, Fact, FactTable
 from gwa.report.facts import number
 from gwa.report.grid import is_number
 from gwa.statistics.contrast import MINIMUM_LENGTH
+from gwa.words.compared import look_equal
 from gwa.words.formatting import show, significant
 from gwa.words.message import Message, Number, Verbatim, joined, message, within_sentence
 from gwa.words.unit import Value
@@ -76,8 +77,6 @@ ROWS: Final = (
     ),
 )  # fmt: skip
 """What an operator asks, in the order of the table."""
-
-SIZE: Final = "may be due to size"
 
 VERDICTS: Final[Mapping[str, Message]] = {
     "equal": message("equal"),
@@ -179,10 +178,10 @@ def _difference(
     if first is None or second is None:
         return None, ""
     unit = next(summary.facts[row.fact].unit for summary in summaries if row.fact in summary.facts)
+    if look_equal(first, second, unit):
+        return (0 if unit == "fraction" else 1), message("none")
     if unit == "fraction":
         return number(second - first), message("{n} points", n=signed(100 * (second - first), 1))
-    if first == second:
-        return 1, message("none")
     if first <= 0 or second <= 0:
         return None, message(
             "{n} more" if second > first else "{n} less", n=show(number(abs(second - first)), unit)
@@ -228,9 +227,12 @@ def _pair_sentence(summaries: Sequence[TraceSummary], levels: Levels) -> Message
         if level is not None and level.verdict.startswith("differs"):
             words = row.more[1] if level.step > 0 else row.less[1]
             values = [_text(row, summary) for summary in reversed(summaries)]
-            found.append(
-                message("{what} ({second} against {first})", what=words, second=values[0], first=values[1])
-            )
+            if values[0] != values[1]:
+                found.append(
+                    message(
+                        "{what} ({second} against {first})", what=words, second=values[0], first=values[1]
+                    )
+                )
     first, second = (Verbatim(summary.name) for summary in summaries)
     if found:
         differs = message(
@@ -294,8 +296,8 @@ def _range(row: AnswerRow, summaries: Sequence[TraceSummary]) -> Message | None:
     known = [(value, summary) for summary in summaries if (value := _value(row, summary)) is not None]
     if len(known) < PAIR:
         return None
-    (least, low), (most, high) = (choose(known, key=lambda one: one[0]) for choose in (min, max))
-    if least == most:
+    low, high = (choose(known, key=lambda one: one[0])[1] for choose in (min, max))
+    if _text(row, low) == _text(row, high):
         template = (
             message("{what}: {value} in all")
             if len(known) == len(summaries)

@@ -25,8 +25,9 @@ from gwa.report.facts import number
 from gwa.statistics.contrast import MAXIMUM_LENGTH, MINIMUM_LENGTH, half_width, p_value
 from gwa.store.store import Store
 from gwa.util.units import DAY
+from gwa.words.compared import look_equal
 from gwa.words.formatting import show
-from gwa.words.message import Message, Number, Verbatim, message
+from gwa.words.message import Message, Number, Verbatim, joined, message, within_sentence
 
 CHANCE: Final = 0.05
 """The rate at which chance makes any false difference in a table."""
@@ -45,6 +46,9 @@ PERIODS_ONLY: Final = ("busy_processors", "users_daily", "users_weekly", "jobs",
 
 SYSTEMS_ONLY: Final = ("jobs_per_processor", "machine_share")
 """What says of periods of one system nothing that others do not say."""
+
+SIZE: Final = "may be due to size"
+"""The verdict on a difference that shows in one of two ways of measuring it only."""
 
 SIZED: Final = ("busy", "jobs_per_processor", "processors")
 """What is not compared between systems where the number of processors is not stated."""
@@ -150,7 +154,7 @@ class LevelDifference:
         if self.chance is None:
             return "not known"
         if self.is_of_size:
-            return "may be due to size"
+            return SIZE
         if self.chance > CHANCE:
             return "no more than chance"
         is_same_way = self.size * self.step > 0
@@ -323,7 +327,7 @@ def _shown(difference: LevelDifference, value: float) -> str:
 
 def change_text(difference: LevelDifference) -> Message | None:
     """
-    Return the change in percent, of a share in percentage points; None where only the values say it.
+    Return the change in percent, of a share in points; None where the values do not show it, or it misleads.
 
     >>> change_text(LevelDifference("busy", 0.836, 0.852, 0.016, 0.5))
     '+1.6 points'
@@ -332,7 +336,8 @@ def change_text(difference: LevelDifference) -> Message | None:
     >>> change_text(LevelDifference("wait_median", 0.0, 300.0, 0.3, 0.001))
     """
     change = difference.change
-    if change is None:
+    values = number(difference.first), number(difference.second)
+    if change is None or look_equal(*values, difference.quantity.unit):
         return None
     if difference.quantity.is_share:
         return message("{n} points", n=signed(100 * change, 1))
@@ -393,13 +398,31 @@ def level_findings(
             for n, difference in enumerate(differing, 1)
         )
     if any(difference.chance is not None for difference in found):
-        text = message(
-            "{second} is not found to differ from {first} by more than chance in any quantity compared.",
-            first=Verbatim(names[0]),
-            second=Verbatim(names[1]),
-        )
-        return (Finding("no-level", text, section, rule, 1.0),)
+        return (Finding("no-level", _none_large(found, names), section, rule, 1.0),)
     return ()
+
+
+def _none_large(found: Sequence[LevelDifference], names: tuple[str, str]) -> Message:
+    """Return that no large difference is found, and what else is."""
+    first, second = map(Verbatim, names)
+    small = [one.quantity.title for one in found if one.verdict.startswith("differs")]
+    if small:
+        return message(
+            "Apart from small differences ({what}), {second} is not found to differ from {first} by more than"
+            " chance.",
+            what=joined(", ", map(within_sentence, small)), second=second, first=first,
+        )  # fmt: skip
+    if any(one.verdict == SIZE for one in found):
+        return message(
+            "Apart from what may be due to their sizes, {second} is not found to differ from {first} by more"
+            " than chance.",
+            second=second, first=first,
+        )  # fmt: skip
+    return message(
+        "{second} is not found to differ from {first} by more than chance in any quantity compared.",
+        first=first,
+        second=second,
+    )
 
 
 def _sentence(difference: LevelDifference, names: tuple[str, str]) -> Message:

@@ -27,8 +27,10 @@ from gwa.report.facts import number
 from gwa.store.store import Period, Store
 from gwa.store.subset import bounds
 from gwa.util.units import DAY
+from gwa.words.compared import look_equal
 from gwa.words.formatting import show
 from gwa.words.message import Verbatim, capitalized, joined, message
+from gwa.words.unit import Unit
 
 MINIMUM_EARLIER: Final = 12
 """Among fewer earlier changes a rank says little."""
@@ -68,6 +70,10 @@ class PeriodChange(NamedTuple):
     after: float
     rank: int | None = None
     changes: int | None = None
+
+    def is_seen(self, unit: Unit) -> bool:
+        """Whether both values look different."""
+        return not look_equal(number(self.before), number(self.after), unit)
 
 
 @dataclass(frozen=True)
@@ -170,8 +176,15 @@ def _change(name: str, values: Floats) -> PeriodChange:
 
 
 def change_statement(changes: PeriodChanges) -> tuple[str, str]:
-    """Return the values of the change that ranks first, and all of them in a sentence."""
-    ordered = sorted(changes.by_measure.items(), key=lambda one: one[1].rank or math.inf)
+    """Return the values of the change that ranks first, and all in a sentence but those that look equal."""
+    different = [one for one in changes.by_measure.items() if one[1].is_seen(MEASURES[one[0]].unit)]
+    if not different:
+        text = message(
+            "All values that are known are as in {earlier}, to the digits shown.",
+            earlier=Verbatim(changes.earlier),
+        )
+        return message("no difference"), text
+    ordered = sorted(different, key=lambda one: one[1].rank or math.inf)
     (first, lead), others = ordered[0], ordered[1:]
     values = message("{before} to {after}", **_shown(first, lead))
     text = message(
@@ -251,7 +264,9 @@ def change_table(changes: PeriodChanges, names: tuple[str, str]) -> Iterator[Blo
         (
             _subject(name),
             *_shown(name, one).values(),
-            (one.after - one.before) / one.before if one.before else None,
+            (one.after - one.before) / one.before
+            if one.before and one.is_seen(MEASURES[name].unit)
+            else None,
             one.rank,
             one.changes,
         )

@@ -11,6 +11,7 @@ from gwa.analysis.change_sentences import (
     MAXIMUM_FACTOR,
     TWO_YEARS,
     change_sentence,
+    is_seen,
     no_change_sentence,
     not_judged_sentence,
     size,
@@ -24,6 +25,7 @@ from gwa.report.facts import number
 from gwa.report.figures.series import series
 from gwa.statistics.changes import MINIMUM_LENGTH, Evidence, discoveries, evidence
 from gwa.store.store import Store
+from gwa.words.compared import look_equal
 from gwa.words.formatting import show
 from gwa.words.message import message, plural
 
@@ -63,8 +65,10 @@ class MeasuredChange(NamedTuple):
 
     @property
     def is_large(self) -> bool:
-        """Whether the medians are so far apart that it matters."""
-        return abs(self._difference) >= measure_of(self.measure).least
+        """Whether the medians are so far apart that it matters, and look different."""
+        measure = measure_of(self.measure)
+        values = number(self.before), number(self.after)
+        return abs(self._difference) >= measure.least and not look_equal(*values, measure.unit)
 
     @property
     def is_one_way(self) -> bool:
@@ -129,9 +133,13 @@ def changes(store: Store) -> Iterator[Block]:
                 "changes.weeks_unknown", weekly.silent, "Whole weeks mostly in silences of the log", "count"
             ),
             Fact("changes.measures", measures, "Medians of weeks in the first and last third"),
-            Fact("changes.largest", largest, "Largest difference of the first and last third"),
+            Fact(
+                "changes.largest",
+                largest,
+                "Largest difference of the first and last third where changes would be seen",
+            ),
             Fact("changes.doubtful", doubtful, "Measure with strong evidence of a change, but not enough"),
-            Fact("changes.visible", visible, "Smallest factors of changes that would be found"),
+            Fact("changes.visible", visible, "Rises that would be found half of the time"),
         ),
         listed=False,
     )
@@ -219,16 +227,14 @@ def _visible(name: str, judged: Evidence) -> float:
 
 def _largest(measures: list[dict[str, Any]]) -> dict[str, Any] | None:
     """
-    Return the measure whose first and last third differ most; None where none does.
+    Return the measure whose first and last third differ most; None where none looks different.
 
     Measures of which hardly any change would be seen are passed over.
     """
     different = [
         one
         for one in measures
-        if None not in (one["before"], one["after"])
-        and size(one)
-        and (MEASURES[one["what"]].is_share or (one["visible"] or 0.0) <= MAXIMUM_FACTOR)
+        if is_seen(one) and (MEASURES[one["what"]].is_share or (one["visible"] or 0.0) <= MAXIMUM_FACTOR)
     ]
     return max(different, key=size, default=None)
 
@@ -238,7 +244,8 @@ def _doubtful(measures: list[dict[str, Any]]) -> dict[str, Any] | None:
     strong = [
         one
         for one in measures
-        if None not in (one["before"], one["after"], one["ln_bayes_factor_step"])
+        if is_seen(one)
+        and one["ln_bayes_factor_step"] is not None
         and one["ln_bayes_factor_step"] > STRONG
         and abs(MEASURES[one["what"]].difference(one["before"], one["after"])) >= MEASURES[one["what"]].least
     ]
@@ -246,12 +253,32 @@ def _doubtful(measures: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def _visible_factors(measures: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the smallest factor that would be found of each measure that is no share."""
+    """
+    Return the rise of each measure that would be found half of the time, of shares none: values and factor.
+
+    A measure that differs by more without being found is left out.
+    """
     return [
-        {"what": one["what"], "factor": one["visible"]}
+        {"what": one["what"], "factor": one["visible"], "from": one["before"], "to": rise}
         for one in measures
-        if one["visible"] is not None and not MEASURES[one["what"]].is_share
+        if not MEASURES[one["what"]].is_share and (rise := _risen(one)) is not None and not _is_beyond(one)
     ]
+
+
+def _risen(one: Mapping[str, Any]) -> float | None:
+    """Return to which value a measure would have risen if that were visible; None where it looks the same."""
+    measure, before, visible = MEASURES[one["what"]], one["before"], one["visible"]
+    if None in (before, visible):
+        return None
+    to = before + visible if measure.is_share else (before + measure.offset) * visible - measure.offset
+    return None if look_equal(before, number(to), measure.unit) else number(to)
+
+
+def _is_beyond(one: Mapping[str, Any]) -> bool:
+    """Whether a measure differs by as much as would be visible."""
+    measure = MEASURES[one["what"]]
+    difference = abs(measure.difference(one["before"], one["after"])) if one["after"] is not None else 0.0
+    return difference >= (one["visible"] if measure.is_share else math.log(one["visible"]))
 
 
 def _by_week(shown: list[MeasuredChange]) -> list[MeasuredChange]:
@@ -333,7 +360,7 @@ def _thirds(measures: list[dict[str, Any]], weeks: int) -> Table:
             Column("before", "First third"),
             Column("after", "Last third"),
             Column("p_value", "p-value of a line"),
-            Column("visible", "Smallest change that would be found"),
+            Column("visible", "Rise that would be found half of the time"),
         ),
         tuple(
             (
@@ -349,11 +376,13 @@ def _thirds(measures: list[dict[str, Any]], weeks: int) -> Table:
 
 
 def _visible_text(one: Mapping[str, Any]) -> str | None:
-    if one["visible"] is None:
+    """Return the rise of a measure that would be visible, in its unit."""
+    measure, to = MEASURES[one["what"]], _risen(one)
+    if to is None:
         return None
-    if MEASURES[one["what"]].is_share:
-        return message("{points} points", points=show(round(100 * one["visible"], 1)))
-    return message("a factor of {factor}", factor=show(float(f"{one['visible']:.2g}")))
+    if to > 1 if measure.is_share else one["visible"] > MAXIMUM_FACTOR:
+        return message("hardly any")
+    return message("to {value}", value=show(to, measure.unit))
 
 
 def _figure(change: MeasuredChange, values: Floats, weeks: Intervals) -> Block:

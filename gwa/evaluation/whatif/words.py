@@ -116,8 +116,10 @@ def _replayed_waits(answer: WhatIfAnswer) -> str:
         before, after = (wait_text(one.backlog) for one in (answer.old, answer.new))
         return (
             "the scheduler does not keep up with the jobs: the work that waits would on average keep all of"
-            f" the machine busy for {after} ({before} now)."
+            f" the machine busy for {after}{'' if after == before else f' ({before} now)'}."
         )
+    if wait_text(wait.new) == wait_text(wait.old):
+        return f"{jobs} wait for {wait_text(wait.new)} on average, with the change or without it."
     way = f"{jobs} wait for {wait_text(wait.new)} on average instead of {wait_text(wait.old)}"
     if max(wait.old, wait.new) < MINUTE:
         return f"{way}: waits of less than a minute are not told apart."
@@ -132,7 +134,8 @@ def _replayed_waits(answer: WhatIfAnswer) -> str:
 def remarks(answer: WhatIfAnswer) -> tuple[str, ...]:
     """Return what a reader has to know besides: what is assumed, and what was left out."""
     before, after = map(fraction, (answer.old.utilization, answer.new.utilization))
-    busy = f"Utilization while jobs are submitted: {before} now, {after} changed."
+    levels = before if before == after else f"{before} now, {after} changed"
+    busy = f"Utilization while jobs are submitted: {levels}."
     said = [
         *untold(answer),
         *([] if answer.is_at_once else [busy]),
