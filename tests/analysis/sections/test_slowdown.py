@@ -119,7 +119,7 @@ def test_in_no_month_of_a_real_log_another_class_waits_longer(section, log):
         pytest.skip("there are no real logs")
     said = 0
     with gwa.open(path) as trace:
-        for month in months_of(trace.store, log)[:25]:
+        for month in months_of(trace.store)[:25]:
             store = trace.filter(period=month).store
             found = facts(section("slowdown", store))
             one = found["wait.worst"]
