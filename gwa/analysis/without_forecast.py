@@ -17,14 +17,15 @@ def without_forecast(store: Store) -> tuple[Recorded, ...]:
     """
     Return idle GPU hours, what limits cost, the share of the largest users, and how far off requests are.
 
-    All of them are facts of the report. No user is named.
+    All of them are facts of the report. No user is named. Of a log without GPUs nothing is said of them.
     """
     facts = FactsOnDemand(store).of(lambda analysis: any(map(analysis.has_facts, NEEDED)))
 
     def value(name: str) -> Any:  # noqa: ANN401 - a fact may be anything
         return facts[name].value if name in facts else None
 
-    return tuple(tell(value) for tell in (_idle, _limits, _users, _requests))
+    of_gpus = (_idle,) if value("gpu.jobs") or store.system.gpus else ()
+    return tuple(tell(value) for tell in (*of_gpus, _limits, _users, _requests))
 
 
 NEEDED: Final = ("gpu.idle_hours", "killed.time.jobs", "trace.users", "users.by_cpu", "estimates.time.median")
@@ -35,13 +36,24 @@ Value = Callable[[str], Any]
 
 def _idle(value: Value) -> Recorded:
     """GPUs that were never used, where each is measured, else those of jobs that left theirs idle."""
-    for name in ("gpu.idle_gpu_hours", "gpu.idle_hours"):
-        hours = value(name)
-        if hours is not None:
-            text = message(
-                "{hours} GPU hours were held and idle; 'gwa advise' lists by whom.", hours=number(hours)
-            )
-            return Recorded("idle-gpus", float(hours), text)
+    idle, known = value("gpu.idle_gpu_hours"), value("gpu.idle_known_hours")
+    if idle is not None and known:
+        text = message(
+            "Of {known} GPU hours that are measured one by one, {hours} were idle; 'gwa advise' lists by"
+            " whom.",
+            hours=number(idle), known=number(known),
+        )  # fmt: skip
+        return Recorded("idle-gpus", float(idle), text)
+    hours, jobs = value("gpu.idle_hours"), value("gpu.measured_jobs")
+    if hours is not None:
+        text = plural(
+            "The {n} job whose use of GPUs is recorded left them idle for {hours} GPU hours; 'gwa advise'"
+            " lists by whom.",
+            "Of the {n} jobs whose use of GPUs is recorded, some left them idle, for {hours} GPU hours; 'gwa"
+            " advise' lists by whom.",
+            jobs, hours=number(hours),
+        )  # fmt: skip
+        return Recorded("idle-gpus", float(hours), text)
     return Recorded("idle-gpus", None, message("How many GPU hours were idle is not recorded."))
 
 
@@ -80,7 +92,5 @@ def _requests(value: Value) -> Recorded:
     used = value("estimates.time.median")
     if used is None:
         return Recorded("requests", None, message("How much time jobs request is not recorded."))
-    text = message(
-        "Half of the jobs use at most {share} of the time that they request.", share=fraction(used)
-    )
+    text = message("Half of the jobs that request a time use at most {share} of it.", share=fraction(used))
     return Recorded("requests", float(used), text)

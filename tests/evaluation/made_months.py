@@ -1,14 +1,15 @@
-"""Made worlds of years of months, on machines that a replay does not know, with the waits of a larger one."""
+"""Made worlds of years of months, on machines that a replay knows or not, with the waits of larger ones."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
-from gwa.evaluation.capacity.windows import QUANTILE, WINDOW, ProcessorRange, places
-from gwa.evaluation.whatif.validation import OFFSET
+from gwa.evaluation.capacity.rule import CapacityPlan, Forecast
+from gwa.evaluation.capacity.windows import MINIMUM_JOBS, WINDOW, ProcessorRange
 from gwa.evaluation.whatif.world import World
-from gwa.util.units import DAY, HOUR
+from gwa.util.units import DAY, HOUR, WEEK
 
 MONTHS = 32
 """Of which the first and the last are left out: thirty are learnt from."""
@@ -40,6 +41,30 @@ def submitted(seed: int, jobs: int = 500) -> World:
         np.full(month.size, ""), np.array([f"U{number}" for number in owner]), capacity, "easy",
     )  # fmt: skip
     return replace(made.taking(order), job=np.arange(month.size))
+
+
+def drawn(log: World, seed: int, jobs: int = 500) -> World:
+    """
+    Return years of weeks of a *log*, drawn with replacement, with about so many *jobs* a month.
+
+    Months differ in how many jobs of their weeks are kept; the machine is 65 to 85 % busy.
+    """
+    rng = np.random.default_rng(seed)
+    week = ((log.submit - log.submit[0]) // WEEK).astype(int)
+    count = np.bincount(week)
+    usual = np.flatnonzero(count[:-1] >= 0.3 * np.median(count))
+    kept = np.exp(_wandering(rng, MONTHS, rng.uniform(0.1, 0.3))) * jobs / 4 / count[usual].mean()
+    rows, submit = [], []
+    for place, number in enumerate(rng.choice(usual, 4 * MONTHS)):
+        own = np.flatnonzero(week == number)
+        own = own[rng.random(own.size) < kept[place // 4]]
+        rows.append(own)
+        submit.append(log.submit[own] + (place - number) * WEEK)
+    made = log.taking(np.concatenate(rows), np.concatenate(submit))
+    busy = float((made.run * made.size).sum()) / (MONTHS * WINDOW)
+    capacity = max(int(busy / rng.uniform(0.65, 0.85)), int(np.quantile(made.size, 0.995)))
+    sizes = np.minimum(made.size, capacity)
+    return replace(made, size=sizes, job=np.arange(len(made)), capacity=capacity)
 
 
 def _wandering(rng: np.random.Generator, months: int, deviation: float) -> np.ndarray:
@@ -86,9 +111,20 @@ def short_kept(world: World) -> np.ndarray:
     return _pools(world, short, world.capacity // 10)
 
 
+def first_come(world: World) -> np.ndarray:
+    """The scheduler does not backfill."""
+    return replace(world, policy="fcfs").starts() - world.submit
+
+
+def as_replayed(world: World) -> np.ndarray:
+    """The machine is what a replay takes it for."""
+    return world.starts() - world.submit
+
+
 MACHINES: dict[str, Callable[[World], np.ndarray]] = {
-    one.__name__: one for one in (nine_tenths, shortest_first, two_pools, short_kept)
+    one.__name__: one for one in (nine_tenths, shortest_first, two_pools, short_kept, first_come, as_replayed)
 }
+"""All but the last are hidden from a replay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,18 +137,28 @@ class Made:
 
     @classmethod
     def of(cls, seed: int, machine: str, share: float = 1.2, jobs: int = 500) -> "Made":
-        """Return the world of a *seed* on a hidden *machine*, and on one of a *share* of its size."""
-        plain = submitted(seed, jobs)
+        """Return the world of a *seed* on a *machine*, and on one of a *share* of its size."""
+        return cls.on(submitted(seed, jobs), machine, share)
+
+    @classmethod
+    def on(cls, plain: World, machine: str, share: float) -> "Made":
+        """Return a *plain* world on a *machine*, and on one of a *share* of its size."""
         waits = MACHINES[machine]
         asked = round(share * plain.capacity)
         world = replace(plain, wait=waits(plain))
         return cls(world, asked, waits(replace(plain, capacity=asked)))
 
-    def truth(self, among: ProcessorRange) -> float:
-        """Return the true ratio of the 95 % quantiles of waits, the geometric mean over months."""
-        rows = [own for own, _ in places(self.world, among)]
-        now, then = (
-            np.array([np.log(np.quantile(wait[one], QUANTILE) + OFFSET) for one in rows])
-            for wait in (self.world.wait, self.then)
-        )
-        return float(np.exp((then - now).mean()))
+    def truth(self, among: ProcessorRange) -> tuple[float, float]:
+        """Return the 95 % quantile of waits in the median month, in s, now and with more processors."""
+        rows = among.rows(self.world)
+        month = ((self.world.submit - self.world.submit[0]) // WINDOW)[rows]
+        jobs = pd.DataFrame({"month": month, "now": self.world.wait[rows], "then": self.then[rows]})
+        inner = jobs[jobs["month"].between(1, (self.world.span // WINDOW) - 1)]
+        months = inner.groupby("month").filter(lambda one: len(one) >= MINIMUM_JOBS).groupby("month")
+        now, then = months.quantile(0.95).median()
+        return float(now), float(then)
+
+    def held(self, found: CapacityPlan) -> list[bool]:
+        """Return of each class that is answered whether the interval that is said holds the true wait."""
+        told = [one for one in found.outcomes if isinstance(one, Forecast)]
+        return [one.after[0] <= self.truth(one.among)[1] <= one.after[2] for one in told]

@@ -11,12 +11,13 @@ from gwa.report.figures.groups import Point, groups
 from gwa.words.formatting import fraction, number, seconds
 from gwa.words.message import Verbatim, capitalized, message
 
-LINE_NOTE = message("About 4 in 5 such answers lie within the line through a point.")
+LINE_NOTE = message("At least 4 in 5 such answers lie within the line through a point.")
 REST = message("How far to trust it")
 HELP = message(
     "Months of the log are held out in blocks, and their p95 waits are predicted from the other months. A way"
     " to predict them answers if its bands hold 80 % of the months, are a factor of 5 wide at most, and score"
-    " 0.75 of what the median month does, or less."
+    " 0.75 of what the median month does, or less. These bands are of single months; the interval of an"
+    " answer is of the median month, and rests on how far that of each block is off."
 )
 
 
@@ -62,12 +63,15 @@ def _answer(plan: CapacityPlan, price: Price | None) -> Iterator[Block]:
         yield FactTable(
             "effects", message("The p95 wait of the median month"),
             (
-                message("Now"), message("Then, from"), message("Then"), message("Then, to"), message("Times"),
-                message("Held out"),
+                message("Recorded"), message("Then, from"), message("Then"), message("Then, to"),
+                message("Times, a minute added"),
             ),
             tuple((capitalized(words.jobs_of(one.among)), tuple(_facts(place, one)))
                   for place, one in enumerate(forecasts)),
-            message("4 in 5 such answers lie within the two ends."),
+            message(
+                "At least 4 in 5 such answers lie within the two ends. All are of the same months of four"
+                " weeks, by the jobs submitted in them."
+            ),
         )  # fmt: skip
     refused = [one for one in plan.outcomes if isinstance(one, Refusal)]
     if refused:
@@ -94,12 +98,12 @@ def picture(forecasts: Sequence[Forecast]) -> Figure:
     now: list[Point] = [(one.before, None) for one in forecasts]
     then: list[Point] = [(one.after[1], (one.after[0], one.after[2])) for one in forecasts]
     alt = message(
-        "The p95 wait of {jobs} is {now} now and {then} then.",
+        "The p95 wait of {jobs} in the median month was {now} as recorded and would be {then}.",
         jobs=words.jobs_of(forecasts[0].among), now=seconds(forecasts[0].before),
         then=seconds(forecasts[0].after[1]),
     )  # fmt: skip
     places = [capitalized(words.jobs_of(one.among)) for one in forecasts]
-    series: dict[str, list[Point]] = {message("now"): now, message("with more processors"): then}
+    series: dict[str, list[Point]] = {message("recorded"): now, message("with more processors"): then}
     return groups(
         "before-after", message("The p95 wait of the median month, before and after"), places, series, "",
         message("p95 wait"), alt, unit="seconds", note=LINE_NOTE,
@@ -109,22 +113,26 @@ def picture(forecasts: Sequence[Forecast]) -> Figure:
 def _facts(place: int, one: Forecast) -> Iterator[Fact]:
     low, middle, high = one.after
     for key, label, value in (
-        ("now", message("p95 wait now"), one.before),
+        ("now", message("p95 wait, recorded"), one.before),
         ("low", message("p95 wait then, low end"), low),
         ("then", message("p95 wait then"), middle),
         ("high", message("p95 wait then, high end"), high),
     ):
         yield Fact(f"plan.class{place}.{key}", value, label, "seconds", text=seconds(value))
     yield Fact(
-        f"plan.class{place}.ratio", one.ratio, message("p95 wait, times"), text=f"× {words.times(one.ratio)}"
-    )
+        f"plan.class{place}.ratio", one.ratios[1], message("p95 wait, times, a minute added"),
+        text=f"× {words.times(one.ratios[1])}",
+    )  # fmt: skip
+
+
+def _held(place: int, one: Forecast) -> Fact:
+    """Return the share of held-out months that lay in their bands, which are of single months."""
     held = message(
         "{held} of {months} months ({cover})",
         held=number(one.record.held), months=number(one.record.windows), cover=fraction(one.record.cover),
     )  # fmt: skip
-    yield Fact(
-        f"plan.class{place}.cover", one.record.cover, message("Held-out months held"), "fraction", text=held
-    )
+    label = message("Single months held by their bands")
+    return Fact(f"plan.class{place}.cover", one.record.cover, label, "fraction", text=held)
 
 
 def reasons(refused: Sequence[Refusal]) -> Table:
@@ -151,7 +159,8 @@ def _curves(plan: CapacityPlan) -> Iterator[Block]:
         points: list[Point] = [(one.after[1], (one.after[0], one.after[2])) for one in forecasts]
         sizes = [one.processors for one in forecasts]
         yield groups(
-            f"curve-{place}", message("The p95 wait of {jobs} by the size of the machine", jobs=jobs),
+            f"curve-{place}",
+            message("The p95 wait of {jobs} in the median month, by the size of the machine", jobs=jobs),
             [number(size) for size in sizes], {message("p95 wait"): points}, message("Processors"),
             message("p95 wait"),
             message(
@@ -161,13 +170,17 @@ def _curves(plan: CapacityPlan) -> Iterator[Block]:
             x=[float(size) for size in sizes], unit="seconds", note=LINE_NOTE,
         )  # fmt: skip
         columns = (
-            Column("processors", message("Processors"), "count"), Column("ratio", message("Times")),
-            Column("low", message("Then, from"), "seconds"), Column("high", message("Then, to"), "seconds"),
+            Column("processors", message("Processors"), "count"),
+            Column("ratio", message("Times, a minute added")),
+            Column("low", message("Then, from"), "seconds"),
+            Column("high", message("Then, to"), "seconds"),
         )  # fmt: skip
         rows = tuple(
-            (one.processors, f"× {words.times(one.ratio)}", one.after[0], one.after[2]) for one in forecasts
+            (one.processors, f"× {words.times(one.ratios[1])}", one.after[0], one.after[2])
+            for one in forecasts
         )
-        yield Table(f"curve-{place}-table", message("The p95 wait of {jobs}", jobs=jobs), columns, rows)
+        title = message("The p95 wait of {jobs} in the median month", jobs=jobs)
+        yield Table(f"curve-{place}-table", title, columns, rows)
 
 
 def _beside(beside: Sequence[Recorded]) -> Iterator[Block]:
@@ -186,20 +199,23 @@ def _rests(plan: CapacityPlan) -> Iterator[Block]:
     if forecasts:
         columns = (
             Column("jobs", message("Jobs")), Column("way", message("Predicted")),
-            Column("months", message("Months"), "count"), Column("held", message("Held"), "count"),
+            Column("off", message("Median month of a part, off by at most")),
+            Column("months", message("Single months"), "count"),
+            Column("held", message("Held by their bands"), "count"),
             Column("width", message("Factor between the ends of bands")),
             Column("score", message("Score, relative to 'no change'")),
             Column("seen", message("Months as loaded as months seen"), "fraction"),
         )  # fmt: skip
         rows = tuple(
             (
-                capitalized(words.jobs_of(one.among)), capitalized(WAYS[one.estimator]), one.record.windows,
-                one.record.held, f"× {words.times(one.record.width)}", words.times(one.record.score or 0.0),
-                one.seen,
+                capitalized(words.jobs_of(one.among)), capitalized(WAYS[one.estimator]),
+                f"× {words.times(one.record.off)}", one.record.windows, one.record.held,
+                f"× {words.times(one.record.width)}", words.times(one.record.score or 0.0), one.seen,
             )
             for one in forecasts
         )  # fmt: skip
         yield Table("records", message("How well held-out months were predicted"), columns, rows)
+        yield Facts(tuple(_held(place, one) for place, one in enumerate(forecasts)), listed=False)
     notes = tuple((note,) for note in words.remarks(plan))
     if notes:
         yield Table(

@@ -1,20 +1,23 @@
 """
 How well an estimator predicts the waits of months that were held out.
 
-Blocks of contiguous windows are held out in turn. The band of a held-out window is conformal: its ends are
+Blocks of contiguous windows are held out in turn, and the median month of each is predicted from the others:
+how far that is off is in the interval of an answer, which is of a median month, too. Single months decide
+whether an estimator may answer. The band of a held-out window is conformal: its ends are
 quantiles of the residuals of an inner validation, in which each block that is left is held out, too
 (Vovk et al. 2005). The score of a band is the interval score (Gneiting and Raftery 2007): its width, and ten
 times how far it misses for a band of 80 %; lower is better.
 """
 
 from dataclasses import dataclass
-from math import floor
+from math import floor, log
 from typing import Final
 
 import numpy as np
 
 from gwa.evaluation.capacity.estimators import Estimator, no_change
-from gwa.evaluation.capacity.windows import Windows
+from gwa.evaluation.capacity.windows import Windows, median_month
+from gwa.evaluation.whatif.validation import OFFSET
 from gwa.statistics.sample import Floats, Ints
 
 LEVEL: Final = 0.8
@@ -42,13 +45,16 @@ class EstimatorRecord:
 
     *held* of them lay in their bands, whose median *width* is the factor between both ends. The *score* is
     relative to that of `no_change`; None where the waits of all windows are the same, so that no band can
-    score better.
+    score better. *off* is the factor, 1 or more, within which the wait of the median window of each of the
+    held-out *blocks* was predicted, a minute added to both.
     """
 
     windows: int
     held: int
     width: float
     score: float | None
+    blocks: int
+    off: float
 
     @property
     def cover(self) -> float:
@@ -108,9 +114,21 @@ def record(windows: Windows, estimator: Estimator) -> EstimatorRecord:
     held = (windows.wait >= low) & (windows.wait <= high)
     reference = _score(windows.wait, *held_out(windows, no_change))
     score = _score(windows.wait, low, high) / reference if reference > 0 else None
-    return EstimatorRecord(
-        len(windows), int(held.sum()), float(np.exp(min(np.median(high - low), MAXIMUM_LOG))), score
-    )
+    width = float(np.exp(min(np.median(high - low), MAXIMUM_LOG)))
+    errors = block_errors(windows, estimator)
+    off = float(np.exp(min(np.abs(errors).max(), MAXIMUM_LOG)))
+    return EstimatorRecord(len(windows), int(held.sum()), width, score, errors.size, off)
+
+
+def block_errors(windows: Windows, estimator: Estimator) -> Floats:
+    """Return by how much each block's median wait, as a logarithm, is predicted too long by all others."""
+    block = blocks(len(windows))
+    errors = []
+    for held in np.unique(block):
+        predicted = estimator(windows, np.flatnonzero(block != held))(windows)[block == held]
+        medians = (median_month(one) + OFFSET for one in (predicted, windows.wait[block == held]))
+        errors.append(log(next(medians)) - log(next(medians)))
+    return np.array(errors)
 
 
 def _score(wait: Floats, low: Floats, high: Floats) -> float:

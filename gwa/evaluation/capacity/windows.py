@@ -8,7 +8,7 @@ jobs would find on a fluid machine, which drains work at a share of its capacity
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, floor
 from typing import Final, Self
 
 import numpy as np
@@ -97,6 +97,24 @@ def places(world: World, among: ProcessorRange) -> list[tuple[Ints, Ints]]:
     every = np.split(np.arange(number.size), first[1:])[1:-1]
     found = [(rows[wanted[rows]], rows) for rows in every]
     return [(own, rows) for own, rows in found if own.size >= MINIMUM_JOBS]
+
+
+def whole(world: World) -> int:
+    """Return how many whole windows a *world* has, those included that `places` leaves out."""
+    return floor(world.span / WINDOW)
+
+
+def median_month(wait: Floats) -> float:
+    """
+    Return the wait in the median window, in s: of an even number, the mean of the two in the middle.
+
+    *wait* is the logarithm of the wait of each window, in s, plus `OFFSET`, as `Windows` has it. The median
+    is taken of seconds: of logarithms, that of an even number of windows is another one.
+
+    >>> round(median_month(np.log(np.array([60.0, 160.0, 460.0, 1060.0]))))
+    250
+    """
+    return max(float(np.median(np.exp(wait))) - OFFSET, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

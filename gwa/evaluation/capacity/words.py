@@ -26,50 +26,43 @@ def answer(plan: CapacityPlan, found: Forecast) -> Message:
 
 
 def effect(plan: CapacityPlan, found: Forecast) -> Message:
-    """Return how waits of a class would change."""
-    low, _, high = found.after
+    """Return what the wait of a class would be in the median month, and what it was in that of the log."""
     return message(
-        "With {change} more processors ({new} instead of {old}) and the same jobs, {wait} would {become}"
-        " {ratio} of what it is, {low} to {high} (4 in 5): from {before} in a median month to {after_low} to"
-        " {after_high}.",
+        "With {change} more processors ({new} instead of {old}) and the same jobs, the p95 wait of {jobs} in"
+        " the median month would {become} (at least 4 in 5 such answers hold). It was {before} as"
+        " recorded: the median of {months} of the log's {whole} months of four weeks, by the jobs submitted"
+        " in them.",
         change=Number(f"{significant(100 * (found.processors / plan.processors - 1), 2)} %"),
         new=number(found.processors),
         old=number(plan.processors),
-        wait=_wait(found),
+        jobs=jobs_of(found.among),
         become=_become(found),
-        ratio=times(found.ratio),
-        low=times(found.low),
-        high=times(found.high),
         before=seconds(found.before),
-        after_low=seconds(low),
-        after_high=seconds(high),
+        months=number(found.record.windows),
+        whole=number(found.whole),
     )  # fmt: skip
 
 
-def _wait(found: Forecast) -> Message:
-    """Return what the ratio is of: short waits and waits with a minute added have other ratios."""
-    jobs = jobs_of(found.among)
-    if found.is_of_wait:
-        return message("the p95 wait of {jobs}", jobs=jobs)
-    return message("the p95 wait of {jobs} plus a minute", jobs=jobs)
-
-
 def _become(found: Forecast) -> Message:
-    """Return the verb: a direction only where the interval has no other."""
-    if found.high < 1:
-        return message("fall to")
-    return message("rise to") if found.low > 1 else message("be")
+    """Return what the wait would do: a direction is said only where the interval has no other, as shown."""
+    low, _, high = found.after
+    ends = {"low": seconds(low), "high": seconds(high)}
+    if high < found.before and ends["high"] != seconds(found.before):
+        return message("fall to between {low} and {high}", **ends)
+    if low > found.before and ends["low"] != seconds(found.before):
+        return message("rise to between {low} and {high}", **ends)
+    return message("be between {low} and {high}", **ends)
 
 
 def record(found: Forecast) -> Message:
     """Return how well such waits were predicted on held-out months, and what is not in the answer."""
     return message(
-        "{way}, such waits held on {held} of {months} held-out months ({cover}); {seen} of the changed months"
-        " are as loaded as months seen. Users who submit more when queues are short are not in it.",
+        "{way}, each of {blocks} parts of the log from the others, the median month of a part is off by at"
+        " most a factor of {off}, a minute added to waits; {seen} of the changed months are as loaded as"
+        " months seen. Users who submit more when queues are short are not in it.",
         way=capitalized(WAYS[found.estimator]),
-        held=number(found.record.held),
-        months=number(found.record.windows),
-        cover=fraction(found.record.cover),
+        blocks=number(found.record.blocks),
+        off=times(found.record.off),
         seen=fraction(found.seen),
     )
 
@@ -155,7 +148,7 @@ def remarks(plan: CapacityPlan) -> Iterator[Message]:
 
 COLUMNS = ("jobs_of_at_least", "jobs_of_at_most", "processors", "ratio", "low", "high", "p95_low_s", "p95_s",
            "p95_high_s", "refused_for")  # fmt: skip
-"""The columns of a curve: ratios of the p95 wait plus a minute, and that wait in the median month in s."""
+"""Columns of a curve: the p95 wait in the median month relative to now, a minute added, and in seconds."""
 
 
 def rows(plan: CapacityPlan) -> list[tuple[object, ...]]:
@@ -167,8 +160,8 @@ def _row(found: Outcome) -> tuple[object, ...]:
     start = (found.among.least, found.among.most, found.processors)
     if isinstance(found, Refusal):
         return (*start, *(None,) * 6, " ".join(reason.id for reason in found.reasons))
-    ratios = (round(value, 4) for value in (found.ratio, found.low, found.high))
-    return (*start, *ratios, *(round(value, 1) for value in found.after), None)
+    low, ratio, high = (round(value, 4) for value in found.ratios)
+    return (*start, ratio, low, high, *(round(value, 1) for value in found.after), None)
 
 
 def plain(
@@ -189,7 +182,8 @@ def plain(
     }
 
 
-ANSWER = ("ratio", "low", "high", "now", "then_low", "then", "then_high", "predicted_by", "seen", "held_out")
+ANSWER = ("ratio", "low", "high", "now", "then_low", "then", "then_high", "of_months", "predicted_by", "seen",
+          "held_out")  # fmt: skip
 """What an answer has, and a refusal has not."""
 
 
@@ -198,6 +192,7 @@ def _plain(found: Outcome) -> dict[str, object]:
     if isinstance(found, Refusal):
         return {**jobs, **dict.fromkeys(ANSWER), "reasons": [asdict(one) for one in found.reasons]}
     held_out = {**asdict(found.record), "cover": found.record.cover}
-    answers = (found.ratio, found.low, found.high, found.before, *found.after)
-    values = (*answers, found.estimator, found.seen, held_out)
+    low, ratio, high = found.ratios
+    answers = (ratio, low, high, found.before, *found.after)
+    values = (*answers, found.whole, found.estimator, found.seen, held_out)
     return {**jobs, **dict(zip(ANSWER, values, strict=True)), "reasons": []}
