@@ -329,7 +329,7 @@ class LowCpuUse(LowUse):
     title = message("Low use of cores")
     subject = message("jobs")
     claim = message("{who} used little of the CPU time of their cores; {hours} were not used.")
-    because = message("{jobs} used {used} of the CPU time held; {hours} were not used.")
+    because = message("{jobs} used {used} of the CPU time asked for; {hours} were not used.")
     do = message("Find out what the program waits for; of several cores, use fewer.")
     action = message("Help these users to choose the number of cores.")
     shown = message(
@@ -397,9 +397,9 @@ class CoresPerGpu(Rule):
     found_unit = "count"
     concerns = HAS_GPUS
     known = "cpu_use is not null"
-    fault = "n_procs > {cores!r} * n_gpus"
-    at_stake = "n_procs - {cores!r} * n_gpus"
-    found = "n_procs / n_gpus"
+    fault = "asked_cores > {cores!r} * n_gpus"
+    at_stake = "(asked_cores - {cores!r} * n_gpus) * (n_procs / asked_cores)"
+    found = "asked_cores / n_gpus"
 
     cores: Amount
 
@@ -463,11 +463,11 @@ class SerialOnMany(Rule):
     needs = (("n_nodes",), ("n_procs",), ("average_cpu_time",))
     heading = message("Cores busy")
     found_unit = "count"
-    concerns = "n_nodes = 1.0 and n_procs > 1.0"
+    concerns = "n_nodes = 1.0 and asked_cores > 1.0"
     known = "cpu_use is not null"
-    found = f"round(cpu_use * n_procs, {DIGITS})"
+    found = f"round(busy_cores, {DIGITS})"
     fault = f"{found} > {{use!r}} and {found} <= 1.0"
-    at_stake = "n_procs - 1.0"
+    at_stake = "n_procs - n_procs / asked_cores"
 
     use: Share
     hours: Amount

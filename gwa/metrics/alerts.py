@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal
 
 from gwa.errors import DefinitionError
 from gwa.metrics.alert_rules import AMOUNTS, DIGITS, RULES, SCALES, Kind, Rule, Sum
+from gwa.metrics.asked_cores import asked_cores
 from gwa.metrics.efficiency import REQUESTED
 from gwa.metrics.timeline import decimal_sum
 from gwa.metrics.usage import seconds
@@ -131,7 +132,7 @@ from {jobs} where run_time >= 0
 RAN: Final = """
 select job_id, user_id, project_id, run_time, start_time, end_time, {seconds} as seconds, state,
     cast(n_procs as double) as n_procs, cast(n_nodes as double) as n_nodes, cast(n_gpus as double) as n_gpus,
-    cast(req_time as double) as req_time,
+    cast(req_time as double) as req_time, {asked_cores} as asked_cores,
     {average_cpu_time} as average_cpu_time, {max_memory} as used, {gpu_utilization} as gpu_utilization,
     {idle_gpus} as idle_gpus, {idle_nodes} as idle_nodes, gpu_memory,
     coalesce({max_gpu_memory}, case when n_gpus <= 1 then {gpu_memory} end) as memory_of_gpu,
@@ -152,7 +153,9 @@ JUDGED: Final = f"""
 select *,
     case when memory between 1.0 and {BY_NAME["max_memory"].high!r} then memory end as allocated,
     case when average_cpu_time <= run_time and run_time > 0 and n_procs >= 1
-        then average_cpu_time / run_time end as cpu_use,
+        then average_cpu_time / run_time * n_procs end as busy_cores,
+    case when average_cpu_time <= run_time and run_time > 0 and n_procs >= 1
+        then least(average_cpu_time / run_time * (n_procs / asked_cores), 1.0) end as cpu_use,
     case when gpu_utilization > 0 or is_witnessed then gpu_utilization end as gpu_use,
     case
         when gpu_utilization > 0 and idle_gpus >= n_gpus then null
@@ -170,7 +173,8 @@ from (
 ) as ran
 """
 """
-What rules see of a job. A CPU time beyond that of its processors is unknown, a mean over several GPUs does
+What rules see of a job. The CPU time used is of the cores that were asked for, which may be fewer than those
+that were held. A CPU time beyond that of its processors is unknown, a mean over several GPUs does
 not say how many are idle, and a use of 0 where nothing else is measured may be none that was measured.
 """
 
@@ -195,6 +199,7 @@ def judged_jobs(store: Store) -> str:
         seconds=seconds(store),
         allocated_text=ALLOCATED_TEXT,
         requested=REQUESTED,
+        asked_cores=asked_cores(store),
         is_judged=thresholds(store).excluded.condition,
         ended=ENDED.format(fields=", ".join(NAMES), jobs=jobs),
         within=within,

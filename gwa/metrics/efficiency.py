@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.metrics.asked_cores import asked_cores
 from gwa.metrics.timeline import decimal_sum, exact_sum
 from gwa.store.engines.duckdb import literal
 from gwa.store.schema import RAN
@@ -353,17 +354,18 @@ def _sufficient(values: Floats, counts: Floats) -> float:
 
 
 SEQUENTIAL: Final = (
-    "n_procs >= 2 and run_time >= 60 and average_cpu_time > 0"
+    "n_procs >= 2 and {asked_cores} >= 2 and run_time >= 60 and average_cpu_time > 0"
     " and average_cpu_time * n_procs <= run_time * 1.05"
 )
-"""Jobs of several processors that used no more CPU time than one has; shorter ones hardly began."""
+"""Jobs that asked for several cores and used no more CPU time than one has; shorter ones hardly began."""
 
 
 def sequential(store: Store, where: str = "true") -> tuple[int, float]:
     """Return how many jobs on several processors used one only, and the hours that the others idled."""
+    cores = asked_cores(store)
     jobs, idle = store.row(
-        f"select count(*) as jobs, {exact_sum('run_time * (n_procs - 1)')} as idle from jobs"
-        f" where {SEQUENTIAL} and {where}"
+        f"select count(*) as jobs, {exact_sum(f'run_time * (n_procs - n_procs / {cores})')} as idle from jobs"
+        f" where {SEQUENTIAL.format(asked_cores=cores)} and {where}"
     )
     return jobs, (idle or 0.0) / HOUR
 

@@ -50,6 +50,8 @@ class System:
         The number of nodes, and of GPUs.
     node_cores, node_memory, node_gpus
         The processors of a node, its memory in KB, and its GPUs, where all nodes are alike.
+    threads_per_core
+        How many processors of the system are threads of one core, of which a job gets all or none.
     watts_per_cpu, watts_per_gpu, watts_per_node
         The power in watts of a processor, a GPU and a node while a job holds it.
 
@@ -71,6 +73,7 @@ class System:
     node_cores: int | None = None
     node_memory: int | None = None
     node_gpus: int | None = None
+    threads_per_core: int | None = None
 
     @property
     def cpus_inferred(self) -> bool:
@@ -118,7 +121,9 @@ def from_header(header: Header) -> System:
     readers: dict[str, Callable[[str | None], Any]] = {
         **dict.fromkeys(("name", "site", "description"), _known),
         **dict.fromkeys(("watts_per_cpu", "watts_per_gpu", "watts_per_node"), _watts),
-        **dict.fromkeys(("nodes", "gpus", "node_cores", "node_memory", "node_gpus"), _count),
+        **dict.fromkeys(
+            ("nodes", "gpus", "node_cores", "node_memory", "node_gpus", "threads_per_core"), _count
+        ),
         "start": _start,
     }
     return System(
@@ -192,6 +197,7 @@ def is_zone(name: str) -> bool:
 
 
 COUNT: Final = Check(lambda count: 0 < count <= MAXIMUM_COUNT, f"a whole number from 1 to {MAXIMUM_COUNT:,}")
+THREADS: Final = Check(lambda threads: threads in {1, 2, 4, 8}, "1, 2, 4 or 8")
 WATTS: Final = Check(lambda watts: 0 <= watts < 1e6, "watts, below a million")  # noqa: PLR2004 - said beside it
 
 
@@ -208,6 +214,7 @@ class _SiteInFile:
     node_cores: Annotated[int | None, COUNT] = None
     node_memory: Annotated[int | None, COUNT] = None
     node_gpus: Annotated[int | None, COUNT] = None
+    threads_per_core: Annotated[int | None, THREADS] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,6 +266,7 @@ TITLES: Final = {
     "node_cores": "ProcessorsPerNode",
     "node_memory": "MemoryPerNode",
     "node_gpus": "GPUsPerNode",
+    "threads_per_core": "ThreadsPerCore",
 }
 """The header key that each key of a system file stands for."""
 

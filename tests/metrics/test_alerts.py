@@ -15,6 +15,8 @@ from gwa.errors import DefinitionError
 from gwa.formats.open import open_trace
 from gwa.metrics.alert_rules import RULES, SCALES
 from gwa.metrics.alerts import alerts, default_thresholds, jobs_of, read_thresholds
+from gwa.metrics.asked_cores import threads_per_core
+from gwa.metrics.efficiency import sequential
 from gwa.store.engines.spark_sql import to_spark_sql
 from gwa.store.options import ReadOptions
 
@@ -490,3 +492,64 @@ def test_where_nothing_is_wasted_there_is_no_alert(seed, of_lines):
 def test_hours_are_in_the_unit_that_is_said():
     assert {rule.stake for rule in RULES} == SCALES.keys()
     assert math.isclose(SCALES["TB-hours"], 1024**3 * 3600)
+
+
+def cores_of(make_store, held, asked, busy, threads=None, jobs=30):
+    """Return jobs of 20 hours on a node that keep *busy* of the processors *held* busy."""
+    header = (("ThreadsPerCore", str(threads)),) if threads else ()
+    sizes = {"n_procs": held, "req_n_procs": asked}
+    columns = {
+        name: [value] * jobs if not isinstance(value, list) else value for name, value in sizes.items()
+    }
+    return make_store(
+        header,
+        submit_time=[1e9 + n for n in range(jobs)], wait_time=[0.0] * jobs, run_time=[72_000.0] * jobs,
+        n_nodes=[1] * jobs, user_id=["ann"] * jobs, status=[1] * jobs,
+        average_cpu_time=[72_000.0 * busy / n for n in columns["n_procs"]], **columns,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("held", "asked", "threads", "at_stake"),
+    [
+        (2, 1, None, 0),  # one processor is all that can be asked for
+        (2, 2, 2, 0),  # one core
+        (2, 2, None, 30 * 20),
+        (2, None, None, 30 * 20),
+        (4, 3, 2, 30 * 20 * 2),
+        (8, 8, 2, 30 * 20 * 6),
+        (64, 1, None, 0),  # a whole node
+    ],
+)
+def test_cores_are_judged_against_what_could_be_asked_for(make_store, held, asked, threads, at_stake):
+    store = cores_of(make_store, held, asked, 0.99, threads)
+    found = by_id(store)
+    assert sum(one.hours for one in found["serial-on-many"].holders) == pytest.approx(at_stake)
+    assert bool(found["low-cpu-use"].holders) == bool(at_stake)
+    assert sequential(store)[1] == pytest.approx(at_stake)
+
+
+def test_the_threads_of_a_core_are_those_that_all_requests_were_rounded_up_to(make_store):
+    """Half of the jobs ask for one processor or three, and get two or four."""
+    asked = [1, 2, 3, 2, 1, 4] * 10
+    whole = [2 * math.ceil(n / 2) for n in asked]
+    assert threads_per_core(cores_of(make_store, whole, asked, 0.99, jobs=60)) == 2
+    assert threads_per_core(cores_of(make_store, [*whole[:-1], 7], asked, 0.99, jobs=60)) == 1
+    assert threads_per_core(cores_of(make_store, asked, asked, 0.99, jobs=60)) == 1
+    # Two and four threads round three and seven alike, and one size may be a node.
+    both = [3, 7] * 30
+    assert threads_per_core(cores_of(make_store, [4, 8] * 30, both, 0.99, jobs=60)) == 1
+    assert threads_per_core(cores_of(make_store, 2, 1, 0.99)) == 1
+
+
+def test_cores_for_each_gpu_are_those_of_the_request(make_store):
+    def found(asked):
+        store = make_store(
+            submit_time=[1e9], wait_time=[0.0], run_time=[72_000.0], n_nodes=[1], n_gpus=[1.0],
+            n_procs=[40], req_n_procs=[asked], user_id=["ann"], average_cpu_time=[70_000.0],
+        )  # fmt: skip
+        return hours(by_id(store)["cores-per-gpu"])
+
+    assert found(18) == {}
+    assert found(20) == {"ann": pytest.approx(2 * 2 * 20)}
+    assert found(40) == found(None) == {"ann": pytest.approx(22 * 20)}

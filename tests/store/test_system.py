@@ -96,3 +96,12 @@ def test_a_system_file_says_what_a_node_has(tmp_path):
     path.write_text("node_cores = 32\nnode_memory = 199229440\nnode_gpus = 4\n")
     system = from_header(overridden((), read_system(path)))
     assert (system.node_cores, system.node_memory, system.node_gpus) == (32, 199229440, 4)
+
+
+def test_a_system_file_says_how_many_threads_a_core_has(tmp_path):
+    path = tmp_path / "system.toml"
+    path.write_text("threads_per_core = 2\n")
+    assert from_header(overridden((), read_system(path))).threads_per_core == 2
+    path.write_text("threads_per_core = 3\n")
+    with pytest.raises(DefinitionError, match="1, 2, 4 or 8"):
+        read_system(path)
