@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import MINUTE
@@ -99,13 +100,13 @@ class Level:
 
     def mean(self) -> float:
         """Return the average over time."""
-        return float(self.values @ self.durations / self.durations.sum())
+        return dot(self.values, self.durations) / float(self.durations.sum())
 
     def mean_nonzero(self) -> float:
         """Return the average over the intervals in which the level was not zero throughout."""
         busy = self.values > 0
         return (
-            float(self.values[busy] @ self.durations[busy] / self.durations[busy].sum())
+            dot(self.values[busy], self.durations[busy]) / float(self.durations[busy].sum())
             if busy.any()
             else 0.0
         )

@@ -14,6 +14,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.statistics.numeric import dot
 from gwa.store.schema import UNFINISHED
 from gwa.store.store import Period, Store, overlap
 from gwa.util.units import MINUTE
@@ -264,10 +265,10 @@ def _evidence(sojourns: _Weights, span: float, jobs: int, age: float, listed: in
     E[s²] / 2 E[s]. A log that has many *listed* as present at its border, submitted in its first second or
     not ended in its last, is not cut there.
     """
-    work = float(sojourns.values @ sojourns.weights)
+    work = dot(sojourns.values, sojourns.weights)
     if not work or not span or listed * span >= LISTED_SHARE * work:
         return 0.0
-    residual = float(sojourns.values**2 @ sojourns.weights) / (2 * work)
+    residual = dot(sojourns.values**2, sojourns.weights) / (2 * work)
     return (1 - AGE_WEIGHT) * log(max(jobs, 0.5) * span / work) + AGE_WEIGHT * log(
         (age + MINUTE) / (residual + MINUTE)
     )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlogy
 
-from gwa.statistics.numeric import floats
+from gwa.statistics.numeric import dot, floats
 from gwa.statistics.sample import Floats, Sample
 
 _MAXIMUM_DEVIATIONS = 12
@@ -104,9 +104,9 @@ def pearson(x: ArrayLike, y: ArrayLike, counts: ArrayLike = 1) -> float:
     total = weight.sum()
     if not total:
         return math.nan
-    a, b = a - (weight @ a) / total, b - (weight @ b) / total
-    spread = float(weight @ a**2) * float(weight @ b**2)
-    return float(weight @ (a * b)) / math.sqrt(spread) if spread else math.nan
+    a, b = a - dot(weight, a) / total, b - dot(weight, b) / total
+    spread = dot(weight, a**2) * dot(weight, b**2)
+    return dot(weight, a * b) / math.sqrt(spread) if spread else math.nan
 
 
 def spearman(x: ArrayLike, y: ArrayLike, counts: ArrayLike = 1) -> float:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaincc, zeta
 
-from gwa.statistics.numeric import floats
+from gwa.statistics.numeric import dot, floats
 from gwa.statistics.sample import Floats
 from gwa.statistics.search import minimize
 
@@ -108,8 +108,8 @@ def periodogram(counts: ArrayLike, share: float = 0.1) -> Hurst:
         return _without_line(frequency, power)
     x, y = np.log(frequency), np.log(power)
     centred = x - x.mean()
-    slope = float(centred @ y / (centred @ centred))
-    error = math.pi / math.sqrt(6 * float(centred @ centred)) / 2
+    slope = dot(centred, y) / dot(centred, centred)
+    error = math.pi / math.sqrt(6 * dot(centred, centred)) / 2
     h = (1 - slope) / 2
     p_value = _spectrum_line(frequency, power, h)
     return _estimate(h, error, np.log2(frequency), np.log2(power), p_value)
@@ -243,7 +243,7 @@ def _line(sizes: Floats, energies: Floats, to_h: Callable[[float], float]) -> Hu
     if x.size < _MINIMUM_POINTS:
         return _estimate(math.nan, math.nan, x, y)
     centred = x - x.mean()
-    return _estimate(to_h(float(centred @ y / (centred @ centred))), math.nan, x, y)
+    return _estimate(to_h(dot(centred, y) / dot(centred, centred)), math.nan, x, y)
 
 
 def _spectrum_line(frequency: Floats, power: Floats, h: float) -> float:
@@ -267,12 +267,12 @@ def _spectrum_line(frequency: Floats, power: Floats, h: float) -> float:
 def _weighted_line(x: Floats, y: Floats, variances: Floats) -> tuple[float, float, float]:
     """Return the slope of a line through points of known *variances*, its standard error and a p-value."""
     weight = 1 / variances
-    centred = x - (weight @ x) / weight.sum()
-    spread = float(weight @ centred**2)
-    slope = float((weight * centred) @ y) / spread if spread else math.nan
-    residual = y - (weight @ y) / weight.sum() - slope * centred
+    centred = x - dot(weight, x) / weight.sum()
+    spread = dot(weight, centred**2)
+    slope = dot(weight * centred, y) / spread if spread else math.nan
+    residual = y - dot(weight, y) / weight.sum() - slope * centred
     freedom = x.size - 2
-    p_value = float(gammaincc(freedom / 2, weight @ residual**2 / 2)) if freedom > 0 else math.nan
+    p_value = float(gammaincc(freedom / 2, dot(weight, residual**2) / 2)) if freedom > 0 else math.nan
     return slope, 1 / math.sqrt(spread) if spread else math.nan, p_value
 
 

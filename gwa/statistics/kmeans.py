@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gwa.statistics.numeric import floats
+from gwa.statistics.numeric import dot, floats
 from gwa.statistics.sample import Floats
 
 _STARTS = 16
@@ -88,7 +88,7 @@ def _silhouette(distances: Floats, labels: NDArray[np.intp], weight: Floats) -> 
     scores = np.where(
         size[place] > 1, (across - within) / np.maximum(np.maximum(within, across), 1e-300), 0.0
     )
-    return float(weight @ scores / weight.sum())
+    return dot(weight, scores) / float(weight.sum())
 
 
 def elbow(inertias: ArrayLike) -> int:
@@ -107,9 +107,14 @@ def elbow(inertias: ArrayLike) -> int:
 def standardised(points: ArrayLike, weights: ArrayLike = 1) -> Floats:
     """Return the points with each column at mean 0 and standard deviation 1 (constant columns at 0)."""
     x, weight = _table(points, weights)
-    centred = x - weight @ x / weight.sum()
-    spread = np.sqrt(weight @ centred**2 / weight.sum())
+    centred = x - _weighted(weight, x) / weight.sum()
+    spread = np.sqrt(_weighted(weight, centred**2) / weight.sum())
     return floats(centred / np.where(spread > 0, spread, 1))
+
+
+def _weighted(weight: Floats, rows: Floats) -> Floats:
+    """Return the sum of *rows*, each times its *weight*."""
+    return floats((weight[:, np.newaxis] * rows).sum(axis=0))
 
 
 def _table(points: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
@@ -136,7 +141,7 @@ def _start(x: Floats, weight: Floats, k: int, rng: np.random.Generator) -> Float
         far = far if far.any() else np.isin(np.arange(x.shape[0]), chosen, invert=True) * 1.0
         drawn = rng.choice(x.shape[0], 2 + int(math.log(k)), p=far / far.sum())
         reached = np.minimum(nearest[:, np.newaxis], _squares(x, x[drawn]))
-        best = int(np.argmin(weight @ reached))
+        best = int(np.argmin(_weighted(weight, reached)))
         chosen.append(int(drawn[best]))
         nearest = reached[:, best]
     return x[chosen]
@@ -154,4 +159,4 @@ def _lloyd(x: Floats, weight: Floats, centres: Floats) -> tuple[Floats, float]:
         if np.array_equal(moved, centres):
             break
         centres = moved
-    return centres, float(weight @ _squares(x, centres).min(axis=1))
+    return centres, dot(weight, _squares(x, centres).min(axis=1))

@@ -23,12 +23,12 @@ def average(x: Floats, weight: Floats) -> Floats:
     return mean
 
 
-def dot(a: Floats | Ints, b: Floats) -> float:
+def dot(a: Floats | Ints, b: Floats | Ints) -> float:
     """
     Return the sum of products, by numpy's pairwise summation.
 
-    Accurate, the same on every machine, and without the threads of a BLAS ``a @ b``, which cost more than
-    they save where many small sums share two cores.
+    Accurate, the same on every machine, and without the threads of a BLAS ``a @ b``: its last digits change
+    with their number, and they cost more than they save where many small sums share two cores.
     """
     return float((a * b).sum())
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gwa.statistics.distribution import Batched, Distribution, FitError, Slopes, Support
-from gwa.statistics.numeric import log
+from gwa.statistics.numeric import dot, log
 from gwa.statistics.sample import Floats, Sample
 
 Direction: TypeAlias = Literal["nearest", "up", "down"]
@@ -187,7 +187,7 @@ def likeliest_rounding(
             continue
         with np.errstate(all="ignore"):
             logs = np.maximum(Rounded(fitted, rounded, supports).logpmf(sample.values), _MINIMUM_LOG)
-        likelihoods[rounded] = float(np.nan_to_num(logs, nan=_MINIMUM_LOG) @ sample.weights)
+        likelihoods[rounded] = dot(np.nan_to_num(logs, nan=_MINIMUM_LOG), sample.weights)
     if not likelihoods:
         raise FitError(f"no {kind.title} distribution makes the intervals most likely")
     return max(likelihoods, key=lambda rounded: likelihoods[rounded])

@@ -18,7 +18,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gwa.statistics.numeric import floats
+from gwa.statistics.numeric import dot, floats
 from gwa.statistics.sample import Floats, Ints
 
 Verdict: TypeAlias = Literal["none", "one memory time", "power law", "undecided"]
@@ -272,7 +272,7 @@ Shape: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
 def _fits(spectrum: Spectrum) -> dict[str, SpectrumFit]:
     """Return the fits of the four spectra."""
     f, power, ordinates = spectrum.frequencies, spectrum.power, spectrum.ordinates
-    level = math.log(float(power @ ordinates) / float(ordinates.sum()))
+    level = math.log(dot(power, ordinates) / float(ordinates.sum()))
     white = math.log(max(float(np.median(power[-10:])), 1e-300))
     red = math.log(max(float(power[:8].mean()), 1e-300))
     memory, law = _memories(f), _law(f)
@@ -346,7 +346,7 @@ def _scoring(shape: Shape, theta: Floats, spectrum: Spectrum) -> SpectrumFit:
     power, ordinates = spectrum.power, spectrum.ordinates
     damping = 1e-2
     s, derivatives = shape(theta)
-    best = -float(ordinates @ (np.log(s) + power / s))
+    best = -dot(ordinates, np.log(s) + power / s)
     for _ in range(_STEPS):
         slopes = np.atleast_2d(derivatives) / s
         gradient = slopes @ (ordinates * (power / s - 1))
@@ -355,7 +355,7 @@ def _scoring(shape: Shape, theta: Floats, spectrum: Spectrum) -> SpectrumFit:
         step = np.linalg.solve(information + np.diag(damping * scale), gradient)
         trial = np.clip(theta + np.clip(step, -2, 2), -60, 60)
         s_trial, d_trial = shape(trial)
-        found = -float(ordinates @ (np.log(s_trial) + power / s_trial))
+        found = -dot(ordinates, np.log(s_trial) + power / s_trial)
         if found > best:
             gain, best, theta, s, derivatives = found - best, found, trial, s_trial, d_trial
             damping = max(damping / 5, 1e-9)

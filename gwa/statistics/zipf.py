@@ -60,7 +60,7 @@ class Zipf(Distribution):
         """
         cls.refuse(sample)
         last = cls._last(sample, ranks)
-        mean_log = float(sample.weights @ np.log(sample.values))
+        mean_log = dot(sample.weights, np.log(sample.values))
         low = 1 + 1e-6 if math.isinf(last) else -_MAXIMUM_EXPONENT
         return cls(_best_exponent(lambda a: a * mean_log + math.log(_total(a, last)), low), last)
 

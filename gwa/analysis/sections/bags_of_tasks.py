@@ -22,6 +22,7 @@ from gwa.metrics.user_days import user_days
 from gwa.report.document import Block, Fact, Facts, FactTable, Figure, Note
 from gwa.report.facts import number
 from gwa.report.figures.cdf import cdf
+from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY
@@ -101,7 +102,7 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
 def _single_if_even(store: Store) -> Fact:
     """Return the share of jobs that would be in no bag if users spread each day's jobs evenly."""
     days = store.sample("jobs", user_days(store))
-    alone = float(days.counts @ (days.values * (1 - CHANCE_NEIGHBOUR) ** (days.values - 1)))
+    alone = dot(days.counts, days.values * (1 - CHANCE_NEIGHBOUR) ** (days.values - 1))
     value = alone / days.total() if days.n else None
     label = message(
         "Share of jobs in no bag (text) if each user's jobs of a day were spread over eight hours"

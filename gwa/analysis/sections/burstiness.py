@@ -12,6 +12,7 @@ from gwa.report.document import Block, Fact, Facts, FactTable, Note
 from gwa.report.facts import number, undefined
 from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
+from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR, MINUTE, WEEK
@@ -215,7 +216,7 @@ def _twice_ranks(sample: Sample) -> Sample:
 
 def _correlation(x: Floats, counts: Floats, totals: Floats, y: Sample) -> float | None:
     """Return the correlation of *x*, each *counts* times, with *y*, whose sums at each x are *totals*."""
-    n, mean = y.n, float(counts @ x) / y.n
-    spread = float(counts @ (x - mean) ** 2) * n * y.variance()
-    covariance = float((x - mean) @ (totals - counts * y.mean()))
+    n, mean = y.n, dot(counts, x) / y.n
+    spread = dot(counts, (x - mean) ** 2) * n * y.variance()
+    covariance = dot(x - mean, totals - counts * y.mean())
     return max(-1.0, min(covariance / math.sqrt(spread), 1.0)) if spread > 0 else None

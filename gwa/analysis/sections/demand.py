@@ -11,6 +11,7 @@ from gwa.metrics.timeline import Floats, Ints, Level, level
 from gwa.metrics.window import RUNNING, WAITING, present, window
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.series import series
+from gwa.statistics.numeric import dot
 from gwa.store.store import Store
 from gwa.words.formatting import decimal, fraction, number
 from gwa.words.message import message
@@ -62,7 +63,7 @@ def demand(store: Store) -> Iterator[Block]:
     values = {
         "mean": needed.mean() / cpus,
         "above": float(seconds[above].sum() / seconds.sum()),
-        "busy_above": float(busy[above] @ seconds[above] / (seconds[above].sum() * cpus))
+        "busy_above": dot(busy[above], seconds[above]) / float(seconds[above].sum() * cpus)
         if above.any()
         else None,
     }

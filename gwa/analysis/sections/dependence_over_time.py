@@ -14,6 +14,7 @@ from gwa.report.facts import number
 from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
+from gwa.statistics.numeric import dot
 from gwa.statistics.spectra import MINIMUM_HOURS, SPAN_OVER_MEMORY, Dependence, FittedSpectra, dependence
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
@@ -286,7 +287,7 @@ def _spectrum_figure(found: FittedSpectra) -> Block:
     spectrum = found.spectrum
     memory, law = found.advantage("one_memory"), found.advantage("power_law")
     periods = HOUR / spectrum.frequencies[::-1]
-    mean = float(spectrum.power @ spectrum.ordinates) / float(spectrum.ordinates.sum())
+    mean = dot(spectrum.power, spectrum.ordinates) / float(spectrum.ordinates.sum())
     shown = {message("one memory time"): "one_memory", message("power law"): "power_law"}
     curves: dict[str, tuple[Floats, Floats]] = {
         label: (periods, found.fits[name].power[::-1] / mean) for label, name in shown.items()

@@ -140,7 +140,9 @@ def _clusters(points: Floats, weights: Ints, labels: Ints) -> tuple[TaskCluster,
     for label in range(int(labels.max()) + 1):
         tasks, counts = points[labels == label], weights[labels == label]
         if counts.size:
-            means = tuple(float(value) for value in counts @ tasks / counts.sum())
+            means = tuple(
+                float(value) for value in (counts[:, np.newaxis] * tasks).sum(axis=0) / counts.sum()
+            )
             spans = Sample.weighted(tasks[:, 0], counts)
             clusters.append(TaskCluster(float(counts.sum()) / total, means, disparity(spans)))
     return tuple(clusters)
