@@ -1,7 +1,9 @@
 """
 Traces that are asked: opened once, filtered on demand, and what each answer has to say of them.
 
-Several questions about the same part of a trace share what was computed for it.
+Several questions about the same part of a trace share what was computed for it. A condition that an
+assistant writes is not run here: a process of its own finds the jobs that meet it, and their numbers are
+what is filtered by.
 """
 
 from collections import OrderedDict
@@ -11,13 +13,16 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from secrets import token_bytes
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any, Final, Self
 
 import duckdb
+import pyarrow as pa
+from pyarrow.parquet import write_table
 
 from gwa.analysis.base import analyses
 from gwa.analysis.conditions import FactsOnDemand
+from gwa.assistant.sql import ask, chosen
 from gwa.errors import ArgumentError, GwaError
 from gwa.formats.convert import convert_anonymized
 from gwa.formats.open import recognise
@@ -25,7 +30,9 @@ from gwa.ingest.inputs import expand
 from gwa.ingest.source.head import FileHead
 from gwa.metrics.quality import problems
 from gwa.report.document import Fact
+from gwa.store.confined import Confined
 from gwa.store.engines.config import Engine
+from gwa.store.engines.duckdb import literal
 from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME
 from gwa.trace import Trace, title
@@ -42,6 +49,14 @@ MAXIMUM_PARTS: Final = 8
 
 MAXIMUM_AHEAD: Final = 4
 """The number of traces of which facts are computed before they are asked for."""
+
+MAXIMUM_CONDITIONS: Final = 4 * MAXIMUM_PARTS
+"""The number of conditions whose jobs are kept: those of all parts that are, and of questions that wait."""
+
+ANONYMOUS: Final = "trace"
+"""What a trace is called whose names are pseudonyms: its file may be called after its owner."""
+
+CONTEXT: Final = "the context of answers"
 
 UNSAFE: Final = ("error", "warning")
 """The levels of problems that make conclusions unsafe: an answer names them."""
@@ -65,7 +80,12 @@ class TracePart:
     @property
     def context(self) -> Mapping[str, Any]:
         """What each answer says of the jobs that it is about."""
-        return self.once("the context of answers", self._context)
+        return self.once(CONTEXT, self._context)
+
+    @property
+    def is_described(self) -> bool:
+        """Whether the context is there already: to make it, the trace is asked."""
+        return CONTEXT in self.once
 
     def _context(self) -> dict[str, Any]:
         store, levels = self.trace.store, self.facts.on_levels()
@@ -152,6 +172,14 @@ class Desk:
         self._whole = {name: TracePart(trace) for name, trace in self.traces.items()}
         self._filtered = lru_cache(MAXIMUM_PARTS)(self._filter)
         self._answers: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._confined = {name: Confined(trace.store) for name, trace in self.traces.items()}
+        self._chosen: OrderedDict[tuple[str, str], Path] = OrderedDict()
+        self._choosing = Lock()
+        self.lock = Lock()
+        """Held by who asks a trace in this process: one at a time."""
+        for name, trace in self.traces.items():
+            trace.store.resolve = partial(self._resolved, name)
+            self._stack.callback(self._confined[name].close)
         self.progress: Progress = SILENT
         """Receives the progress of an answer that takes long."""
 
@@ -168,7 +196,7 @@ class Desk:
             for path in _files(paths):
                 source = _anonymous(path, memory, stack) if is_anonymous else path
                 trace = stack.enter_context(open_trace(source, memory=memory))
-                trace.name = _distinct(title([path]), traces)
+                trace.name = _distinct(ANONYMOUS if is_anonymous else title([path]), traces)
                 traces[trace.name] = trace
             failing.pop_all()
         return cls(traces, stack)
@@ -187,8 +215,51 @@ class Desk:
     def _filter(self, name: str, period: str | None, where: str | None) -> TracePart:
         return TracePart(self.traces[name].filter(period=period, where=where))
 
+    def sql(self, query: str, trace: str | None = None) -> dict[str, Any]:
+        """
+        Return what a *query* of a trace yields, in its context; it waits for no other question.
+
+        Raise `QueryError` as `gwa.assistant.sql.ask` does.
+        """
+        part = self._whole[self._name(trace)]
+        found = ask(self._confined[part.trace.name], query)
+        if not part.is_described:
+            with self.lock:
+                return part.answer(found)
+        return part.answer(found)
+
+    def choose(self, trace: str | None, condition: str) -> Path:
+        """
+        Return a file with the numbers of the jobs that meet a *condition*, which its own process finds.
+
+        It waits for no other question. Raise `QueryError` for anything but a condition, one that fails, and
+        one that takes too long.
+        """
+        name = self._name(trace)
+        key = (name, condition)
+        with self._choosing:
+            if key in self._chosen:
+                self._chosen.move_to_end(key)
+                return self._chosen[key]
+        numbers = chosen(self._confined[name], condition)
+        folder = self.traces[name].store.scratch
+        path = folder / f"jobs-{token_bytes(8).hex()}.parquet"
+        write_table(pa.table({"job_id": numbers}), path)
+        with self._choosing:
+            while len(self._chosen) >= MAXIMUM_CONDITIONS:
+                self._chosen.popitem(last=False)[1].unlink(missing_ok=True)
+            self._chosen[key] = path
+        return path
+
+    def _resolved(self, name: str, condition: str) -> str:
+        """Return a condition in SQL of our own that the same jobs meet as a *condition* of an assistant."""
+        file = literal(str(self.choose(name, condition)))
+        return f"job_id in (select job_id from read_parquet({file}))"  # noqa: S608 - a name of our own
+
     def prepare(self, usual: Sequence[Callable[[TracePart], object]]) -> None:
         """Compute the facts of the first traces, and the *usual* answers, while nothing is asked."""
+        for confined in list(self._confined.values())[:MAXIMUM_AHEAD]:
+            confined.start()
         ahead = Ahead(list(self._whole.values())[:MAXIMUM_AHEAD], usual)
         self._stack.callback(ahead.stop)
         ahead.start()

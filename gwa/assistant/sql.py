@@ -1,24 +1,30 @@
 """
-SQL that an assistant wrote: one query over the tables of a trace, in bounded time, rows and memory.
+SQL that an assistant wrote: a query over the tables of a trace, or a condition on its jobs.
 
-The query is parsed before it runs. It reads the tables of the trace and nothing else: no file, no setting,
-no function that reads; and it changes nothing.
+It is parsed before it runs: it reads the tables of the trace and nothing else, by functions that are on a
+list, and changes nothing. It runs in a process of its own, which the system limits: see
+`gwa.store.confined`.
 """
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
-from threading import Timer
-from typing import Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import duckdb
 
 from gwa.errors import DefinitionError, QueryError
-from gwa.store.engines.duckdb import fetched
-from gwa.store.engines.restricted import check_query, parser
-from gwa.store.store import Store
+from gwa.store.confined import Confined
+from gwa.store.engines.restricted import check_condition, check_query, parser
+from gwa.store.subset import TABLES_OF_CONDITIONS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 TABLES: Final = ("jobs", "ran", "header", "sources", "rejects", "repairs", "dependencies", "source_ids")
 """What a query may read."""
@@ -29,65 +35,58 @@ MAXIMUM_SECONDS: Final = 20.0
 MAXIMUM_QUERY: Final = 20_000
 """A longer query, in characters, is refused."""
 
-REVEALING: Final = (
-    "current_setting", "getvariable", "getenv", "pragma_", "duckdb_", "read_", "write_", "glob",
-)  # fmt: skip
-"""Prefixes of functions that reveal something about the machine, or write."""
 
-
-def ask(store: Store, query: str, seconds: float = MAXIMUM_SECONDS) -> Mapping[str, Any]:
+def ask(confined: Confined, query: str, seconds: float = MAXIMUM_SECONDS) -> Mapping[str, Any]:
     """
     Return the columns and the first rows that a *query* yields, and whether there are more.
 
-    Raise `QueryError` for anything but one query over `TABLES`, for one that fails, and for one that takes
-    longer than *seconds*.
+    Raise `QueryError` for anything but one query over `TABLES` by the functions that are allowed, for one
+    that fails, and for one that takes longer than *seconds*, or more memory than the trace's engine has.
     """
     if len(query) > MAXIMUM_QUERY:
         raise QueryError(f"the query has {len(query):,} characters, expected at most {MAXIMUM_QUERY:,}")
-    _check(query)
-    store.localize()
-    timer = Timer(seconds, store.connection.interrupt)
-    try:
-        timer.start()
-        result = store.connection.execute(query)
-        columns = result.description or []
-        rows = fetched(result, MAXIMUM_ROWS + 1)
-    except duckdb.InterruptException as error:
-        raise QueryError(f"the query took longer than {seconds:g} s: ask for less") from error
-    except duckdb.Error as error:
-        raise QueryError(f"the query failed: {str(error).strip().splitlines()[0]}") from error
-    finally:
-        timer.cancel()
+    if not query.strip():
+        raise QueryError("the query is empty, expected one such as select count(*) from jobs")
+    _refuse(partial(check_query, sql=query, tables=TABLES))
+    found = _first_line(partial(confined.rows, query, MAXIMUM_ROWS + 1, seconds))
     return {
-        "columns": [name for name, *_ in columns],
-        "rows": [list(map(_value, row)) for row in rows[:MAXIMUM_ROWS]],
-        "has_more_rows": len(rows) > MAXIMUM_ROWS,
+        "columns": found.columns,
+        "rows": [list(map(_value, row)) for row in found.rows[:MAXIMUM_ROWS]],
+        "has_more_rows": len(found.rows) > MAXIMUM_ROWS,
     }
 
 
-def _check(query: str) -> None:
-    with parser() as checking:
+def chosen(confined: Confined, condition: str, seconds: float = MAXIMUM_SECONDS) -> "NDArray[np.int64]":
+    """
+    Return the numbers of the jobs that meet a *condition*; raise `QueryError` as `ask` does.
+
+    It runs here once, within the limits; what is computed of these jobs then needs the condition no more.
+    """
+    if len(condition) > MAXIMUM_QUERY:
+        raise QueryError(
+            f"the condition has {len(condition):,} characters, expected at most {MAXIMUM_QUERY:,}"
+        )
+    example = f"'{condition}' is not a condition on jobs such as run_time > 3600: "
+    _refuse(partial(check_condition, condition=condition, tables=TABLES_OF_CONDITIONS), example)
+    query = f"select job_id from jobs where ({condition}\n)"  # noqa: S608 - it was checked
+    return _first_line(partial(confined.numbers, query, seconds), example)
+
+
+def _refuse(check: Callable[[duckdb.DuckDBPyConnection], None], example: str = "") -> None:
+    """Raise `QueryError` where a *check* refuses SQL."""
+    with parser() as database:
         try:
-            check_query(checking, query, TABLES)
+            check(database)
         except DefinitionError as error:
-            raise QueryError(str(error)) from error
-        ((text,),) = checking.execute("select json_serialize_sql($sql)", {"sql": query}).fetchall()
-    for name in _functions(json.loads(text)):
-        if name.startswith(REVEALING):
-            raise QueryError(f"the SQL uses {name}(), which reveals more than the trace")
+            raise QueryError(f"{example}{error}") from error
 
 
-def _functions(value: object) -> Sequence[str]:
-    """Return the names of all functions in a parsed query."""
-    left, found = [value], []
-    while left:
-        item = left.pop()
-        if isinstance(item, dict):
-            found += [str(item["function_name"]).lower()] if "function_name" in item else []
-            left += item.values()
-        elif isinstance(item, list):
-            left += item
-    return found
+def _first_line(run: Callable[[], T], example: str = "") -> T:
+    """Return what *run* does; an error has one line, which is what an assistant needs."""
+    try:
+        return run()
+    except QueryError as error:
+        raise QueryError(f"{example}{str(error).splitlines()[0]}") from error
 
 
 def _value(cell: object) -> object:

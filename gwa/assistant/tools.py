@@ -13,8 +13,9 @@ from gwa.analysis.advice import letter, users
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings as findings_of
 from gwa.assistant.desk import Desk, TracePart
-from gwa.assistant.sql import ask
+from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.dimensions import recorded as recorded_dimensions
+from gwa.breakdown.held import cpu_seconds_by, held_rows
 from gwa.errors import ArgumentError
 from gwa.functions import compare as compare_traces
 from gwa.functions import wait as bound_of_wait
@@ -25,6 +26,9 @@ Answer = dict[str, Any]
 
 MAXIMUM_FACTS: Final = 400
 """The largest number of facts in one answer."""
+
+HELD: Final = "held"
+"""The order of a breakdown by what jobs held within the window, of which no other measures are known."""
 
 NEAREST: Final = 5
 """The number of similar names that are suggested for an unknown one."""
@@ -106,7 +110,8 @@ def breakdown(
     Tell by whom, of what, how much: the largest classes of a dimension with all measures.
 
     Dimensions are "users", "projects", "queues", "partitions", "qos", "outcomes", "sizes", "months" and
-    others that the trace records; by is "cpu", "jobs", "gpu", "energy", "waste" or "wait".
+    others that the trace records; by is "cpu", "jobs", "gpu", "energy", "waste" or "wait", of whole jobs, or
+    "held": the CPU time that jobs held while the log knows the load, with shares of all.
     """
     part = desk.part(trace, period, where)
     known = [one.name for one in recorded_dimensions(part.trace.store)]
@@ -117,6 +122,12 @@ def breakdown(
 
 def _rows(part: TracePart, dimension: str, by: str) -> list[Answer]:
     """Return the rows of a breakdown, which are the same each time; None is unknown."""
+    if by == HELD:
+        store = part.trace.store
+        return part.once(
+            ("breakdown", dimension, by),
+            lambda: held_rows(cpu_seconds_by(store, by_name(dimension)), store.top),
+        )
     return part.once(
         ("breakdown", dimension, by),
         lambda: [
@@ -201,8 +212,7 @@ def sql(desk: Desk, query: str, trace: str | None = None) -> Answer:
     "ran" has the jobs that ran, with start_time, end_time and cpu_seconds. At most 200 rows come back, in at
     most 20 s. Prefer "facts" and "breakdown": they know of gaps, of running jobs and of what is unknown.
     """
-    part = desk.part(trace)
-    return part.answer(ask(part.trace.store, query))
+    return desk.sql(query, trace)
 
 
 def wait_bound(
@@ -240,6 +250,9 @@ TOOLS: Final[Mapping[str, Callable[..., Answer]]] = {
     )
 }  # fmt: skip
 """All tools by name."""
+
+UNLOCKED: Final = frozenset({sql.__name__})
+"""The tools that work in a process of their own, and wait for no other."""
 
 USUAL: Final = (_answers, _breakdowns)
 """What is likely to be asked of a whole trace, beside its facts."""

@@ -114,6 +114,15 @@ def cpu_seconds_by(store: Store, dimension: Dimension) -> dict[str | None, float
     return {None if key is None else str(key): float(amount) for key, amount in rows}
 
 
+def held_rows(seconds: Mapping[str | None, float], most: int) -> list[dict[str, str | float]]:
+    """Return the classes that held most, *most* of them, each with its CPU seconds and its share of all."""
+    everything = sum(seconds.values())
+    named = [(name, value) for name, value in seconds.items() if name is not None]
+    return [
+        {"id": name, "held_seconds": value, "held_share": value / everything} for name, value in named[:most]
+    ]
+
+
 def _within(period: Period) -> tuple[str, str]:
     """Return the SQL of the seconds that a job held something in a *period*, and of whether it did."""
     first, last = period

@@ -1,7 +1,8 @@
 """A definition in ``converters/`` makes a format that can be read: see `gwa.formats.definition`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -14,13 +15,16 @@ from gwa.formats.format_options import options_used
 from gwa.formats.likeness import likeness, lines_of_header, mismatch
 from gwa.ingest.appending import append_rows
 from gwa.ingest.blame import is_fault, line_of, reason
+from gwa.ingest.clocks import LOCAL
 from gwa.ingest.contradictions import SLACK
+from gwa.ingest.jobstats import FUNCTIONS as JOBSTATS
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.requests import read_requests
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.lines import LineLayout
 from gwa.ingest.spec import ConverterSpec, Preparation, with_extra_columns
 from gwa.ingest.staging import RECORD, part_condition
+from gwa.store.engines.functions import OF_CONVERTERS
 from gwa.store.engines.restricted import check_change, check_query, parser
 from gwa.store.options import ReadOptions
 from gwa.store.requests import RequestStore
@@ -139,33 +143,46 @@ def _read(
 
 
 def check_sql(spec: ConverterSpec) -> None:
-    """Raise `DefinitionError` for SQL that uses more than the tables of the source and of the store."""
+    """
+    Raise `DefinitionError` for SQL that uses more than the tables of the source and of the store.
+
+    Functions are those that all SQL of others may use, the options of the format, which are variables, and
+    what the definition and `gwa.ingest` define for it.
+    """
     tables = [*spec.tables, *spec.beforehand, *TABLES]
+    functions = {*OF_CONVERTERS, LOCAL, *JOBSTATS, *map(_name, spec.functions)}
     with parser() as database:
+        query = partial(check_query, database, tables=tables, functions=functions)
         for head, body in spec.functions.items():
-            _check_function(database, head, body)
+            _check_function(database, head, body, functions)
         for table in spec.beforehand.values():
-            check_query(database, table.when, tables)
-            check_query(database, table.select, tables)
-        check_query(database, spec.select, tables)
+            query(table.when)
+            query(table.select)
+        query(spec.select)
         if spec.joined_by:
-            check_query(database, f"from source where {part_condition(spec.joined_by, 0, 1)}", tables)
+            query(f"from source where {part_condition(spec.joined_by, 0, 1)}")
         for fact in spec.log_facts:
-            check_query(database, f"from source where {fact.rows}", tables)
+            query(f"from source where {fact.rows}")
             if fact.holds:
-                check_query(database, fact.holds, tables)
+                query(fact.holds)
         if spec.preparation:
-            check_query(database, spec.preparation.select, [RECORD])
+            query(spec.preparation.select, tables=[RECORD])
         for step in spec.steps:
-            check_query(database, step.when, tables)
-            check_change(database, step.sql, tables)
+            query(step.when)
+            check_change(database, step.sql, tables, functions)
 
 
-def _check_function(database: duckdb.DuckDBPyConnection, head: str, body: str) -> None:
+def _name(head: str) -> str:
+    """Return the name of a function with the *head* ``name(arguments)``."""
+    return head.partition("(")[0].strip().lower()
+
+
+def _check_function(
+    database: duckdb.DuckDBPyConnection, head: str, body: str, functions: Collection[str]
+) -> None:
     """Raise `DefinitionError` for a function that reads a table, or stands in for one that others use."""
-    name = head.partition("(")[0]
-    if database.execute("select 1 from duckdb_functions() where function_name = ?", [name]).fetchone():
+    if database.execute("select 1 from duckdb_functions() where function_name = ?", [_name(head)]).fetchone():
         raise DefinitionError(
             f"the function {head} has the name of one that the engine has, expected another"
         )
-    check_query(database, f"select ({body}\n)", ())
+    check_query(database, f"select ({body}\n)", (), functions)

@@ -69,6 +69,9 @@ CPU times in seconds and the use of GPUs in % are lists, memory is in KB. Memory
 of nodes, which need not fall together. Without nodes there is none of them.
 """
 
+FUNCTIONS: Final = frozenset({TEXT_FUNCTION, *(macro.partition("(")[0] for macro in MACROS)})
+"""The names that `define_jobstats` defines."""
+
 
 def uses_jobstats(sql: str) -> bool:
     """Whether *sql* reads summaries of jobstats."""

@@ -8,7 +8,8 @@ Parquet, another engine than DuckDB may answer.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -66,6 +67,9 @@ COUNT: Final = re.compile(r"[0-9]{1,18}")
 SMALL_TRACE: Final = 10_000
 """A trace of no more jobs is kept in tables while it is analysed, in a few megabytes."""
 
+COPY: Final = "copy"
+"""What the copy of a store is called that other processes read."""
+
 MAGIC: Final = b"DUCK"
 """What stands at byte 8 of a DuckDB file."""
 
@@ -111,6 +115,9 @@ class Store(Queries):
         """The first second of the period that the trace is filtered by, and the first one after it."""
         self._parquet: tuple[Sequence[str], Engine] | None = None
         self._is_settled = False
+        self._file: Path | None = None
+        self.resolve: Callable[[str], str] = str
+        """Makes of a condition that is asked for the one that is applied: an assistant's runs elsewhere."""
 
     @classmethod
     def create(cls, path: Path | None = None, engine: Engine | None = None) -> Self:
@@ -155,7 +162,7 @@ class Store(Queries):
         try:
             store = cls(connect(path, engine, str(folder.path), read_only=True), folder)
             store.engine = engine or store.engine
-            store.is_read_only = True
+            store.is_read_only, store._file = True, path
             store._trust_nothing(path)
         except (duckdb.Error, TraceError) as error:
             folder.remove()
@@ -260,6 +267,25 @@ class Store(Queries):
         twin.engine = self.engine
         twin._whole, twin._is_twin = None, True  # noqa: SLF001 - it is a store of this class
         return twin
+
+    def readable_file(self) -> Path:
+        """
+        Return a DuckDB file with the tables of the store, which other processes may open to read it.
+
+        It is that of the store, or a copy of a store that is written to, which goes with its scratch space.
+        """
+        if self._file:
+            return self._file
+        copy = self.scratch / f"{COPY}.duckdb"
+        if not copy.exists():
+            self.connection.execute("checkpoint")
+            (whole,) = self.row("select path from duckdb_databases() where not internal and path is not null")
+            shutil.copyfile(whole, copy)
+        return copy
+
+    def views(self) -> tuple[tuple[str, str], ...]:
+        """Return the views of jobs, each with its SELECT: ``jobs`` and ``ran``."""
+        return (("jobs", self._jobs), ("ran", ran("jobs"))) if self._jobs else ()
 
     def localize(self) -> None:
         """Let dates that a query makes of moments be those of the trace's zone, not of the machine's."""

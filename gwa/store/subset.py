@@ -4,6 +4,10 @@ A subset of a trace: the jobs of a period, of some queues, groups or users, or a
 A report on a subset is a report on a trace that holds nothing else; only the size of the system, unless
 sites are chosen, and the account of the conversion stay those of the whole. Of a period, it counts the jobs
 submitted in it, but levels such as busy processors are of all jobs that overlap it.
+
+A condition in SQL is checked by `gwa.store.engines.restricted`: it reads jobs, by functions that read
+nothing else. It then is a part of each query of the analysis, in the process of the command that the user
+started, and may take as long as the user likes; an assistant's is resolved beforehand, see `Store.resolve`.
 """
 
 import re
@@ -103,22 +107,29 @@ def select(store: Store, subset: Subset) -> Store:
     if subset.sites:
         of_sites = f"{SITE} in ({', '.join(map(literal, subset.sites))})"
         store = store.filtered(of_sites, sites=subset.sites)
-    condition = _condition(subset)
-    period = bounds(subset.period, store.system) if subset.period else None
-    query = f"select count(*) from jobs where {condition}{submitted_in(period)}"
     try:
         if subset.where:
             with parser() as database:
                 check_condition(database, subset.where, TABLES_OF_CONDITIONS)
+    except DefinitionError as error:
+        raise _no_condition(subset, error) from error
+    condition = _condition(subset, store.resolve(subset.where) if subset.where else None)
+    period = bounds(subset.period, store.system) if subset.period else None
+    query = f"select count(*) from jobs where {condition}{submitted_in(period)}"
+    try:
         store.localize()
         jobs = store.row(query)[0]
-    except (duckdb.Error, DefinitionError, EngineError) as error:
-        reason = str(error).splitlines()[0]
-        message = f"'{subset.where}' is not a condition on jobs such as run_time > 3600: {reason}"
-        raise ArgumentError(message) from error
+    except (duckdb.Error, EngineError) as error:
+        raise _no_condition(subset, error) from error
     if not jobs:
         raise TraceError(f"the trace has no jobs that fit: {subset}{_extent(store)}")
     return store.filtered(condition, period)
+
+
+def _no_condition(subset: Subset, error: Exception) -> ArgumentError:
+    """Return what is said of a condition that is refused, or that fails."""
+    reason = str(error).splitlines()[0]
+    return ArgumentError(f"'{subset.where}' is not a condition on jobs such as run_time > 3600: {reason}")
 
 
 def _names(subset: Subset) -> dict[str, tuple[str, ...]]:
@@ -126,9 +137,9 @@ def _names(subset: Subset) -> dict[str, tuple[str, ...]]:
     return {"queue": subset.queues, "group": subset.groups, "user": subset.users, "site": subset.sites}
 
 
-def _condition(subset: Subset) -> str:
-    """Return the conditions but the period as one in SQL."""
-    conditions = [f"({subset.where}\n)"] if subset.where else []
+def _condition(subset: Subset, where: str | None) -> str:
+    """Return the conditions but the period as one in SQL, *where* for that of the subset."""
+    conditions = [f"({where}\n)"] if where else []
     for name, values in _names(subset).items():
         if values:
             conditions.append(f"{FIELDS[name]} in ({', '.join(map(literal, values))})")

@@ -31,3 +31,7 @@ class Once:
                     self._made[key] = make()
         found: T = self._made[key]
         return found
+
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether it was made already."""
+        return key in self._made

@@ -13,12 +13,12 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Event, Lock, Thread, Timer
 from typing import IO, Any, Concatenate, Final, Generic, Self, TypeVar, cast
 
 from gwa.util import scratch
@@ -55,6 +55,10 @@ class WorkerError(Exception):
     """A worker could not be started, or ended before it answered."""
 
 
+class WorkerTimeout(WorkerError):  # noqa: N818 - the message reads "it took longer"
+    """A worker was ended since it did not answer in time."""
+
+
 class Worker(Generic[Request, Answer]):
     """A process that calls *function*; it is started when it is needed, and again after it has died."""
 
@@ -64,21 +68,28 @@ class Worker(Generic[Request, Answer]):
         self._is_closed = False
         self.process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: Request, seconds: float | None = None) -> Answer:
         """
         Return what the function returns for *request*; both are pickled.
 
-        Raise `WorkerError` where the process cannot be started or ends first, as it does when the function
-        raises an exception.
+        Raise `WorkerTimeout` where it takes longer than *seconds*, after which the process is killed: a
+        function of compiled code may heed nothing else. Raise `WorkerError` where the process cannot be
+        started or ends first, as it does when the function raises an exception.
         """
         message = pickle.dumps(request)
+        is_late = Event()
         try:
             process = self.process or self._start()
-            _send(cast("IO[bytes]", process.stdin), message)
-            answer: Answer = _loaded(_receive(cast("IO[bytes]", process.stdout)))
+            with _limit(process, seconds, is_late):
+                _send(cast("IO[bytes]", process.stdin), message)
+                answer: Answer = _loaded(_receive(cast("IO[bytes]", process.stdout)))
         except (OSError, EOFError) as error:
             self.close()
+            if is_late.is_set():
+                raise WorkerTimeout(f"no answer within {seconds:g} s") from error
             raise WorkerError(str(error)) from error
+        if is_late.is_set():  # it answered just in time, and was killed all the same
+            self.close()
         return answer
 
     def _start(self) -> "subprocess.Popen[bytes]":
@@ -151,6 +162,25 @@ class Pool(Generic[Request, Answer]):
             return task(worker, *arguments)
         finally:
             self._idle.append(worker)
+
+
+@contextmanager
+def _limit(process: "subprocess.Popen[bytes]", seconds: float | None, is_late: Event) -> Iterator[None]:
+    """Kill *process* and set *is_late* where a ``with`` takes longer than *seconds*; None is no limit."""
+
+    def end() -> None:
+        is_late.set()
+        process.kill()
+
+    timer = Timer(seconds, end) if seconds is not None else None
+    try:
+        if timer:
+            timer.daemon = True
+            timer.start()
+        yield
+    finally:
+        if timer:
+            timer.cancel()
 
 
 def serve() -> None:

@@ -9,6 +9,7 @@ import pytest
 from gwa.assistant.sql import MAXIMUM_ROWS, ask
 from gwa.errors import QueryError
 from gwa.formats.open import open_trace
+from gwa.store.confined import Confined
 from tests.conftest import HOME
 
 TINY = HOME / "sample_traces" / "swf" / "tiny.swf"
@@ -152,8 +153,8 @@ HOSTILE = [
 
 @pytest.fixture(scope="module")
 def store():
-    with open_trace([TINY]) as opened:
-        yield opened
+    with open_trace([TINY]) as opened, Confined(opened) as confined:
+        yield confined
 
 
 @pytest.mark.parametrize("query", HOSTILE)
@@ -212,11 +213,12 @@ def test_what_would_fill_the_memory_is_refused(query):
     from gwa.store.engines.config import Engine
     from gwa.store.options import ReadOptions
 
-    with open_trace([TINY], None, ReadOptions(engine=Engine("400MB"))) as small:
+    options = ReadOptions(engine=Engine("400MB"))
+    with open_trace([TINY], None, options) as opened, Confined(opened) as small:
         with pytest.raises(QueryError) as refused:
             ask(small, query, 1.0)
         assert "\n" not in str(refused.value)
-        assert str(small.scratch) not in str(refused.value)
+        assert str(opened.scratch) not in str(refused.value)
         assert ask(small, "select count(*) from jobs")["rows"] == [[1200]]
 
 
@@ -240,7 +242,8 @@ def test_what_memory_does_not_hold_is_told():
     from gwa.store.engines.config import Engine
     from gwa.store.options import ReadOptions
 
-    with open_trace([TINY], None, ReadOptions(engine=Engine("400MB"))) as small:
+    options = ReadOptions(engine=Engine("400MB"))
+    with open_trace([TINY], None, options) as opened, Confined(opened) as small:
         with pytest.raises(QueryError):
             ask(small, "select list(repeat('x', 10000000)) from jobs a, jobs b")
         assert ask(small, "select count(*) from jobs")["rows"] == [[1200]]
@@ -280,4 +283,4 @@ def test_nothing_of_the_machine_is_told_by_errors(store):
         with pytest.raises(QueryError) as failed:
             ask(store, query)
         assert str(Path.home()) not in str(failed.value)
-        assert str(store.scratch) not in str(failed.value)
+        assert store.view.spill not in str(failed.value)

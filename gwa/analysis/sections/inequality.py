@@ -8,7 +8,7 @@ import numpy as np
 from gwa.analysis.base import Chapter, analysis
 from gwa.breakdown.breakdown import consumed
 from gwa.breakdown.dimensions import by_name
-from gwa.breakdown.held import cpu_seconds_by
+from gwa.breakdown.held import cpu_seconds_by, held_rows
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.lorenz import lorenz
@@ -101,14 +101,12 @@ def _facts(family: str, what: str, sample: Sample) -> tuple[Fact, ...]:
 def _facts_of_held(store: Store, family: str) -> Iterator[Fact]:
     """Yield who held most while the log knows the load, as shares of all, and how many held half."""
     seconds = cpu_seconds_by(store, by_name(family))
-    everything = sum(seconds.values())
     held = {name: value for name, value in seconds.items() if name is not None}
     if not held:
         return
-    most = list(held.items())[: store.top]
     yield Fact(
         f"{family}.by_held",
-        [{"id": name, "held_seconds": value, "held_share": value / everything} for name, value in most],
+        held_rows(seconds, store.top),
         message("Top {family} by CPU time held", family=family),
     )
     yield Fact(

@@ -72,6 +72,13 @@ class Engine:
         return f"{self._bytes_beside(other)}B" if self.memory else DEFAULT_MEMORY_LIMIT
 
     @property
+    def limit_bytes(self) -> int:
+        """The same in bytes."""
+        return (
+            parse_size(DEFAULT_MEMORY_LIMIT) if not self.memory else self._bytes_beside(MEMORY_OUTSIDE_ENGINE)
+        )
+
+    @property
     def affordable_threads(self) -> int | None:
         """The most threads for which there is enough memory; None where that is not limited."""
         return max(1, self._bytes_beside(MEMORY_OF_READING) // MEMORY_OF_THREAD) if self.memory else None

@@ -1,11 +1,10 @@
 """DuckDB: the engine inside the process, in whose dialect all queries are written."""
 
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 
@@ -95,24 +94,6 @@ def _limit_threads(database: duckdb.DuckDBPyConnection, engine: Engine) -> None:
 
 def _threads(database: duckdb.DuckDBPyConnection) -> int:
     return int(database.execute("select current_setting('threads')").fetchall()[0][0])
-
-
-def fetched(result: duckdb.DuckDBPyConnection, maximum: int | None = None) -> list[tuple[Any, ...]]:
-    """
-    Return the rows that a query yielded, at most *maximum*.
-
-    Times with a zone pass through Arrow, since DuckDB needs pytz for them.
-    """
-    if not any("TIME ZONE" in str(kind) for _, kind, *_ in result.description or []):
-        return result.fetchall() if maximum is None else result.fetchmany(maximum)
-    rows: list[tuple[Any, ...]] = []
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # it advises what shows fewer errors
-        batches: Any = result.to_arrow_reader(maximum or 100_000)
-        for batch in batches:
-            rows += zip(*(column.to_pylist() for column in batch.columns), strict=True)
-            if maximum is not None and len(rows) >= maximum:
-                break
-    return rows[:maximum]
 
 
 def literal(text: str) -> str:

@@ -1,31 +1,58 @@
 """
-SQL that others wrote, restricted to the tables that it is about: no file is read, no setting changed.
+The door for SQL that others wrote: it reads the tables that it is about, no file is read, no setting changed.
 
-Converters and conditions are checked before they run: `check_query` and `check_change` parse a statement,
-without running any of it, and compare the tables and table functions in it with those that are allowed.
-`lock` restricts a whole database instead, for as long as it is open, for what a user types.
+Whatever comes from outside is checked before it runs: queries of an assistant, conditions such as
+``--where``, converters, and what a user types after ``gwa sql``. A statement is parsed, without running any
+of it, and each table, function and type in its tree is looked up among those that are allowed; what can be
+used, and why, says `gwa.store.engines.functions`. Beside that, `lock` closes a whole database for as long
+as it is open, and `gwa.store.engines.confined` runs in a process of its own what must not take the time or
+the memory of others.
 """
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import duckdb
 
 from gwa.errors import DefinitionError
 from gwa.store.engines.duckdb import literal
-
-TABLE_FUNCTIONS: Final = frozenset({"unnest", "range", "generate_series", "json_each", "json_tree"})
-"""Functions in FROM that read nothing but their arguments."""
+from gwa.store.engines.functions import (
+    AGGREGATES,
+    BARE,
+    BY_NAME,
+    CATALOG,
+    FUNCTIONS,
+    TABLE_FUNCTIONS,
+    TYPES,
+    refusal,
+)
 
 RELATIONS: Final = frozenset(
     {"BASE_TABLE", "TABLE_FUNCTION", "SUBQUERY", "JOIN", "EXPRESSION_LIST", "EMPTY", "PIVOT"}
 )
 """What may stand in FROM, as DuckDB's parser calls it; SHOW and DESCRIBE are not among them."""
 
+EXPRESSIONS: Final = frozenset({
+    "BETWEEN", "CASE", "CAST", "COLLATE", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "DEFAULT",
+    "FUNCTION", "LAMBDA", "OPERATOR", "PARAMETER", "POSITIONAL_REFERENCE", "STAR", "SUBQUERY", "TYPE",
+    "WINDOW",
+})  # fmt: skip
+"""The kinds of expressions, as DuckDB's parser calls them; those of a later version are refused."""
+
 QUERIES: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 CHANGES: Final = frozenset({"INSERT_QUERY_NODE", "UPDATE_QUERY_NODE", "DELETE_QUERY_NODE"})
+
+OWN_STATEMENTS: Final = re.compile(
+    r"\s*(explain|pivot|pivot_wider|from|with|select|create\s+(or\s+replace\s+)?temp(orary)?\s+(table|view))\b",
+    re.IGNORECASE,
+)
+"""Statements of which DuckDB gives no tree: it has none of a PIVOT that looks up its columns, either."""
+
+CALL: Final = re.compile(r'(?:"([^"]+)"|(\w+))(?:\s|/\*.*?\*/|--[^\n]*\n)*\(', re.DOTALL)
+"""A name before a parenthesis; comments may stand between them."""
 
 NAME: Final = re.compile(r"\w+")
 """Names of tables; DuckDB takes any other name, such as ``a.csv``, for that of a file."""
@@ -38,23 +65,36 @@ def parser() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"threads": 1})
 
 
-def check_query(parser: duckdb.DuckDBPyConnection, sql: str, tables: Collection[str]) -> None:
+@dataclass(frozen=True)
+class Scope:
+    """What a statement may use: *tables*, and *functions* beside those that all may use."""
+
+    tables: Collection[str]
+    functions: Collection[str] = ()
+
+    def __str__(self) -> str:
+        return ", ".join(sorted(self.tables)) or "its arguments"
+
+
+def check_query(
+    parser: duckdb.DuckDBPyConnection, sql: str, tables: Collection[str], functions: Collection[str] = ()
+) -> None:
     """
-    Check that *sql* is one query, which reads only *tables*.
+    Check that *sql* is one query, which reads only *tables*, by the functions of the list and *functions*.
 
     Raise `DefinitionError` if it is anything else, or no SQL.
     """
     tree = _parsed(parser, sql)
     if tree["error"]:
         error = DefinitionError(f"the SQL is not a query: {_reason(tree)}")
-        error.add_note(_line_at(sql, tree))
+        error.add_note(_line_at(sql, tree.get("position")))
         raise error
-    _check_nodes(tree, tables, QUERIES)
+    _check_nodes(tree, Scope(tables, functions), QUERIES, sql)
 
 
-def _line_at(sql: str, tree: Node) -> str:
-    """Return the line of *sql* in which the parser found an error, empty where it does not say."""
-    position = str(tree.get("position", ""))
+def _line_at(sql: str, place: object) -> str:
+    """Return the line of *sql* with the *place* that the parser names, empty where it names none."""
+    position = str(place)
     before, behind = (sql[: int(position)], sql[int(position) :]) if position.isdigit() else ("", "")
     return before.rpartition("\n")[2] + behind.partition("\n")[0]
 
@@ -68,16 +108,20 @@ def check_condition(parser: duckdb.DuckDBPyConnection, condition: str, tables: C
     tree = _parsed(parser, f"select 1 from jobs where ({condition}\n)")
     if tree["error"]:
         raise DefinitionError(_reason(tree))
-    _check_nodes(tree, tables, QUERIES)
+    _check_nodes(tree, Scope(tables), QUERIES, condition)
     query = tree["statements"][0]["node"]
     rest = ("modifiers", "group_expressions", "having", "qualify", "sample")
     if query["type"] != "SELECT_NODE" or any(query.get(part) for part in rest):
         raise DefinitionError("expected a condition and nothing else")
 
 
-def check_change(parser: duckdb.DuckDBPyConnection, sql: str, tables: Collection[str]) -> None:
+def check_change(
+    parser: duckdb.DuckDBPyConnection, sql: str, tables: Collection[str], functions: Collection[str] = ()
+) -> None:
     """
     Check that *sql* is one query, INSERT, UPDATE or DELETE, which reads and changes only *tables*.
+
+    Its functions are as those of `check_query`.
 
     Raise `DefinitionError` if it is anything else, or no SQL.
     """
@@ -87,7 +131,56 @@ def check_change(parser: duckdb.DuckDBPyConnection, sql: str, tables: Collection
         tree = _parsed(parser, f"with change as ({sql}\nreturning true) from change")
     if tree["error"]:
         raise DefinitionError(f"the SQL is not a query, INSERT, UPDATE or DELETE: {_reason(tree)}")
-    _check_nodes(tree, tables, QUERIES | CHANGES)
+    _check_nodes(tree, Scope(tables, functions), QUERIES | CHANGES, sql)
+
+
+def check_statements(parser: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """
+    Check what the owner of a trace types: queries of any of its tables, and temporary tables made of queries.
+
+    Its functions are as those of `check_query`, and in FROM those that list tables and columns. Which tables
+    there are says the engine, which `lock` keeps from files. Raise `DefinitionError` for anything else.
+    """
+    try:
+        statements = parser.extract_statements(sql)
+    except duckdb.Error as error:
+        raise DefinitionError(str(error).strip()) from error
+    if not statements:
+        raise DefinitionError("it is empty, expected one such as select count(*) from jobs")
+    for statement in statements:
+        tree = _parsed(parser, statement.query)
+        if not tree["error"]:
+            _check_own(list(_nodes(tree["statements"])), statement.query)
+        elif OWN_STATEMENTS.match(statement.query):
+            _check_text(parser, statement.query)
+        else:
+            kind = str(statement.type).rpartition(".")[2].lower()
+            raise DefinitionError(
+                f"it has a statement that is none of the expected ones ({kind}): SELECT, FROM, VALUES, PIVOT,"
+                " DESCRIBE, SUMMARIZE, SHOW, EXPLAIN or CREATE TEMP TABLE … AS"
+            )
+
+
+def _check_own(nodes: Sequence[Node], sql: str) -> None:
+    """Raise `DefinitionError` for what a query of the owner of a trace may not use."""
+    for node in nodes:
+        if "modifiers" in node and node["type"] not in QUERIES:
+            raise DefinitionError("the SQL changes tables, expected a query")
+        if node.get("type") == "TABLE_FUNCTION":
+            name = str(node["function"].get("function_name")).lower()
+            if name not in TABLE_FUNCTIONS | CATALOG:
+                raise DefinitionError(f"the SQL uses {refusal(name)}")
+    _check_expressions(nodes, CATALOG, sql)
+
+
+def _check_text(parser: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """Raise `DefinitionError` where a name of a function that is not allowed stands before a parenthesis."""
+    known = parser.execute("select distinct lower(function_name) from duckdb_functions()").fetchall()
+    refused = {name for (name,) in known} - FUNCTIONS - TABLE_FUNCTIONS - CATALOG
+    for match in CALL.finditer(sql):
+        name = (match[1] or match[2]).lower()
+        if name in refused or name in BY_NAME:
+            raise DefinitionError(f"the SQL uses {refusal(name)}")
 
 
 def lock(database: duckdb.DuckDBPyConnection, files: Sequence[str] = ()) -> None:
@@ -115,17 +208,71 @@ def _reason(tree: Node) -> str:
     return str(tree.get("error_message", "")).splitlines()[0]
 
 
-def _check_nodes(tree: Node, tables: Collection[str], allowed: Collection[str]) -> None:
-    """Raise `DefinitionError` for the first node of *tree* that is not allowed."""
+def _check_nodes(tree: Node, scope: Scope, allowed: Collection[str], sql: str) -> None:
+    """Raise `DefinitionError` for the first node of the *tree* of *sql* that is not allowed."""
     if len(tree["statements"]) != 1:
         raise DefinitionError(f"the SQL has {len(tree['statements'])} statements, expected one")
     nodes = list(_nodes(tree["statements"]))
-    names = {name.lower() for name in tables} | {name.lower() for node in nodes for name in _defined(node)}
+    names = {name.lower() for name in scope.tables} | {
+        name.lower() for node in nodes for name in _defined(node)
+    }
     for node in nodes:
         if "modifiers" in node and node["type"] not in allowed:
             raise DefinitionError("the SQL changes tables, expected a query")
         if foreign := _foreign(node, names):
-            raise DefinitionError(f"the SQL uses {foreign}, expected only {', '.join(sorted(tables))}")
+            raise DefinitionError(f"the SQL uses {foreign}, expected only {scope}")
+    _check_expressions(nodes, scope.functions, sql)
+
+
+def _check_expressions(nodes: Iterable[Node], functions: Collection[str], sql: str) -> None:
+    """Raise `DefinitionError` for the first expression in *sql* that is not allowed, but *functions*."""
+    for node in nodes:
+        if refused := _refused(node, functions):
+            error = DefinitionError(f"the SQL uses {refused}")
+            error.add_note(_line_at(sql, node.get("query_location")))
+            raise error
+
+
+def _refused(node: Node, functions: Collection[str]) -> str | None:
+    """Return what an expression uses that is not allowed, and why; None if nothing."""
+    kind = node.get("class", "FUNCTION" if "function_name" in node else "COLUMN_REF")
+    if kind not in EXPRESSIONS:
+        return f"an expression that is not known ({kind})"
+    for name in _called(node):
+        if name not in FUNCTIONS and name not in TABLE_FUNCTIONS and name not in functions:
+            return refusal(name)
+        if name in BY_NAME and _second_text(node) not in AGGREGATES:
+            return f"{name}() without the name of an aggregate, expected one such as {name}(list, 'sum')"
+    names = node.get("column_names") or []
+    if len(names) == 1 and names[0].lower() in BARE:
+        return refusal(names[0].lower())
+    for name in _cast_to(node):
+        if name not in TYPES:
+            return f"the type {name}, which is not on the list of allowed types"
+    return None
+
+
+def _called(node: Node) -> set[str]:
+    """Return the name of the function that a node calls, under each key that has it, in lower case."""
+    if "function_name" not in node:
+        return set()
+    path = (node.get("qualified_name") or {}).get("path") or []
+    return {str(name).lower() for name in (node["function_name"], *path[-1:])}
+
+
+def _cast_to(node: Node) -> set[str]:
+    """Return the name of the type that a node is, under each key that has it, in lower case."""
+    if "type_name" not in node:
+        return set()
+    path = (node.get("qualified_name") or {}).get("path") or []
+    return {str(name).lower() for name in (node["type_name"], *path[-1:])}
+
+
+def _second_text(call: Node) -> str | None:
+    """Return the second argument of a *call*, where it is a text that stands there."""
+    arguments = call.get("arguments") or []
+    literal = arguments[1]["expression"].get("literal") if len(arguments) > 1 else None
+    return str(literal["text"]).lower() if literal and literal["kind"] == "STRING" else None
 
 
 def _nodes(value: object) -> Iterator[Node]:
