@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests import interruptions
-from tests.campaign import ctrl_c, mutations, table
+from tests.campaign import ctrl_c, functions, mutations, table
 from tests.campaign.__main__ import kills_row, rows
 
 PLANT = """
@@ -82,3 +82,34 @@ def test_ctrl_c_ends_a_command_at_any_moment(name, tmp_path):
 def test_commands_are_stopped_one_after_the_other(tmp_path):
     found = ctrl_c.campaign(tmp_path, 1, ["convert", "facts"])
     assert [(row.tried, row.wrong) for row in found] == [(1, 0), (1, 0)], table.markdown(found)
+
+
+FORGOTTEN = """
+from gwa.store.engines import restricted
+restricted.FUNCTIONS |= {"json_serialize_plan"}
+"""
+TRIED = (
+    "json_serialize_plan",
+    "read_csv",
+    "sum",
+    "repeat",
+    "getvariable",
+    "query",
+    "strftime",
+    "list_aggregate",
+)
+
+
+def test_functions_are_tried_through_each_door():
+    found = functions.campaign(25, 3, names=TRIED)
+    assert not [example for row in found for example in row.examples]
+    by_door = {row.subject: row for row in found}
+    assert by_door["mcp sql"].tried == by_door["--with"].tried == 12 * len(TRIED)
+    assert all(
+        by_door[door].figures["refused"] > 40 for door in ("mcp sql", "mcp where", "--where", "gwa sql")
+    )
+
+
+def test_a_function_that_reads_files_is_found_in_the_list():
+    found = functions.campaign(0, 3, plant=FORGOTTEN, names=["json_serialize_plan"])
+    assert any("the canary is in" in example for row in found for example in row.examples), found

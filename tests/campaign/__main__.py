@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests import interruptions
-from tests.campaign import ctrl_c, mutations, table
+from tests.campaign import ctrl_c, functions, mutations, table
 from tests.campaign.table import Row
 
-ATTACKS = ("mutations", *interruptions.INTERRUPTIONS, "ctrl-c")
+ATTACKS = ("mutations", *interruptions.INTERRUPTIONS, "ctrl-c", "functions")
 CASES_OF_A_FILE = 0.6
 """A folder is one case, and holds some files: on the average a file is this part of a case."""
 
@@ -23,10 +23,12 @@ def rows(attack: str, number: int, seed: int, folder: Path) -> Iterator[Row]:
     Yield the rows of an attack in a campaign of a *number* of mutated files.
 
     For 20,000 of them there are 1,000 kills over all commands, half of them while an engine writes, 100
-    faults of each kind, and 50 interruptions of each command.
+    faults of each kind, 50 interruptions of each command, and 10,000 expressions beside all functions.
     """
     if attack == "mutations":
         yield from mutations.campaign(max(5, int(number * CASES_OF_A_FILE)), seed, os.cpu_count() or 1)
+    elif attack == "functions":
+        yield from functions.campaign(number // 2, seed)
     elif attack == "ctrl-c":
         yield from ctrl_c.campaign(folder, max(1, number // 400))
     else:
@@ -50,7 +52,9 @@ def kills_row(attack: str, found: dict[str, object]) -> Row:
 def main() -> None:
     """Run attacks, print the table and write it after each of them; fail if anything is wrong."""
     parser = argparse.ArgumentParser(prog="tests.campaign")
-    parser.add_argument("number", type=int, help="mutated files; the other attacks grow with them")
+    parser.add_argument(
+        "number", type=int, nargs="?", default=20_000, help="mutated files; the other attacks grow with them"
+    )
     parser.add_argument("-o", "--output", type=Path, default=Path("build/campaign"))
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", choices=ATTACKS, action="append", help="this attack alone (repeatable)")

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import duckdb
@@ -61,7 +62,12 @@ Node = dict[str, Any]
 
 
 def parser() -> duckdb.DuckDBPyConnection:
-    """Open a database that parses what is checked; that of a store would leave out parts of the tree."""
+    """Connect to a database that parses what is checked; a store's would leave out parts of the tree."""
+    return _empty().cursor()
+
+
+@cache
+def _empty() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"threads": 1})
 
 
