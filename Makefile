@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test slow campaign browser coverage lint types format messages lock bench ratios big growth instructions fidelity \
+.PHONY: help demo quick test rest whole slow campaign browser coverage lint types format messages lock bench ratios big growth instructions fidelity \
     leaderboard calibration minh generation clean setup site spark thesis pictures surface reference docs dist oldest release
 .DELETE_ON_ERROR:
 
@@ -26,8 +26,21 @@ demo-%: .venv/ready
 	$(BIN)/gwa convert $(strip $(source) $(system)) -o build/demo/$*/$*.gwf
 	$(BIN)/gwa report build/demo/$*/$*.gwf --html -o build/demo/$*
 
-test: lint types .venv/tests ## check style and types, then run all tests but the slow ones
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+# Which tests a suite runs says tests/reach/choice.py. make test WORKERS=8 uses more cores.
+WORKERS := 2
+suite = GWA_SUITE=$@ $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow"
+
+quick: lint types .venv/tests ## a minute: check style and types, run the short tests that the change reaches
+	$(suite)
+
+test: lint types .venv/tests ## ten minutes: style, types, all short tests, the long ones that the change reaches
+	$(suite)
+
+rest: .venv/tests ## run the tests that the last `make test` left out
+	$(suite)
+
+whole: lint types .venv/tests ## style, types, all tests but the slow ones; renews tests/long_tests.txt
+	$(suite)
 
 slow: .venv/tests ## run the slow tests: all examples and new ones, long fuzzing, calibration, the largest logs
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "slow or hypothesis" --hypothesis-profile search

@@ -10,6 +10,11 @@ from itertools import product
 from math import ceil
 from pathlib import Path
 
+from tests.reach.recorder import is_recording, remember_caches
+
+if is_recording():
+    remember_caches()
+
 # Threads of libraries that wait for each other by spinning take the time of the tests beside them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -22,6 +27,9 @@ from gwa.formats.sample import write as write_sample
 from gwa.report.document import Report
 from gwa.store.account import Account
 from gwa.store.store import Store
+from tests import forked
+
+pytest_plugins = ["tests.reach.plugin"]
 
 # Most of the time in which a small store is made is that of waiting for the disk, and tests make thousands.
 MEMORY = Path("/dev/shm")  # noqa: S108 - scratch folders in it have names that nobody can guess
@@ -43,7 +51,7 @@ settings.load_profile("gwa")
 
 
 def examples(count: int) -> settings:
-    """Return the settings for *count* examples that read logs; `make test` tries a fifth, `make slow` all."""
+    """Return the settings for *count* examples that read logs, of which `make slow` alone tries all."""
     return settings(
         max_examples=ceil(count / 5) if settings().derandomize else count,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -54,9 +62,9 @@ def thinned(*axes: Iterable[object], kept: Callable[..., bool] | None = None) ->
     """
     Return the parameters of a matrix: all combinations of the values of *axes*, most of them marked slow.
 
-    `make test` keeps those that *kept* is true of; without it the diagonal: its n-th combination has the n-th
-    value of each axis, of shorter ones again from the first, so that it has each value of each axis. `make
-    slow` runs all the others.
+    The other suites keep those that *kept* is true of; without it the diagonal: its n-th combination has the
+    n-th value of each axis, of shorter ones again from the first, so that it has each value of each axis.
+    `make slow` runs all of them.
     """
     lists = [list(axis) for axis in axes]
     diagonal = {tuple(n % len(axis) for axis in lists) for n in range(max(map(len, lists)))}
@@ -85,6 +93,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chance.shuffle(files)
         chance.shuffle(items)
         items.sort(key=lambda item: files.index(item.path))
+
+
+def pytest_sessionfinish() -> None:
+    """End the server of programs, if a test has started it."""
+    forked.close()
 
 
 @pytest.fixture(autouse=True)

@@ -3,14 +3,16 @@
 import os
 import subprocess
 import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, nullcontext, redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from click.testing import CliRunner, Result
 
 from gwa.cli import gwa, main
+from tests import forked
 from tests.conftest import HOME
 
 
@@ -27,6 +29,12 @@ def run(*words, cwd):
     return subprocess.CompletedProcess(command, status, printed.getvalue().decode(), said.getvalue().decode())
 
 
+def start(*words: object, cwd: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run gwa in a process of its own and return what became of it."""
+    command = [*forked.gwa(), *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, **options)
+
+
 def invoke(*words: object) -> Result:
     """Run gwa in this process, and return what came of it, an error included."""
     return CliRunner().invoke(gwa, [str(word) for word in words], prog_name="gwa")
@@ -35,13 +43,13 @@ def invoke(*words: object) -> Result:
 def as_reader(command: list[str], home: Path, cwd: Path) -> None:
     """Run a command in a folder as a reader does, with gwa on the path and settings in *home*."""
     program = home / "bin" / "gwa"
-    program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gwa "$@"\n')
-    program.chmod(0o755)
+    forked.write_command(program)
     own = {
         "PATH": f"{program.parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(HOME),
         "XDG_CONFIG_HOME": str(home),
     }
-    done = subprocess.run(command, cwd=cwd, env=os.environ | own, capture_output=True, text=True, check=False)
+    environment = os.environ | own
+    with forked.telling() if command[0] == "sh" else nullcontext():
+        done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command[-1]}\n{done.stderr}"

@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gwa.formats.collect.days import days_in
 from gwa.store.store import Store
+from tests import forked
 from tests.conftest import HOME
 
 PAGE = (HOME / "docs" / "how-to" / "every-night.md").read_text()
@@ -31,11 +32,11 @@ def machine(tmp_path_factory, slurm_sample):
     programs.mkdir()
     for name, text in (
         ("sacct", f"#!{sys.executable}\n{STANDIN.read_text()}"),
-        ("gwa", f'#!/bin/sh\nexec "{sys.executable}" -m gwa "$@"\n'),
         ("gwa-nightly", SCRIPTS[1]),
     ):
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
+    forked.write_command(programs / "gwa")
     (home / "cluster.toml").write_text(re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0])
     header, *lines = slurm_sample.read_text().splitlines()
     submit = header.split("|").index("Submit")
@@ -57,7 +58,8 @@ def run(machine, day, *words, **more):
         "STANDIN_NOW": str(now),
         **more,
     }
-    return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    with forked.telling():
+        return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.slow
@@ -146,7 +148,7 @@ def test_commands_within_the_text_have_options_that_exist():
     for words in re.findall(r"`(gwa (?:collect|report)[^`]*)`", PAGE):
         command = words.split()[1]
         known = subprocess.run(
-            [sys.executable, "-m", "gwa", command, "--help"],
+            [*forked.gwa(), command, "--help"],
             capture_output=True,
             text=True,
             check=True,

@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from gwa.assistant.desk import Desk
 from gwa.assistant.server import guarded, server
 from gwa.assistant.tools import TOOLS
+from tests import forked
 from tests.assistant.talking import talked
 from tests.conftest import HOME
 
@@ -68,7 +69,7 @@ def test_long_answers_tell_how_far_they_are():
 
 def test_standard_output_holds_messages_only():
     done = subprocess.run(
-        [sys.executable, "-m", "gwa", "mcp", str(TINY)],
+        [*forked.gwa(), "mcp", str(TINY)],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == ""

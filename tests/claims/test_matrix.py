@@ -2,7 +2,7 @@
 Every answer and finding, in each view, section and part of each trace, says what its facts say.
 
 What is said to be unrecorded is empty, each number is that of a fact, and no choice of sections changes an
-answer. `make test` looks at a few samples, `make slow` at all samples and real logs.
+answer. `make slow` looks at all samples and real logs, the other suites at a few samples.
 """
 
 import re
@@ -47,7 +47,7 @@ FEW = {
     "google2011": ("all", "long"),
     "alibaba2018": ("all", "completed"),
 }
-"""The samples and parts that `make test` looks at: a part of each kind, of a sample that has it."""
+"""The samples and parts that all suites look at: a part of each kind, of a sample that has it."""
 
 PARTS = {
     "all": {},

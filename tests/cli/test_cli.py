@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -10,16 +11,17 @@ import pytest
 
 from gwa.cli import gwa
 from gwa.formats.registry import writer
+from tests import forked
 from tests.conftest import HOME
-from tests.program import run
+from tests.program import run, start
 
 HEAVY = {"numpy", "pandas", "duckdb", "scipy", "matplotlib", "weasyprint", "pyarrow", "rich", "jinja2"}
 SAMPLE = HOME / "sample_traces" / "swf" / "tiny.swf"
 
 
-def start(*words, cwd):
-    """Run gwa in a process of its own and return what became of it."""
-    command = [sys.executable, "-m", "gwa", *map(str, words)]
+def start_cold(*words, cwd):
+    """Run gwa in a new interpreter, with a seed of hashes of its own, and return what became of it."""
+    command = [*forked.COLD, *map(str, words)]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
@@ -120,7 +122,7 @@ def test_converts_and_reports(tmp_path):
 
 def test_the_same_trace_gives_the_same_bytes(tmp_path):
     for folder in ("one", "two"):
-        assert start("report", SAMPLE, "-o", folder, cwd=tmp_path).returncode == 0
+        assert start_cold("report", SAMPLE, "-o", folder, cwd=tmp_path).returncode == 0
 
     assert (tmp_path / "one/tiny.html").read_bytes() == (tmp_path / "two/tiny.html").read_bytes()
 
@@ -187,10 +189,11 @@ def test_strict_stops_at_the_first_bad_row(tmp_path):
 
 
 def test_a_closed_pipe_is_no_error(tmp_path):
-    command = f"'{sys.executable}' -m gwa sql '{SAMPLE}' 'select * from jobs' | head -1"
-    done = subprocess.run(
-        ["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    command = f"{shlex.join(forked.gwa())} sql '{SAMPLE}' 'select * from jobs' | head -1"
+    with forked.telling():
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
 
     assert done.stdout.startswith("job_id,")
     assert "Traceback" not in done.stderr

@@ -24,6 +24,7 @@ from gwa.cli._terminal import (
     wrapped,
 )
 from gwa.util.spreadsheet import disarmed
+from tests import forked
 from tests.conftest import HOME
 
 SAMPLE = HOME / "sample_traces" / "swf" / "tiny.swf"
@@ -33,16 +34,14 @@ QUERY = "select " + " || ".join(f"chr({ord(letter)})" for letter in EVIL) + " as
 
 
 def run(*words, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "gwa", *words], capture_output=True, check=False, timeout=120, **options
-    )
+    return subprocess.run([*forked.gwa(), *words], capture_output=True, check=False, timeout=120, **options)
 
 
 def on_a_terminal(*words, cwd, kind="dumb", columns="200"):
     """Return what gwa writes to a terminal."""
     shown, terminal = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "gwa", *words], cwd=cwd, stdin=terminal, stdout=terminal, stderr=terminal,
+        [*forked.gwa(), *words], cwd=cwd, stdin=terminal, stdout=terminal, stderr=terminal,
         env={**os.environ, "TERM": kind, "COLUMNS": columns, "NO_COLOR": "1"},
     ) as process:  # fmt: skip
         os.close(terminal)

@@ -2,13 +2,12 @@
 
 import json
 import subprocess
-import sys
 
 import pytest
 from click.testing import CliRunner
 
 from gwa.cli import gwa
-from tests import program
+from tests import forked, program
 from tests.conftest import HOME
 
 TINY = str(HOME / "sample_traces" / "swf" / "tiny.swf")
@@ -131,5 +130,5 @@ def test_commands_are_completed(monkeypatch):
     monkeypatch.setenv("COMP_WORDS", "gwa rep")
     monkeypatch.setenv("COMP_CWORD", "1")
     monkeypatch.setenv("_GWA_COMPLETE", "bash_complete")
-    done = subprocess.run([sys.executable, "-m", "gwa"], capture_output=True, text=True, check=False)
+    done = subprocess.run(forked.gwa(), capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["plain,report", "plain,report-problem"]

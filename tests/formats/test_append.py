@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import textwrap
 from itertools import pairwise
 from typing import Any
@@ -28,6 +27,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.util.owned import OwnedFolder, part_name
 from gwa.util.progress import Progress
+from tests import forked
 from tests.conftest import examples
 from tests.killing import run
 
@@ -142,7 +142,7 @@ def test_a_job_that_was_open_is_completed(tmp_path):
 def test_a_log_given_again_changes_nothing_and_says_so(tmp_path):
     log, renamed, store = tmp_path / "a.swf", tmp_path / "b.swf", tmp_path / "s.duckdb"
     log.write_text("".join(map(GOOD.format, range(1, 9))))
-    command = [sys.executable, "-m", "gwa", "convert", "a.swf", "-o", "s.duckdb", "--append"]
+    command = [*forked.gwa(), "convert", "a.swf", "-o", "s.duckdb", "--append"]
     subprocess.run(command, cwd=tmp_path, check=True)
     shutil.copy(log, renamed)
     before = store.read_bytes()

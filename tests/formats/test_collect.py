@@ -26,6 +26,7 @@ from gwa.formats.convert import convert
 from gwa.store.store import Store
 from gwa.store.system import CLUSTER_KEY
 from gwa.util.owned import OwnedFolder
+from tests import forked
 from tests.conftest import HOME
 from tests.program import invoke as run
 
@@ -268,7 +269,7 @@ def test_a_collection_whose_process_is_killed_asks_for_no_day_twice(cluster, yea
     out = tmp_path / "s.duckdb"
     words = ("collect", "slurm", "-o", out, "--sacct", cluster.path, "--since", first, "--until", last)
     cluster(last + timedelta(days=1), kills_at=3)
-    gwa_itself = [sys.executable, "-m", "gwa", *map(str, words)]
+    gwa_itself = [*forked.gwa(), *map(str, words)]
     assert subprocess.run(gwa_itself, check=False, capture_output=True).returncode == -signal.SIGKILL
     assert not out.exists()
     cluster(last + timedelta(days=1))

@@ -1,13 +1,13 @@
 """Files, folders, patterns and standard input as one trace."""
 
 import subprocess
-import sys
 
 import pytest
 
 import gwa
 from gwa.errors import GwaError
 from gwa.ingest.inputs import expand
+from tests import forked
 
 HEADER = "; UnixStartTime: 1000000000\n; MaxProcs: 8\n"
 ROW = "{0} {0} 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
@@ -46,7 +46,7 @@ def test_the_same_file_twice_is_read_once(folder):
 
 def test_standard_input_is_a_source(folder):
     done = subprocess.run(
-        [sys.executable, "-m", "gwa", "facts", "-", "--only", "trace.jobs"],
+        [*forked.gwa(), "facts", "-", "--only", "trace.jobs"],
         input=HEADER + ROW.format(1), cwd=folder, capture_output=True, text=True, check=True,
     )  # fmt: skip
 
