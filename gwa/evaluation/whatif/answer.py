@@ -173,8 +173,9 @@ def answer(
     told = _plan(world, changes, new.world.capacity, capacity_is_stated=capacity_is_stated)
     measures = (WAIT, SLOWDOWN) if told else (WAIT, TAIL, SLOWDOWN)
     is_unchanged = all(pair.is_unchanged for pair in every)
-    error = 0.0 if is_unchanged else trust.error
-    effects = [effect(measure, every, error) for measure in measures]
+    of_tail = error_of(half_years(fitting, old.start, np.isfinite(fitting.wait), TAIL.quantile))
+    errors = {WAIT: trust.error, SLOWDOWN: trust.error, TAIL: of_tail}
+    effects = [effect(measure, every, 0.0 if is_unchanged else errors[measure]) for measure in measures]
     if any(one is None for one in effects):
         raise ArgumentError("the change leaves no job of the log that could be compared")
     return WhatIfAnswer(
@@ -188,7 +189,7 @@ def answer(
         tuple(
             (name, one.ratio)
             for name, pair in pairs.items()
-            if (one := effect(WAIT, [pair], error)) is not None
+            if (one := effect(WAIT, [pair], 0.0)) is not None
         ),
         left_out,
         len(world) - len(fitting),

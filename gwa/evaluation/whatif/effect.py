@@ -11,7 +11,7 @@ weeks (Künsch 1989), e the standard deviation over the ensemble, and v the erro
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, isfinite, log, sqrt
+from math import exp, log, sqrt
 from typing import Final, Protocol
 
 import numpy as np
@@ -158,8 +158,8 @@ class Effect:
     """
     What a change does to a measure of a class of *jobs*.
 
-    *old* and *new* are both simulated, by the first replay; *ratio* is new over old, the geometric mean over
-    the ensemble, and *low* and *high* are its interval.
+    *old* and *new* are both simulated: geometric means over the ensemble, the offset of the measure added.
+    *ratio* is new over old, the offset added to both, and *low* and *high* are its interval.
     """
 
     name: str
@@ -177,8 +177,8 @@ class Effect:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the interval excludes that nothing changes, and the first replay says so as well."""
-        return (self.low > 1 and self.new > self.old) or (self.high < 1 and self.new < self.old)
+        """Whether the interval excludes that nothing changes."""
+        return self.low > 1 or self.high < 1
 
 
 def effect(
@@ -191,30 +191,37 @@ def effect(
     """
     Return what a change does to a *measure*, None where a world has no job that is meant.
 
-    The first of *pairs*, the replays of the ensemble, gives the numbers before and after; *error* is that of
-    replays, of the logarithm of a ratio. *within* returns the jobs of a world that are meant, by default all,
-    and *name* is what that class is called, by default what the measure is.
+    The numbers before and after, and so their ratio, are of all *pairs*, the replays of the ensemble; *error*
+    is that of replays, of the logarithm of a ratio. The error of sampling is of the first. *within* returns
+    the jobs of a world that are meant, by default all, and *name* is what that class is called, by default
+    what the measure is.
     """
     summaries = [_summaries(measure, pair, within) for pair in pairs]
     weeks = 1 + int(pairs[0].old.world.span / WEEK)
     once = np.ones(weeks)
-    ratios = [new.of(once) / old.of(once) for old, new, _ in summaries]
-    if not all(isfinite(ratio) and ratio > 0 for ratio in ratios):
+    before = np.array([old.of(once) for old, _, _ in summaries])
+    after = np.array([new.of(once) for _, new, _ in summaries])
+    if not (np.isfinite([before, after]).all() and before.min() > 0 and after.min() > 0):
         return None
     old, new, jobs = summaries[0]
-    logs = np.log(ratios)
+    logs = np.log(after / before)
     spread = float(np.std(logs, ddof=1)) if len(logs) > 1 else 0.0
     half = Z * sqrt(_sampling(old, new, weeks) ** 2 + spread**2 + error**2)
     middle = float(logs.mean())
     return Effect(
         name or measure.name,
         jobs,
-        old.of(once) - measure.offset,
-        new.of(once) - measure.offset,
+        _middle(before) - measure.offset,
+        _middle(after) - measure.offset,
         exp(middle),
         exp(middle - half),
         exp(middle + half),
     )
+
+
+def _middle(values: Floats) -> float:
+    """Return the geometric mean of *values* above 0, exactly their value where all are the same."""
+    return float(values[0] * np.exp(np.log(values / values[0]).mean()))
 
 
 def _summaries(

@@ -27,17 +27,20 @@ from gwa.words.unit import Unit, Value
 
 SIZES_NOTE = "Sizes are shares of the machine."
 
-LINE_NOTE = "About 4 in 5 such answers lie within the line through a point."
+LINE_NOTE = (
+    "The line through a point is the range of the ratio, times the replayed wait now: about 4 in 5 such"
+    " ratios hold."
+)
 
 RATIO_NOTE = (
-    "Both sides are simulated. The ratio is the changed value divided by that of now, as a geometric mean"
-    " over the replays; about 4 in 5 such ratios lie within the range beside it. A minute is added to waits"
-    " in ratios, so that seconds do not decide them."
+    "Both sides are simulated, and those with a ratio are geometric means over the replays. The ratio is the"
+    " changed value divided by that of now; about 4 in 5 such ratios lie within the range beside it. A minute"
+    " is added to waits in means and ratios, so that seconds do not decide them."
 )
 
 NO_RATIO_NOTE = (
-    "Both sides are simulated. The machine does not keep up: how much longer jobs wait depends on the length"
-    " of the log, so there is no ratio."
+    "Both sides are simulated, waits as geometric means over the replays. The machine does not keep up: how"
+    " much longer jobs wait depends on the length of the log, so there is no ratio."
 )
 
 TRUST_HELP = (

@@ -140,18 +140,31 @@ def _weekly(week: Ints, recorded: Floats, simulated: Floats) -> tuple[Ints, Floa
     )
 
 
-def half_years(world: World, start: Floats, rows: NDArray[np.bool_]) -> list[float]:
-    """Return the log of simulated over recorded mean waits of *rows*, for each whole half-year with some."""
+def half_years(
+    world: World, start: Floats, rows: NDArray[np.bool_], quantile: float | None = None
+) -> list[float]:
+    """
+    Return the log of simulated over recorded waits of *rows*, for each whole half-year with some.
+
+    They are mean waits, or a *quantile* of waits: its error is another one.
+    """
     rows = rows & np.isfinite(world.wait)
     week = np.floor((world.submit - world.submit[:1]) / WEEK)[rows]
     recorded, simulated = world.wait[rows], (start - world.submit)[rows]
     whole = int(world.span / WEEK) // HALF_YEAR
     edges = np.searchsorted(week, np.arange(whole + 1) * HALF_YEAR)
     return [
-        log((simulated[first:last].mean() + OFFSET) / (recorded[first:last].mean() + OFFSET))
+        log(
+            (_summed(simulated[first:last], quantile) + OFFSET)
+            / (_summed(recorded[first:last], quantile) + OFFSET)
+        )
         for first, last in pairwise(edges.tolist())
         if last > first
     ]
+
+
+def _summed(waits: Floats, quantile: float | None) -> float:
+    return float(waits.mean() if quantile is None else np.quantile(waits, quantile))
 
 
 def error_of(blocks: list[float]) -> float:
