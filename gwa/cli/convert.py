@@ -3,7 +3,7 @@
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from gwa.store.account import Account
 
 PURPOSE = Purpose.READ
+
+MAXIMUM_HEADER: Final = 1 << 16
+"""Bytes at the beginning of a text in which what it lacks is looked for."""
 
 
 @click.command(name="convert")
@@ -122,7 +125,25 @@ def command(
     tell(out, account, notes, quiet=params["quiet"])
     tell_joined(out, joined, quiet=params["quiet"])
     if not params["quiet"]:
+        _tell_lost(out)
         echo(as_text(f"next: gwa report {shlex.quote(str(out))}"), err=True)
+
+
+def _tell_lost(out: Path) -> None:
+    """Say that a text which was written lacks the numbers that jobs had in the source."""
+    from gwa.store.system import GIVEN_NUMBERS
+
+    if out.is_file() and out.suffix.lower() in {".gwf", ".swf"}:
+        with out.open("rb") as text:
+            is_lost = GIVEN_NUMBERS.encode() in text.read(MAXIMUM_HEADER)
+        if is_lost:
+            echo(
+                as_text(
+                    f"{out}: holds no job numbers of the source, which tell missing rows from silence:"
+                    " .duckdb, .parquet and .sqlite do"
+                ),
+                err=True,
+            )
 
 
 def _joined_to(out: Path, params: dict[str, Any]) -> "list[Joined]":

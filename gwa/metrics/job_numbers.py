@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Final
 
 from gwa.store.store import Period, Store
+from gwa.store.system import GIVEN_NUMBERS, NUMBERS_KEY
 
 OF_SOURCE: Final = """
 select number, min(submit_time) as moment from (
@@ -80,6 +81,11 @@ class JobNumbers:
     climb: float
     seconds: float
 
+    @staticmethod
+    def are_lost(store: Store) -> bool:
+        """Whether the source had numbers that a file in between did not hold: what it gave tells nothing."""
+        return (NUMBERS_KEY, GIVEN_NUMBERS) in store.header and not _has_numbers_of_source(store)
+
     @classmethod
     def of(cls, store: Store, period: Period) -> "JobNumbers | None":
         """
@@ -88,7 +94,7 @@ class JobNumbers:
         They are those of the source, where it has its own (Slurm, PBS, Grid Engine), else the job numbers of
         the log.
         """
-        are_complete = store.row("select count(*) as n from source_ids")[0] > 0
+        are_complete = _has_numbers_of_source(store)
         table = store.keep("job_numbers", OF_SOURCE if are_complete else OF_ARCHIVE)
         jobs, rising, climb, first, last = store.row(
             STEPS.format(table=table, first=float(period[0]), last=float(period[1]))
@@ -118,3 +124,7 @@ class JobNumbers:
             table=self.table, side=side, moment=float(moment), direction=direction, first=first, last=last
         )
         return [number for (number,) in self.store.rows(query)]
+
+
+def _has_numbers_of_source(store: Store) -> bool:
+    return bool(store.row("select count(*) as n from source_ids")[0])

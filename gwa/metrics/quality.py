@@ -426,13 +426,15 @@ def _gaps(store: Store) -> Iterator[Problem]:
         meaning = message("intervals in which job numbers jump and no job was submitted: rows are missing")
         name = message("missing rows")
         yield Problem("warning", name, meaning, len(missing), affects, _longest(store, missing))
-    if gaps := [gap for gap in found.of("still" if found.knows_runs else "silent") if gap.seconds >= DAY]:
+    knows_gaps = found.knows_runs and found.knows_rows
+    silent = found.of("still") if knows_gaps else [*found.of("still"), *found.of("silent")]
+    if gaps := [gap for gap in silent if gap.seconds >= DAY]:
         meaning = (
             message(
                 "intervals in which nothing was submitted and nothing ran: the machine was down or closed,"
                 " or rows are missing"
             )
-            if found.knows_runs
+            if knows_gaps
             else message("intervals in which nothing was submitted: rows may be missing")
         )
         yield Problem("warning", message("gaps"), meaning, len(gaps), affects, _longest(store, gaps))

@@ -178,12 +178,14 @@ class Stillness:
     The *stretches* of a log in the order of their ends, and what was looked for.
 
     *knows_runs* says whether it is known when jobs ran, and *knows_waits* whether it is known when jobs
-    waited, without which no outage is looked for.
+    waited, without which no outage is looked for. Unless it *knows_rows*, rows may be missing in each
+    silence: the job numbers that would tell were lost, so that no kind's stretches can be counted.
     """
 
     stretches: tuple[Stretch, ...]
     knows_runs: bool
     knows_waits: bool
+    knows_rows: bool = True
 
     def of(self, kind: Kind) -> list[Stretch]:
         """Return the stretches of one kind."""
@@ -276,18 +278,22 @@ def _stillness(store: Store) -> Stillness:
         return Stillness((), knows_runs, knows_waits)
     body, silences = _silences(store)
     standstills = standstills_of(store) if knows_waits else []
-    numbers = JobNumbers.of(store, body) if silences else None
+    knows_rows = not (silences and JobNumbers.are_lost(store))
+    numbers = JobNumbers.of(store, body) if silences and knows_rows else None
     labelled = [
         _labelled(store, silence, standstills, numbers.passed(*silence) if numbers else None, knows_runs)
         for silence in silences
     ]
-    explained = {one for stretch in labelled for one in _explained(stretch, standstills)}
+    explained = {
+        one for stretch in labelled for one in _explained(stretch, standstills, knows_rows=knows_rows)
+    }
     outages = [
         Stretch("outage", one.begin, one.end, one.jobs, _users(store, one))
         for one in standstills
         if one not in explained and one.end > body[0] and one.begin < body[1]
     ]
-    return Stillness(tuple(sorted([*labelled, *outages], key=lambda one: one.end)), knows_runs, knows_waits)
+    every = tuple(sorted([*labelled, *outages], key=lambda one: one.end))
+    return Stillness(every, knows_runs, knows_waits, knows_rows)
 
 
 def _knows_waits(store: Store) -> bool:
@@ -319,12 +325,14 @@ def _labelled(
     return Stretch(kind, begin, end, covered.jobs, _users(store, covered), numbers)
 
 
-def _explained(stretch: Stretch, standstills: Iterable[Standstill]) -> Iterator[Standstill]:
+def _explained(
+    stretch: Stretch, standstills: Iterable[Standstill], *, knows_rows: bool
+) -> Iterator[Standstill]:
     """Yield the standstills that are part of a silence, or due to missing rows, and so no outages."""
     silence = Silence(stretch.begin, stretch.end)
     for one in standstills:
         touched = _shared(silence, one.stopped, one.end) >= TOUCHED * (one.end - one.stopped)
-        if touched if stretch.kind == "missing" else _covers(silence, one):
+        if touched if stretch.kind == "missing" or not knows_rows else _covers(silence, one):
             yield one
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from gwa.metrics.stillness import known_area_of
+from gwa.metrics.stillness import known_area_of, stillness
 from gwa.metrics.timeline import Level, exact_sum, level, levels
 from gwa.metrics.window import RUNNING, run_time, window
 from gwa.store.peaks import peak_query
@@ -114,10 +114,10 @@ def known_mean(store: Store, resource: Resource) -> float | None:
     """
     Return the units held on average outside missing rows and stillness of a day or more.
 
-    None where the log does not know the load.
+    None where the log does not know the load, or not in which silences rows are missing.
     """
     period = window(store).period
-    if period is None:
+    if period is None or not stillness(store).knows_rows:
         return None
     held, length = known_area_of(store, period, _held(store, resource, "all_jobs"), "held")
     return held / length if length > 0 else None

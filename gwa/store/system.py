@@ -92,6 +92,10 @@ ABSOLUTE: Final = "Unix seconds, UTC"
 ASSUMED_UTC: Final = "Unix seconds, of local times without a zone taken as UTC"
 """What the header says under Times where the log has local times, and nothing states their zone."""
 
+NUMBERS_KEY: Final = "JobNumbers"
+GIVEN_NUMBERS: Final = "given by gwa, those of the source are not held"
+"""The entry of a file that has no place for the numbers that jobs had in the source."""
+
 CLUSTER_KEY: Final = "StatedCluster"
 """The key of the header line that says of which cluster the jobs of a log were stated to be."""
 

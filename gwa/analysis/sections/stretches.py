@@ -12,7 +12,7 @@ from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.store import Store
 from gwa.util.units import DAY
 from gwa.words.formatting import timestamp
-from gwa.words.message import message
+from gwa.words.message import Message, message
 
 KINDS: Final[Mapping[Kind, tuple[str, str, str]]] = {
     "outage": (
@@ -112,11 +112,12 @@ def _idle_facts(store: Store) -> Iterator[Fact]:
 
 def _kind_facts(found: Stillness) -> Iterator[Fact]:
     """Yield how many stretches of each kind there are, and how long they are in all."""
-    knows = {"outage": found.knows_waits, "missing": True, "still": found.knows_runs, "silent": True}
+    known = {"outage": found.knows_waits, "missing": True, "still": found.knows_runs, "silent": True}
+    knows = {kind: is_known and found.knows_rows for kind, is_known in known.items()}
     for kind, (name, _, label) in KINDS.items():
         of_kind = found.of(kind)
         seconds = sum(stretch.seconds for stretch in of_kind)
-        unknown = "" if knows[kind] else "unknown"
+        unknown = "" if knows[kind] else _unknown(found)
         yield Fact(
             f"capacity.{name}.count", len(of_kind) if knows[kind] else None, label, "count", text=unknown
         )
@@ -130,18 +131,25 @@ def _kind_facts(found: Stillness) -> Iterator[Fact]:
     days = [stretch.seconds for stretch in found.still_for_days]
     label, unknown = (
         message("Stretches of a day or more in which nothing was submitted and nothing ran"),
-        "" if found.knows_runs else "unknown",
+        "" if knows["still"] else _unknown(found),
     )
     yield Fact(
-        "capacity.still.days.count", len(days) if found.knows_runs else None, label, "count", text=unknown
+        "capacity.still.days.count", len(days) if knows["still"] else None, label, "count", text=unknown
     )
     yield Fact(
         "capacity.still.days.seconds",
-        sum(days) if found.knows_runs else None,
+        sum(days) if knows["still"] else None,
         message("{label}, in all", label=label),
         "seconds",
         text=unknown,
     )
+
+
+def _unknown(found: Stillness) -> Message:
+    """Return why it is not known of what kind stretches are."""
+    if found.knows_rows:
+        return message("unknown")
+    return message("unknown: the numbers that jobs had in the source are lost, and rows may be missing")
 
 
 def _list_fact(found: Stillness, zone: str | None) -> Fact:
@@ -162,8 +170,11 @@ def _list_fact(found: Stillness, zone: str | None) -> Fact:
                 "rows_complete": bool(stretch.numbers and stretch.numbers.shows_no_missing_rows),
             }
             for stretch in found.stretches
-        ],
+        ]
+        if found.knows_rows
+        else None,
         "Outages and gaps",
+        text="" if found.knows_rows else _unknown(found),
     )
 
 
@@ -172,13 +183,15 @@ def _unaccounted_facts(store: Store, found: Stillness) -> Iterator[Fact]:
     unaccounted = sum(stretch.seconds for stretch in found.unaccounted)
     yield Fact(
         "capacity.unaccounted_seconds",
-        unaccounted,
+        unaccounted if found.knows_rows else None,
         "Missing rows, and stillness of a day or more",
         "seconds",
+        text="" if found.knows_rows else _unknown(found),
     )
     period, cpus = window(store).period, store.system.cpus
-    area, length = known_area(store, period) if period and cpus else (0.0, 0.0)
-    text = "" if length > 0 else "unknown"
+    is_known = period and cpus and found.knows_rows
+    area, length = known_area(store, period) if period and is_known else (0.0, 0.0)
+    text = "" if length > 0 else _unknown(found)
     yield Fact(
         "utilization.known_mean",
         area / (length * cpus) if cpus and length > 0 else None,

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from gwa.formats.builtin._gwf_extensions import ENCODING, EXTENSION_KEY, extension_lines, recorded
+from gwa.formats.builtin._lost_numbers import lost_numbers
 from gwa.store.account import Account
 from gwa.store.schema import GWF_FIELDS, Field
 from gwa.store.store import Store
@@ -102,6 +103,7 @@ def header_lines(store: Store) -> list[str]:
         lines.append(f"Processors: {system.cpus}")
     lines.append(f"{WRITER_KEY}: gwa {__version__}")
     lines += entry_lines(tuple(line for line in header if line[0] not in OWN_KEYS))
+    lines += entry_lines(lost_numbers(store))
     counts = ", ".join(
         f"{name} {count}" for name, count in vars(account).items() if count or name != "skipped"
     )

@@ -9,6 +9,9 @@ The header of the archive's files says that submit times count from zero; they a
 and are taken for that from 1985 on. ReqMemory, whose unit no file names, is in KB as UsedMemory is;
 AverageCPUTimeUsed is an average over the processors, whatever the name of its column. JobStructure is UNITARY
 or BoT in its files, and kept where it is anything else; the unknown column is passed over.
+
+The numbers that jobs had in the source have no place in it, as in SWF: a line ``JobNumbers`` of the header says so
+where there were any. They tell missing rows from silence, so what depends on that is unknown then.
 """
 
 from collections.abc import Sequence

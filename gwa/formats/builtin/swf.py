@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from gwa.formats.builtin._gwf_text import entry_lines, number_sql
+from gwa.formats.builtin._lost_numbers import lost_numbers
 from gwa.formats.builtin._write_text import write_lines
 from gwa.store.schema import BY_NAME, EXTENSION_NAMES
 from gwa.store.store import Store
@@ -127,7 +128,7 @@ def _header(store: Store, start: float | None, lists: dict[str, list[str]]) -> H
     lines += [(key, value) for key, ones in replaced.items() if key not in written_keys for value in ones]
     left_out = ", ".join(name for name in EXTENSION_NAMES if store.has(name))
     note = f"{NOTE_BEGINNING} {__version__}{_origin(store)}" + (f", without {left_out}" if left_out else "")
-    return (*lines, ("Note", note))
+    return (*lines, *lost_numbers(store), ("Note", note))
 
 
 def _origin(store: Store) -> str:
