@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from gwa.metrics.alert_rules import Rule
-from gwa.metrics.alerts import OWNERS, Alert, By, Holder, alerts, because, jobs_of, measured
+from gwa.metrics.alerts import OWNERS, REQUESTS, Alert, By, Holder, alerts, because, jobs_of, measured
 from gwa.metrics.efficiency import Share, killed, overall, requests
 from gwa.metrics.timeline import exact_sum
 from gwa.report.document import Column
@@ -39,9 +39,6 @@ COVERED_SHARE: Final = 0.5
 
 SHOWN: Final = 10
 """The jobs of an alert that a letter lists."""
-
-REQUESTS: Final = {"excess-memory": "memory", "limit-cpu": "time", "limit-gpu": "time"}
-"""Alerts of which advice on requests says exactly what to ask for, and that advice."""
 
 
 def letter(store: Store, name: str, by: By = "user") -> Letter:
@@ -147,7 +144,7 @@ def _memory(store: Store, user: str, by: By, share: Share) -> Iterator[Advice]:
     if by != "user" or "memory" not in share.parts or share.parts["memory"].jobs < MINIMUM_JOBS:
         return
     for request in requests(store, "memory", [user]):
-        if request.enough * MARGIN < request.asked and request.saved >= MINIMUM_HOURS:
+        if request.enough * MARGIN < request.asked and request.unneeded >= MINIMUM_HOURS:
             yield Advice(
                 "memory",
                 message("Ask for at most {enough} of memory for a job.", enough=kilobytes(request.enough)),
@@ -157,7 +154,7 @@ def _memory(store: Store, user: str, by: By, share: Share) -> Iterator[Advice]:
                     jobs=plural("{n} job", "{n} jobs", request.jobs),
                     asked=kilobytes(request.asked),
                     enough=kilobytes(request.enough),
-                    saved=show(round(request.saved, 1)),
+                    saved=show(round(request.unneeded, 1)),
                 ),
             )
 

@@ -7,12 +7,14 @@ of a trace. They stand in `gwa.analysis.findings`, and in packages with an entry
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from gwa.analysis.stakes import StakeOf
 from gwa.report.document import Finding
 from gwa.util import plugins
+from gwa.words.message import message
 
 Facts: TypeAlias = Mapping[str, Any]
 """The facts of a report by their ids."""
@@ -39,7 +41,11 @@ Claim = Callable[[Facts], tuple[float, str] | None]
 
 @dataclass(frozen=True)
 class FindingRule:
-    """A rule, the *section* that shows its figures, the facts that it *needs*, its *advice* and *action*."""
+    """
+    A rule, the *section* that shows its figures, the facts that it *needs*, its *advice* and *action*.
+
+    What is at *stake* in the action is computed from facts, None where it never is known.
+    """
 
     id: str
     section: str
@@ -48,6 +54,7 @@ class FindingRule:
     advice: str
     action: str
     claim: Claim
+    stake: StakeOf | None = None
 
     def __call__(self, facts: Facts) -> Finding | None:
         """Return the finding in *facts*; None without one, or where a fact that it needs is unknown."""
@@ -57,22 +64,35 @@ class FindingRule:
         if claim is None:
             return None
         weight, text = claim
-        return Finding(
+        found = Finding(
             self.id, text, self.section, self.help, min(max(weight, 0.0), 1.0), self.advice, self.action
+        )
+        return self._with_stake(found, facts) if self.action else found
+
+    def _with_stake(self, found: Finding, facts: Facts) -> Finding:
+        """Return a finding with what is at stake in its action."""
+        stake = self.stake(facts) if self.stake else None
+        if stake is None:
+            return replace(found, stake=message("What is at stake is not known in hours."))
+        return replace(
+            found, stake=stake.text(facts), stake_hours=stake.hours, stake_share=stake.share(facts)
         )
 
 
-def finding(*needs: str, section: str, advice: str = "", action: str = "") -> Callable[[Claim], FindingRule]:
+def finding(
+    *needs: str, section: str, advice: str = "", action: str = "", stake: StakeOf | None = None
+) -> Callable[[Claim], FindingRule]:
     """
     Make a function a rule that is called where the facts of *needs* are known.
 
-    What an operator should do about it, with what *section* lists, is its *action*.
+    What an operator should do about it, with what *section* lists, is its *action*; *stake* returns what is
+    at stake in that.
     """
 
     def register(claim: Claim) -> FindingRule:
         name = claim.__name__.replace("_", "-")
         return FindingRule(
-            name, section, needs, " ".join((claim.__doc__ or "").split()), advice, action, claim
+            name, section, needs, " ".join((claim.__doc__ or "").split()), advice, action, claim, stake
         )
 
     return register

@@ -152,7 +152,13 @@ def findings(
     known = {name: fact.value for name, fact in part.facts.of(lambda one: one in made).items()}
     is_whole = not any(subset.is_selective for subset in part.trace.filters)
     found = [
-        {"finding": one.text, "advice": one.advice, "action": one.action, "rule": one.rule}
+        {
+            "finding": one.text,
+            "advice": one.advice,
+            "action": one.action,
+            "stake": one.stake,
+            "rule": one.rule,
+        }
         for one in findings_of(known, {one.id for one in made}, whole=is_whole)
     ]
     return part.answer({"findings": found})

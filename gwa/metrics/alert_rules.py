@@ -45,6 +45,11 @@ AMOUNTS: Final[Mapping[Stake, str]] = {
     "node-hours": message("{n} node-hours"),
     "TB-hours": message("{n} TB-hours"),
 }
+OF_REQUESTS: Final[Mapping[Stake, str]] = {
+    "GPU-hours": message("{n} GPU-hours of requests"),
+    "core-hours": message("{n} core-hours of requests"),
+}
+"""What is asked for and not used is held by nobody."""
 
 SCALES: Final[Mapping[Stake, float]] = {
     "GPU-hours": HOUR, "core-hours": HOUR, "node-hours": HOUR, "TB-hours": TIB * HOUR,
@@ -87,6 +92,8 @@ class Rule:
     *fault* and some of these *sure* enough to write about; *at_stake* is what is in each second of the run,
     *found* what is seen of a job, and *heading* and *found_unit* tell of that.
 
+    What is at stake *is_held* by the jobs, unless it was only asked for.
+
     *because* says what the jobs of somebody show, with ``jobs``, ``hours``, ``used`` and ``limit``, and *do*
     what they can do; *claim* says what users (``who``) do, *action* what an operator can do, and *shown* when
     a report says so. *parts* are alerts that say the same of a part more exactly.
@@ -101,6 +108,7 @@ class Rule:
     action: ClassVar[str]
     shown: ClassVar[str]
     stake: ClassVar[Stake]
+    is_held: ClassVar[bool] = True
     needs: ClassVar[tuple[tuple[str, ...], ...]]
     system: ClassVar[tuple[str, ...]] = ()
     heading: ClassVar[str]
@@ -547,6 +555,7 @@ class Limit(LowRatio):
 
     size: ClassVar[str]
 
+    is_held = False
     claim = message("{who} asked for far more time than their jobs take; {hours} were not used.")
     because = message("{jobs} ran for {used} of the time asked for; {hours} were asked for and not used.")
     do = message("Ask for less time, with a margin: shorter jobs start sooner.")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from gwa.errors import DefinitionError
-from gwa.metrics.alert_rules import AMOUNTS, DIGITS, RULES, SCALES, Kind, Rule, Sum
+from gwa.metrics.alert_rules import AMOUNTS, DIGITS, OF_REQUESTS, RULES, SCALES, Kind, Rule, Sum
 from gwa.metrics.asked_cores import asked_cores
 from gwa.metrics.efficiency import REQUESTED
 from gwa.metrics.timeline import decimal_sum
@@ -371,6 +371,21 @@ def _holders(store: Store, rule: Rule, owned: str) -> tuple[Holder, ...]:
     )
 
 
+REQUESTS: Final = {"excess-memory": "memory", "limit-cpu": "time", "limit-gpu": "time"}
+"""Alerts of those who ask for more than they use, and what of."""
+
+
+def who_ask_for_less(store: Store, kind: str) -> list[str]:
+    """Return the users who should ask for less, of a *kind* of REQUESTS: those for whom an alert holds."""
+    names = (
+        holder.name
+        for alert in alerts(store)
+        if REQUESTS.get(alert.rule.id) == kind
+        for holder in alert.holders
+    )
+    return list(dict.fromkeys(names))
+
+
 # --- Jobs of an alert ---
 
 
@@ -407,7 +422,8 @@ def jobs_of(store: Store, rule: Rule, by: By, name: str, most: int | None = None
 
 def at_stake(rule: Rule | type[Rule], hours: float) -> Message:
     """Return an amount of what is at stake, in words."""
-    return message(AMOUNTS[rule.stake], n=number(round(hours, 1)))
+    amounts = AMOUNTS if rule.is_held else OF_REQUESTS
+    return message(amounts[rule.stake], n=number(round(hours, 1)))
 
 
 def measured(rule: Rule | type[Rule], known: int, about: int) -> Message:

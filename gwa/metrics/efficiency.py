@@ -244,16 +244,16 @@ class Request:
     What the jobs of a user ask for, and the less that would have done.
 
     *asked* is what 95 % of the requests of *jobs* do not exceed, *enough* what 95 % of them used at most, to
-    three digits, rounded up: it is below *asked*. *saved* is what they had held less, in gigabyte hours of
-    memory or hours of processors, had each that asked for more than *enough* asked for that, or for what it
-    used if that is more.
+    three digits, rounded up: it is below *asked*. *unneeded* is what they had asked for less, in gigabyte
+    hours of memory or hours of processors, had each that asked for more than *enough* asked for that, or for
+    what it used if that is more. Memory that is asked for is held; time that is not used is not.
     """
 
     user: str
     jobs: int
     asked: float
     enough: float
-    saved: float
+    unneeded: float
 
 
 SUFFICIENT: Final = 0.95
@@ -279,7 +279,7 @@ case when {value} < 1000.0 then ceil({value})
 
 def requests(store: Store, kind: str, users: list[str]) -> list[Request]:
     """
-    Return what those of *users* ask for of a *kind* of ASKED who could ask for less, the most saved first.
+    Return what those of *users* ask for of a *kind* of ASKED who could ask for less, most unneeded first.
 
     Requested times that are limits of queues (`limits_of_queues`) are no requests of users.
     """
@@ -297,13 +297,14 @@ def requests(store: Store, kind: str, users: list[str]) -> list[Request]:
     freed = f"greatest({asked} - greatest(case {limits} end, {used}), 0.0)"
     names = ", ".join(map(literal, less))
     rows = store.rows(
-        f"select user_id as name, count(*) as jobs, {exact_sum(f'{freed} * {weight}')} as saved"
+        f"select user_id as name, count(*) as jobs, {exact_sum(f'{freed} * {weight}')} as unneeded"
         f" from jobs where user_id in ({names}) and {where} group by user_id"
     )
     found = [
-        Request(name, jobs, of_users[name], less[name], (saved or 0.0) / unit) for name, jobs, saved in rows
+        Request(name, jobs, of_users[name], less[name], (unneeded or 0.0) / unit)
+        for name, jobs, unneeded in rows
     ]
-    return sorted(found, key=lambda request: (-request.saved, request.user))
+    return sorted(found, key=lambda request: (-request.unneeded, request.user))
 
 
 @dataclass(frozen=True)

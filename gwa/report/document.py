@@ -473,6 +473,12 @@ class Finding:
         What to know about it.
     action
         What an operator should do next, with what the section lists; empty where nothing is to be done.
+    stake
+        What is at stake in the action, in words.
+    stake_hours
+        The hours of cores, GPUs or nodes at stake; None where they are not known.
+    stake_share
+        Their share of all such hours that jobs held; None where it is not known.
 
     """
 
@@ -483,6 +489,15 @@ class Finding:
     weight: float
     advice: str = ""
     action: str = ""
+    stake: str = ""
+    stake_hours: float | None = None
+    stake_share: float | None = None
+
+    @property
+    def priority(self) -> tuple[int, float, float]:
+        """How early the action is to be taken: by what is at stake, the unknown last."""
+        known = 2 * (self.stake_hours is None) + (self.stake_share is None)
+        return known, -(self.stake_share or 0.0), -(self.stake_hours or 0.0)
 
 
 @dataclass(frozen=True)

@@ -210,11 +210,13 @@ def findings_by_place(report: Report, *, paper: bool = False) -> dict[str, Any]:
     """
     Return the findings by where they stand: cautions, what to do first, others, and those of sections.
 
+    First comes what most is at stake in; where nothing known is, the order is that of the findings.
     What an answer has *answered* is not said again beside it, and no section says what is in view above; on
     *paper* that is all.
     """
     cautions = [found for found in report.findings if _is_caution(found)]
-    first = [found for found in report.findings if found.action and found not in cautions][:MAXIMUM_ACTIONS]
+    to_do = [found for found in report.findings if found.action and found not in cautions]
+    first = sorted(to_do, key=lambda found: found.priority)[:MAXIMUM_ACTIONS]
     answered = {
         found.text for found in report.findings if any(found.text in one.text for one in report.answers)
     }

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from gwa.analysis.finding import Facts, FindingRule
+from gwa.analysis.stakes import HeldHours, StakeOf
 from gwa.metrics.alert_rules import RULES, Rule
 from gwa.metrics.alerts import claim, measured
 from gwa.words.formatting import seconds
@@ -36,6 +37,12 @@ def _claim(rule: type[Rule], place: int) -> Callable[[Facts], tuple[float, str] 
     return made
 
 
+def _stake(rule: type[Rule]) -> StakeOf | None:
+    """Return what the hours at stake are; those of requests that were not used were never held."""
+    hours = f"alerts.{rule.id.replace('-', '_')}.hours"
+    return (lambda facts: HeldHours(facts[hours], rule.stake)) if rule.is_held else None
+
+
 def _needs(rule: type[Rule]) -> tuple[str, ...]:
     return tuple(f"alerts.{rule.id.replace('-', '_')}.{name}" for name in NUMBERS)
 
@@ -51,6 +58,7 @@ ALERTS: Final = tuple(
         rule.do,
         rule.action,
         _claim(rule, place),
+        _stake(rule),
     )
     for place, rule in enumerate(RULES)
 )

@@ -1,5 +1,6 @@
 """How jobs ended, and how long they waited."""
 
+from gwa.analysis import stakes
 from gwa.analysis.endings import (
     ENDINGS,
     NOT_COMPLETED,
@@ -26,6 +27,7 @@ MINIMUM_NEVER_RAN = 0.02
     "trace.jobs",
     section="outcomes",
     action="See whose jobs did not complete.",
+    stake=stakes.went_into("limit", "failed", "cancelled"),
 )
 def failures(facts: Facts) -> tuple[float, str] | None:
     """Shown if a tenth of the jobs or core-hours did not complete, and half of the outcomes are known."""

@@ -1,5 +1,6 @@
 """What time jobs request, and how long they run."""
 
+from gwa.analysis import stakes
 from gwa.analysis.finding import Facts, finding
 from gwa.words.formatting import fraction, seconds
 from gwa.words.message import message
@@ -29,6 +30,7 @@ MINIMUM_USERS = 0.25
     section="estimates",
     advice="The system most likely ended them.",
     action="Check whether the work of these jobs was saved.",
+    stake=stakes.went_into("limit"),
 )
 def cut_off(facts: Facts) -> tuple[float, str] | None:
     """

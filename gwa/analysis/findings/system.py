@@ -1,6 +1,6 @@
 """How full the system is, when it stood still, and what changed."""
 
-from gwa.analysis import change_sentences
+from gwa.analysis import change_sentences, stakes
 from gwa.analysis.answers.stretches import length, long_still, missing_sentence, of_kind, still_sentence
 from gwa.analysis.finding import Facts, finding, knows_starts
 from gwa.util.units import WEEK
@@ -50,6 +50,7 @@ def fullness(facts: Facts) -> tuple[float, str] | None:
     "capacity.idle",
     section="stretches",
     action="Check the outages against the maintenance log.",
+    stake=stakes.nothing_ran,
 )
 def outages(facts: Facts) -> tuple[float, str] | None:
     """

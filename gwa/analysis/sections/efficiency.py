@@ -9,6 +9,7 @@ from gwa.analysis.sections._impossible import impossible_note
 from gwa.analysis.sections._rounding import counted_ratios
 from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.records import Records
+from gwa.metrics.alerts import who_ask_for_less
 from gwa.metrics.efficiency import (
     ASKED,
     KILLED,
@@ -60,10 +61,12 @@ def efficiency(store: Store) -> Iterator[Block]:
     cannot be true.
 
     A user could ask for less where what 95 % of the jobs used at most, rounded up to three digits, is below
-    what 95 % of the requests ask for at most. Saved is, job by job, what was asked for beyond that, or
-    beyond what the job used if that is more. Where nearly all jobs of each queue ask for the same time, it
-    is the limit of the queue, and no user is named. A job is sequential on several
-    processors if it ran for a minute or more and used no more CPU time than one of them has.
+    what 95 % of the requests ask for at most. Not needed is, job by job, what was asked for beyond that, or
+    beyond what the job used if that is more; time that was asked for and not used was not held. Where alerts
+    on requests hold, these are the users for whom they do, else those who left most unused. Where nearly all
+    jobs of each queue ask for the same time, it is the limit of the queue, and no user is named. A job is
+    sequential on several processors if it ran for a minute or more and used no more CPU time than one of
+    them has.
     """
     ratios = recorded(store)
     everything = overall(store) if ratios else None
@@ -191,9 +194,15 @@ def _owner_row(share: Share, everything: Share, order: Ratio, ratios: Sequence[R
     }
 
 
-UNITS: Final[dict[str, tuple[str, str, Unit, Unit]]] = {
-    "memory": ("memory", message("Memory requested"), "kilobytes", "gigabyte hours"),
-    "time": ("time", message("Time requested"), "seconds", "hours"),
+UNITS: Final[dict[str, tuple[str, str, Unit, str, Unit]]] = {
+    "memory": (
+        "memory",
+        message("Memory requested"),
+        "kilobytes",
+        message("Requested and not needed"),
+        "gigabyte hours",
+    ),
+    "time": ("time", message("Time requested"), "seconds", message("Requested and not needed"), "hours"),
 }
 
 
@@ -203,17 +212,19 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
     for ratio in ratios:
         if ratio.name not in ASKED or not store.has("user_id"):
             continue
-        users = [share.name for share in by(store, "user_id", ratio, store.top)]
-        found = [request for request in requests(store, ratio.name, users) if request.saved > 0]
+        users = who_ask_for_less(store, ratio.name)[: store.top] or [
+            share.name for share in by(store, "user_id", ratio, store.top)
+        ]
+        found = [request for request in requests(store, ratio.name, users) if request.unneeded > 0]
         if not found:
             continue
-        name, heading, unit, saved = UNITS[ratio.name]
+        name, heading, unit, unneeded, of = UNITS[ratio.name]
         rows = [_request_row(request) for request in found]
         title = message("Who could ask for less {name}", name=name)
         columns = (
             Column("id", "User"), Column("jobs", "Jobs", "count"),
             Column("asked", message("{heading}, 95th percentile", heading=heading), unit),
-            Column("enough", message("Used, 95th percentile"), unit), Column("saved", "Saved", saved),
+            Column("enough", message("Used, 95th percentile"), unit), Column("unneeded", unneeded, of),
         )  # fmt: skip
         records = Records(f"efficiency.requests.{name}", title, columns, rows)
         yield records.fact
@@ -224,7 +235,7 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
 def _request_row(request: Request) -> dict[str, Any]:
     return {
         "id": request.user, "jobs": request.jobs, "asked": number(request.asked),
-        "enough": number(request.enough), "saved": number(request.saved),
+        "enough": number(request.enough), "unneeded": number(request.unneeded),
     }  # fmt: skip
 
 

@@ -359,7 +359,7 @@ def test_who_could_ask_for_less_is_the_same_quantile_of_what_was_asked_for_and_u
                 found = proposals[who]
                 assert (found["jobs"], found["asked"]) == (len(known), pytest.approx(asked, **CLOSE))
                 assert found["enough"] == pytest.approx(enough, **CLOSE)
-                assert found["saved"] == pytest.approx(saved, **CLOSE)
+                assert found["unneeded"] == pytest.approx(saved, **CLOSE)
 
 
 @examples(40)
@@ -385,7 +385,7 @@ def test_no_user_is_asked_for_more_than_is_asked_for_today(jobs):
         assert request.asked == percentile_95([asked for _, asked in own])
         assert percentile_95([run for run, _ in own]) <= request.enough < request.asked
         saved = sum(2 * max(asked - max(run, request.enough), 0) for run, asked in own) / 3600
-        assert request.saved == pytest.approx(saved)
+        assert request.unneeded == pytest.approx(saved)
 
 
 def test_sequential_and_killed_jobs(store):

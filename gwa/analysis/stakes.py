@@ -1,0 +1,59 @@
+"""What is at stake in what a finding asks to be done: hours that jobs held, and their share of all."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from gwa.metrics.alert_rules import AMOUNTS, Stake
+from gwa.util.units import HOUR
+from gwa.words.formatting import fraction, number
+from gwa.words.message import Message, message
+
+Facts = Mapping[str, Any]
+
+TOTALS: Final[Mapping[Stake, str]] = {
+    "core-hours": "usage.cpu_seconds", "GPU-hours": "usage.gpu_seconds", "node-hours": "usage.node_seconds",
+}  # fmt: skip
+"""The facts of all seconds that jobs held, by the unit of a stake."""
+
+
+class HeldHours(NamedTuple):
+    """A number of *hours* that jobs held, of a *unit*."""
+
+    hours: float
+    unit: Stake = "core-hours"
+
+    def share(self, facts: Facts) -> float | None:
+        """Return their share of all hours held; None where these are unknown."""
+        total = facts.get(TOTALS.get(self.unit, "")) or 0.0
+        return min(self.hours * HOUR / total, 1.0) if total else None
+
+    def text(self, facts: Facts) -> Message:
+        """Return them in words."""
+        amount, share = message(AMOUNTS[self.unit], n=number(round(self.hours, 1))), self.share(facts)
+        if share is None:
+            return message("At stake: {amount}.", amount=amount)
+        return message("At stake: {amount}, {share} of all.", amount=amount, share=fraction(share))
+
+
+StakeOf = Callable[[Facts], HeldHours | None]
+"""What is at stake, from facts; None where that is not known."""
+
+
+def went_into(*outcomes: str) -> StakeOf:
+    """Return what the core-hours are that went into some *outcomes*."""
+
+    def found(facts: Facts) -> HeldHours | None:
+        known = [facts.get(f"usage.outcomes.{name}") for name in outcomes]
+        held = math.fsum(one for one in known if one is not None)
+        return HeldHours(held / HOUR) if held else None
+
+    return found
+
+
+def nothing_ran(facts: Facts) -> HeldHours | None:
+    """Return the core-hours of the outages, where the size of the system is stated."""
+    cpus, lost = facts.get("trace.cpus"), facts.get("capacity.outages.seconds")
+    if not cpus or not lost or facts.get("trace.cpus_inferred") is not False:
+        return None
+    return HeldHours(cpus * lost / HOUR)

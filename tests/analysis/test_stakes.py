@@ -1,0 +1,89 @@
+"""What is at stake in what is to be done: hours that were held, and the largest share first."""
+
+import pytest
+
+from gwa.analysis import stakes
+from gwa.analysis.finding import rules
+from gwa.analysis.sections.efficiency import efficiency
+from gwa.metrics.alert_rules import RULES
+from gwa.metrics.alerts import alerts, at_stake
+from gwa.report.document import Finding, Table
+
+HOUR = 3600.0
+HELD = {"usage.cpu_seconds": 1000 * HOUR, "usage.gpu_seconds": 10 * HOUR}
+
+
+def alert(rule, hours):
+    """Return the facts of an alert of one user."""
+    prefix = f"alerts.{rule.replace('-', '_')}"
+    counts = {"users": 1, "jobs": 20, "known": 20, "about": 20, "minimum_run": 3600.0}
+    return {f"{prefix}.{name}": value for name, value in {**counts, "hours": hours}.items()}
+
+
+def found(rule, facts):
+    return next(one for one in rules() if one.id == rule)(facts)
+
+
+def test_a_finding_with_an_action_says_what_is_at_stake():
+    one = found("low-cpu-use", HELD | alert("low-cpu-use", 400.0))
+    assert (one.stake, one.stake_hours, one.stake_share) == (
+        "At stake: 400 core-hours, 40 % of all.",
+        400,
+        0.4,
+    )
+    one = found("idle-gpu-hours", HELD | alert("idle-gpu-hours", 9.0))
+    assert one.stake == "At stake: 9 GPU-hours, 90 % of all."
+    one = found("low-cpu-use", alert("low-cpu-use", 400.0))
+    assert (one.stake, one.stake_share) == ("At stake: 400 core-hours.", None)
+
+
+@pytest.mark.parametrize("rule", ["limit-cpu", "limit-gpu"])
+def test_what_was_only_asked_for_is_not_at_stake(rule):
+    one = found(rule, HELD | alert(rule, 5000.0))
+    assert (one.stake, one.stake_hours) == ("What is at stake is not known in hours.", None)
+    assert "hours of requests" in one.text
+    assert "of requests" in at_stake(next(each for each in RULES if each.id == rule), 5.0)
+
+
+def test_outcomes_and_outages_have_core_hours():
+    facts = {
+        "usage.outcomes.failed": 3 * HOUR,
+        "usage.outcomes.limit": None,
+        "usage.outcomes.cancelled": HOUR,
+    }
+    assert stakes.went_into("limit", "failed", "cancelled")(facts) == stakes.HeldHours(4.0)
+    assert stakes.went_into("limit")(facts) is None
+    outages = {"trace.cpus": 100, "trace.cpus_inferred": False, "capacity.outages.seconds": 2 * HOUR}
+    assert stakes.nothing_ran(outages) == stakes.HeldHours(200.0)
+    assert stakes.nothing_ran(outages | {"trace.cpus_inferred": True}) is None
+
+
+def test_the_largest_share_comes_first_and_what_is_unknown_last():
+    made = [
+        Finding("small", "", "", "", 0.9, action="Do.", stake_hours=53_699.0, stake_share=0.023),
+        Finding("unknown", "", "", "", 1.0, action="Do."),
+        Finding("large", "", "", "", 0.1, action="Do.", stake_hours=929_000.0, stake_share=0.4),
+        Finding("no-total", "", "", "", 0.1, action="Do.", stake_hours=7.0),
+    ]
+    assert [one.id for one in sorted(made, key=lambda one: one.priority)] == [
+        "large", "small", "no-total", "unknown",
+    ]  # fmt: skip
+
+
+def test_who_could_ask_for_less_are_those_for_whom_the_alert_holds(make_store):
+    """Ann's few long jobs are asked for far too long; Bob's many short ones leave more unused in each."""
+    ann, bob = 40, 60
+    store = make_store(
+        submit_time=[1e9 + n for n in range(ann + bob)], wait_time=[0.0] * (ann + bob),
+        run_time=[7200.0] * ann + [3000.0] * bob, req_time=[360_000.0] * ann + [720_000.0] * bob,
+        n_procs=[64] * (ann + bob), status=[1] * (ann + bob), user_id=["ann"] * ann + ["bob"] * bob,
+    )  # fmt: skip
+    due = {holder.name for one in alerts(store) if one.rule.id == "limit-cpu" for holder in one.holders}
+    assert due == {"ann"}
+    (table,) = (
+        block
+        for block in efficiency.blocks(store)
+        if isinstance(block, Table) and block.id == "requests-time"
+    )
+    assert {row[0] for row in table.rows} == due
+    assert table.columns[-1].label == "Requested and not needed"
