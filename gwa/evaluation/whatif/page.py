@@ -124,7 +124,7 @@ def _answer(answer: WhatIfAnswer) -> Iterator[Block]:
 
 
 def _range(one: Effect) -> tuple[float, float]:
-    """Return the waits between which about 4 in 5 such answers lie: the ratios are of waits plus `OFFSET`."""
+    """Return the ends of the range of the ratio times the wait now: the ratios are of waits plus `OFFSET`."""
     low, high = (max((one.old + OFFSET) * ratio - OFFSET, 0.0) for ratio in (one.low, one.high))
     return low, high
 
