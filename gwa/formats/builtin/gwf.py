@@ -10,8 +10,8 @@ and are taken for that from 1985 on. ReqMemory, whose unit no file names, is in 
 AverageCPUTimeUsed is an average over the processors, whatever the name of its column. JobStructure is UNITARY
 or BoT in its files, and kept where it is anything else; the unknown column is passed over.
 
-The numbers that jobs had in the source have no place in it, as in SWF: a line ``JobNumbers`` of the header says so
-where there were any. They tell missing rows from silence, so what depends on that is unknown then.
+The numbers that jobs had in the source have no place in it, as in SWF: a line ``JobNumbers`` of the header
+says so where there were any. They tell missing rows from silence, so what depends on that is unknown then.
 """
 
 from collections.abc import Sequence
