@@ -130,7 +130,7 @@ def fail(faults, begin, end, columns):
     if any(begin < moment(bad) + 1 <= end for bad in faults.get("broken_at", ())):
         refuse("slurmdbd: Getting response to message type: DBD_GET_JOBS_COND", faults.get("status", 1))
     for column in {*faults.get("unknown", ())} & {*columns}:
-        refuse(f'Invalid field requested: "{column}"')
+        refuse(faults.get("says", 'Invalid field requested: "{0}"').format(column))
 
 
 def chosen(given, is_private, begin, end):

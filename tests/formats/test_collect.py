@@ -185,6 +185,7 @@ def test_a_backlog_is_one_source_and_the_store_of_one_conversion(cluster, year, 
         {"widest": 12 * 3600},
         {"torn_over": 6 * 3600},
         {"unknown": ["AdminComment", "Reservation"]},
+        {"unknown": ["AdminComment"], "says": "{0} is deprecated, please use Comment"},
         {"slow_over": 13 * 3600},
     ],
     ids=str,
@@ -508,3 +509,23 @@ def test_logs_of_two_clusters_are_collected_into_one_store(tmp_path):
         counts = dict(store.rows("select last_run_site_id, count(*) from jobs group by all"))
     assert counts.keys() == {"alpha", "beta"}
     assert counts["alpha"] == alone
+
+
+@pytest.mark.parametrize(
+    ("said", "column"),
+    [
+        ('sacct: error: Invalid field requested: "ReqGRES"', "ReqGRES"),
+        ("sacct: fatal: ReqGRES is deprecated, please use ReqTRES", "ReqGRES"),
+        ('sacct: fatal: Field "Reserved" is no longer supported', "Reserved"),
+        ("sacct: fatal: Unknown field 'reserved'", "reserved"),
+        ("sacct: error: Start time (2021-03-09T23:50:27) requested is after end time", None),
+        ("sacct: error: Invalid user id: Account", None),
+        ("sacct: error: Partition is deprecated_and_has_no_jobs", None),
+        ("sacct: fatal: Comment is deprecated, please use ReqTRES", None),
+    ],
+)
+def test_a_column_that_sacct_refuses_is_known_by_what_it_says(said, column):
+    from gwa.formats.collect.sacct import Sacct
+
+    asked = ("ReqGRES", "ReqTRES", "Reserved", "Start", "User", "Account", "Partition")
+    assert Sacct("sacct", None, 1.0, len, asked)._unknown(said) == column  # noqa: SLF001

@@ -30,8 +30,18 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
 }
 """Times without a zone would be ambiguous for an hour each autumn; ranges of array tasks are not cut."""
 
-UNKNOWN_FIELD: Final = re.compile(r'[Ii]nvalid field requested: "(\w+)"')
-"""What a sacct says that is too old for a column, or too new."""
+UNKNOWN_FIELD: Final = re.compile(
+    r"""(?ix) (?:invalid|unknown|unrecognized|unsupported|no\ such|bad) \ (?:job\ )? (?:field|column|format)
+        (?:\ (?:requested|specification|specified|name))* :? \s* ["'`]? (\w+)
+    | (?:\b(?:fatal|error): \s* (?:(?:the\ )? (?:field|column) \s+)?) ["'`]? (\w+) ["'`]? \s+ (?:field\ )?
+        (?:is|was|has\ been) \ (?:deprecated|obsolete|removed|replaced|renamed|unknown|invalid
+        |(?:no\ longer|not) \ (?:supported|available|recognized|(?:a\ )?(?:valid|known)))\b"""
+)
+"""
+What a sacct says that is too old for a column, or too new.
+
+Slurm says ``Invalid field requested: "X"`` and, since 20.11, ``X is deprecated, please use Y``.
+"""
 
 HOPELESS: Final = re.compile(
     r"(?i)refused|unable to connect|denied|permission|not authori[sz]ed|accounting storage is disabled"
@@ -152,17 +162,21 @@ class Sacct:
                     f"{self.program}: {(error.strerror or str(error)).lower()}, expected sacct of Slurm"
                 ) from error
         said = done.stderr.decode(errors="replace").strip()
-        if (unknown := UNKNOWN_FIELD.search(said)) and self._asks_for(unknown[1]):
-            return unknown[1]
-        if done.returncode or COMPLAINT.search(said):
+        is_refused = done.returncode or COMPLAINT.search(said)
+        if is_refused and (unknown := self._unknown(said)):
+            return unknown
+        if is_refused:
             reason = said.splitlines()[-1] if said else f"ended with status {done.returncode}"
             raise AskedInVainError(reason, may_answer_less=not HOPELESS.search(said))
         if not _is_complete(part):
             raise AskedInVainError("its answer breaks off", may_answer_less=True)
         return None
 
-    def _asks_for(self, column: str) -> bool:
-        return column.lower() in {name.lower() for name in self.columns}
+    def _unknown(self, said: str) -> str | None:
+        """Return the first column of those asked for that is *said* to be none."""
+        asked = {name.lower() for name in self.columns}
+        named = (first or second for first, second in UNKNOWN_FIELD.findall(said))
+        return next((name for name in named if name.lower() in asked), None)
 
 
 def _is_complete(part: Path) -> bool:
