@@ -89,6 +89,15 @@ def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
         click.echo(printable(text), nl=nl)
 
 
+def echo_data(text: str) -> None:
+    """
+    Print text in a format of a program, as that format writes it, which says itself what is escaped.
+
+    A terminal would obey what no format escapes, so there it is escaped nevertheless.
+    """
+    click.echo(printable(text) if sys.stdout.isatty() else text, nl=False)
+
+
 def say(text: object, *, err: bool = False, nl: bool = True) -> None:
     """Print sentences, on standard error if *err*; on a terminal they are wrapped at words."""
     safe = printable(text)

@@ -11,7 +11,7 @@ from gwa.cli._commands import Purpose
 from gwa.cli._options import TRACE, engines, options_with, parts, printing, require_known, statements
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened_whole, part_of, refuse_for_requests
-from gwa.cli._terminal import echo, echo_csv, echo_json, table
+from gwa.cli._terminal import echo, echo_csv, echo_data, echo_json, table
 
 if TYPE_CHECKING:
     from gwa.report.document import Fact
@@ -38,7 +38,7 @@ def _print_csv(facts: "Sequence[Fact]", _: "Trace") -> None:
 def _print_prometheus(facts: "Sequence[Fact]", trace: "Trace", watched: "Watched" = ()) -> None:
     from gwa.report.prometheus import exposition
 
-    echo(exposition(facts, trace.name, watched), nl=False)
+    echo_data(exposition(facts, trace.name, watched))
 
 
 PROMETHEUS: Final = "prometheus"

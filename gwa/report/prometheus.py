@@ -189,7 +189,11 @@ def _label(key: str) -> str:
 
 
 def _escaped(text: str, *, quotes: bool = True) -> str:
-    """Return *text* with backslashes, ends of lines, quotes and bytes of no text escaped."""
+    """
+    Return *text* with backslashes, ends of lines, quotes and bytes of no text escaped.
+
+    The format has escapes for the first three only; all else stands as it is, and is not escaped later.
+    """
     whole = text.encode("utf-8", "backslashreplace").decode()
     escaped = whole.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\\\r")
     return escaped.replace('"', '\\"') if quotes else escaped

@@ -134,7 +134,9 @@ function follow() {
 
 // What an address points to is shown, and all that it is folded in.
 function unfold() {
-  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  let named = location.hash.slice(1);
+  try { named = decodeURIComponent(named); } catch { /* what is no encoded text is a name as it is */ }
+  const target = named && document.getElementById(named);
   if (!target) return;
   for (let outer = target; outer; outer = outer.parentElement) if (outer.matches("details")) outer.open = true;
   const folded = target.querySelector(":scope > details.folded");

@@ -37,6 +37,28 @@ def test_prometheus_reads_what_is_printed(tmp_path):
     assert jobs.samples[0].value == 1200
 
 
+ODD = ("\ufeffbom", "\u202ecod.exe", "line\u2028end", 'quo"te', "back\\slash", "zero\u200bwidth")
+
+
+@pytest.mark.parametrize("to_file", [False, True])
+def test_prometheus_reads_any_name_as_it_is(to_file, tmp_path):
+    """Its format has escapes for three characters, and a terminal's would make it refuse all metrics."""
+    rows = "".join(
+        f"{job}|{name}|COMPLETED|{1_700_000_000 + job}|{1_700_000_100 + job}|{1_700_000_900 + job}|2\n"
+        for job, name in enumerate(ODD)
+    )
+    (tmp_path / "odd.sacct").write_text(
+        f"JobID|User|State|Submit|Start|End|AllocCPUS\n{rows}", encoding="utf-8"
+    )
+    words = ("facts", "odd.sacct", "--only", "users.by_jobs", "--format", "prometheus")
+    done = run(*words, *(("-o", "odd.prom") if to_file else ()), cwd=tmp_path)
+    printed = (tmp_path / "odd.prom").read_text(encoding="utf-8") if to_file else done.stdout
+    (jobs,) = [one for one in text_string_to_metric_families(printed) if one.name == "gwa_users_by_jobs_jobs"]
+    assert {sample.labels["id"] for sample in jobs.samples} == {*ODD}
+    as_json = json.loads(run(*words[:-2], cwd=tmp_path).stdout)
+    assert {user["id"] for user in as_json["users.by_jobs"]} == {*ODD}
+
+
 def test_a_format_to_print_and_one_to_read_go_together(tmp_path):
     words = ("facts", SAMPLE, "--only", "trace.jobs", "--format", "swf", "--format", "csv")
     assert run(*words, cwd=tmp_path).stdout.splitlines()[1] == "trace.jobs,1200,count,Jobs"
