@@ -34,6 +34,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.privacy import find_leaks
 from gwa.store.store import Store
 from gwa.store.uniqueness import exposure
+from gwa.store.versions import fields_known
 from gwa.util import fingerprint
 from gwa.util.scratch import ScratchFolder
 from gwa.util.version import __version__
@@ -140,6 +141,7 @@ def publish(
 def _refuse_names(store: Store, entry: CatalogueEntry) -> None:
     """Leave out what gwa noted of files and commands; raise `WithheldTrace` for other names."""
     kept = public_format(store, vocabulary()) | {"gwa": store.provenance.get("gwa", __version__)}
+    kept |= fields_known(store.provenance)
     account, sources = store.account, anonymous_sources(store)
     store.connection.execute("delete from sources")
     store.connection.execute("delete from provenance")

@@ -101,6 +101,7 @@ def _explain(error: Exception) -> str:
     """Say in a line what went wrong and, where it helps, what to do; of a query, all that the engine says."""
     import duckdb
 
+    from gwa.store.engines.duckdb import ADVICE, DAMAGED
     from gwa.util.atomic import ENGINE
 
     if isinstance(error, QueryError):
@@ -111,6 +112,8 @@ def _explain(error: Exception) -> str:
         return as_text(" ".join(str(error).split()))
     if isinstance(error, duckdb.OutOfMemoryException):
         return f"not enough memory: {line}; --memory raises the limit"
+    if isinstance(error, duckdb.Error) and DAMAGED in line:
+        return f"the store is damaged, {ADVICE} ({line})"
     if isinstance(error, (OSError, *ENGINE)):
         return f"cannot read or write: {line}"
     message = f"something went wrong inside gwa ({type(error).__name__}: {line})"

@@ -11,9 +11,9 @@ import re
 from pathlib import Path
 from typing import Final
 
-from gwa.formats.builtin._parquet import jobs_query, output_columns
+from gwa.formats.builtin._parquet import write_sealed
 from gwa.store.engines.duckdb import literal
-from gwa.store.metadata import METADATA_KEY, pack
+from gwa.store.metadata import pack
 from gwa.store.store import Store
 from gwa.util.atomic_swap import replacing
 
@@ -63,9 +63,4 @@ def _month_folder(folder: Path, month: str) -> Path:
 
 def _write_jobs(store: Store, where: str, path: Path, note: str) -> None:
     """Write the jobs that satisfy the condition *where*, with a *note* as metadata."""
-    jobs = f"(select * from jobs where {where})"
-    store.connection.execute(
-        f"copy ({jobs_query(jobs, output_columns(store))}) to $path"
-        f" (format parquet, compression zstd, kv_metadata {{{METADATA_KEY}: $note}})",
-        {"path": str(path), "note": note},
-    )
+    write_sealed(store, f"(select * from jobs where {where})", path, note)

@@ -5,15 +5,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from gwa.errors import TraceError
+from gwa.util.filenames import PIPE, kind_of
 from gwa.util.scratch import ScratchFolder
 
 STDIN: Final = Path("-")
 
-_STDIN_COPIES: list[ScratchFolder] = []
-"""Copies of standard input, removed when the program ends."""
+OPEN_FILES: Final = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
+"""Where files stand that a shell has opened for the command, such as the pipe of ``<(zcat log.gz)``."""
+
+_COPIES: list[ScratchFolder] = []
+"""Copies of standard input and of pipes, removed when the program ends."""
 
 
 def expand(paths: Sequence[Path]) -> list[Path]:
@@ -36,7 +40,23 @@ def _files(path: Path) -> Iterator[Path]:
         matches = sorted(glob(str(path), recursive=True))  # noqa: PTH207 - patterns may be absolute
         yield from _require_files(path, [Path(match) for match in matches], "matches no file")
     else:
-        yield path
+        yield _plain(path)
+
+
+def _plain(path: Path) -> Path:
+    """
+    Return *path*, or a copy of what comes through the pipe of a shell that it is.
+
+    Raise `TraceError` for a device, a socket, or a pipe with a name, whose writer may never come.
+    """
+    kind = kind_of(path)
+    if kind is None:
+        return path
+    if kind == PIPE and str(path).startswith(OPEN_FILES):
+        with path.open("rb") as pipe:
+            return _copy(pipe)
+    hint = f": cat {path} | gwa …, with - for its name" if kind == PIPE else ""
+    raise TraceError(f"{path}: is {kind}, expected a file{hint}")
 
 
 def _is_visible(file: Path, folder: Path) -> bool:
@@ -56,9 +76,13 @@ def _copy_stdin() -> Path:
     if sys.stdin.isatty():
         message = "standard input is a terminal, expected a log: gwa convert - < accounting.log"
         raise TraceError(message)
+    return _copy(sys.stdin.buffer)
+
+
+def _copy(stream: IO[bytes]) -> Path:
     folder = ScratchFolder()
-    _STDIN_COPIES.append(folder)
+    _COPIES.append(folder)
     copy = folder.path / "stdin"
     with copy.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
+        shutil.copyfileobj(stream, file)
     return copy

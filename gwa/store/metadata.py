@@ -9,6 +9,7 @@ import duckdb
 from gwa.errors import TraceError
 from gwa.store.account import Account
 from gwa.store.store import TABLES, Store
+from gwa.store.versions import fields_known
 
 METADATA_KEY: Final = "gwa"
 """The key of the note in a file."""
@@ -45,11 +46,19 @@ def unpack(store: Store, texts: Sequence[str]) -> None:
             width = len(TABLES[name].split(", "))
             rows = ((*row, None)[:width] for content in contents for row in content[name])
             store.insert(name, list(dict.fromkeys(rows) if name == "sources" else rows))
-        provenances = [dict(content["provenance"]) for content in contents]
+        provenances = [fields_known(own) | own for own in (dict(one["provenance"]) for one in contents)]
         store.note({key: str(value) for entries in reversed(provenances) for key, value in entries.items()})
         _sum_accounts(store, provenances)
     except (ValueError, TypeError, KeyError, RecursionError, TraceError, duckdb.Error) as error:
         raise ValueError("its note on the trace is damaged") from error
+
+
+def provenance_in(text: str) -> dict[str, str]:
+    """Return the provenance in a note, empty where it is damaged."""
+    try:
+        return {key: str(value) for key, value in _parsed(text)["provenance"].items()}
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return {}
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -13,9 +13,11 @@ from zoneinfo import available_timezones
 
 from gwa.store.account import Account
 from gwa.store.pseudonyms import EXAMPLE, KEEPABLE, PSEUDONYM, is_anonymous_sql
-from gwa.store.schema import FIELDS
+from gwa.store.repairs import UNSEALED, remark_on
+from gwa.store.schema import EXTENSION_NAMES, FIELDS
 from gwa.store.store import Store
 from gwa.store.system import ABSOLUTE, ASSUMED_UTC, GENERATED_JOBS, SYNTHETIC
+from gwa.store.versions import FIELDS_KEY, FIRST_FIELDS, fields_lacking
 from gwa.util.version import __version__
 
 LEFT_OUT: Final = "left out with the names"
@@ -154,13 +156,14 @@ def _names_left(
 
 def _texts(store: Store, vocabulary: Vocabulary) -> Iterator[tuple[str, list[str]]]:
     """Yield the tables beside the jobs, and the texts in each that gwa did not write."""
+    lacking = remark_on(fields_lacking(store.provenance))
     yield "the header", [_named(*line) for line in store.header if public_line(*line) is None]
     yield (
         "the repairs",
         [
             f"{name}: {meaning}"
             for name, meaning, _ in store.rows("from repairs")
-            if (name, meaning) not in {*vocabulary.repairs, ("repair", LEFT_OUT)}
+            if (name, meaning) not in {*vocabulary.repairs, ("repair", LEFT_OUT), UNSEALED, lacking}
         ],
     )
     yield (
@@ -187,9 +190,11 @@ def _named(key: str, value: str) -> str:
 
 
 def _is_own_provenance(key: str, value: str, vocabulary: Vocabulary) -> bool:
-    """Whether an entry of the provenance is a count, a version, or the name of a format."""
+    """Whether an entry of the provenance is a count, a version, or the name of a format or of fields."""
     if key == "format":
         return value in vocabulary.formats
+    if key == FIELDS_KEY:
+        return {*value.split()} <= {*EXTENSION_NAMES, *FIRST_FIELDS.split()}
     return re.fullmatch(r"\d{1,18}" if key.startswith("account.") else _VERSION, value) is not None and (
         key == "gwa" or key.removeprefix("account.") in {field.name for field in fields(Account)}
     )

@@ -22,6 +22,7 @@ from gwa.store.account import Account
 from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import Duck, connect, literal
 from gwa.store.queries import Queries
+from gwa.store.repairs import remark_on
 from gwa.store.schema import FIELDS, NAMES, PEAK, SITE, ran
 from gwa.store.system import (
     GENERATED_JOBS,
@@ -33,6 +34,7 @@ from gwa.store.system import (
     of_sites,
     with_inferred,
 )
+from gwa.store.versions import fields_lacking, fields_of_now, refuse_newer
 from gwa.util.scratch import ScratchFolder
 
 TABLES: Final = {
@@ -186,9 +188,11 @@ class Store(Queries):
         if not recorded and "requests" in {table for table, _ in actual}:
             raise TraceError(f"{path}: holds requests of language models, not jobs")
         odd = [f"it lacks {table}.{column}" for table, column in sorted(expected - actual - added)]
-        odd += [f"its {name} is {kind}" for name, kind in recorded.items() if SQL.get(name) != kind]
+        odd += [f"its {name} is {kind}" for name, kind in recorded.items() if SQL.get(name, kind) != kind]
         odd += self._defined()
         self._refuse(path, odd + ([] if recorded else ["it has no jobs"]))
+        more = {f"{table}.{column.split()[0]}" for table, column in actual - expected if table in self.tables}
+        refuse_newer(path, more | {*recorded} - SQL.keys(), self.provenance)
         for table in missing:
             self.connection.execute(f"create temp table {table} ({TABLES[table]})")
         for table, column in (expected - actual) & ADDED_COLUMNS:
@@ -421,6 +425,20 @@ class Store(Queries):
         if jobs:
             self.insert("repairs", [(name, meaning, jobs)])
 
+    def remark(self, name: str, meaning: str) -> None:
+        """Say something of all jobs, as of a repair, once; a file that is only read stays as it is."""
+        if self.rows("select 1 from repairs where name = ?", [name]):
+            return
+        if self.is_read_only:
+            # This table takes precedence over the one in the file.
+            self.connection.execute("create temp table if not exists repairs as from main.repairs")
+        self.repaired(name, meaning, int(self.row("select count(*) from jobs")[0]))
+
+    def remark_lacking(self) -> None:
+        """Say which fields an earlier gwa, which made the store, did not keep."""
+        if lacking := fields_lacking(self.provenance):
+            self.remark(*remark_on(lacking))
+
     def insert(self, table: str, rows: Sequence[Sequence[object]]) -> None:
         """Append *rows* to one of the tables beside ``jobs``."""
         if not rows:
@@ -438,7 +456,7 @@ class Store(Queries):
         columns = ", ".join(f"{field.name} {field.sql}" for field in FIELDS if field.name in recorded)
         self.connection.execute(f"create table recorded ({columns})")
         self.view(f"select {_all_fields(recorded, constants or {})} from recorded")
-        self.note({f"constant.{name}": value for name, value in (constants or {}).items()})
+        self.note({f"constant.{name}": value for name, value in (constants or {}).items()} | fields_of_now())
 
     def show_all(self) -> None:
         """Define the view of jobs again, after fields were added to the table."""

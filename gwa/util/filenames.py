@@ -1,11 +1,32 @@
 """Names of files as text: those of a Unix system are bytes, which need not be UTF-8."""
 
 import re
+import stat
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 MAXIMUM_LENGTH: Final = 100
 """Characters of a name that is made from what somebody is called."""
+
+
+PIPE: Final = "a pipe"
+
+KINDS: Final = (
+    (stat.S_ISFIFO, PIPE),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def kind_of(path: Path) -> str | None:
+    """Return in words what stands at *path*, if that is neither file nor folder: reading it may not end."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return None
+    return next((words for is_of, words in KINDS if is_of(mode)), None)
 
 
 def as_text(name: str) -> str:

@@ -271,7 +271,6 @@ create view header as select 1 as position, filename as key, content as value fr
         ("alter table header drop column value", "it lacks header.value"),
         ("alter table header alter key type integer using 1", "it lacks header.key"),
         ("alter table recorded alter run_time type varchar", "its run_time is VARCHAR"),
-        ("alter table recorded add column secret varchar", "its secret is VARCHAR"),
         ("create macro count_of(x) as 7", "it defines count_of"),
         ("drop view jobs; drop table recorded", "it has no jobs"),
         (SPY, "it lacks header.key"),

@@ -1,20 +1,30 @@
 """Shared by formats that consist of Parquet files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import duckdb
 
 from gwa.errors import TraceError
 from gwa.formats.builtin._columns import is_packed
+from gwa.formats.builtin._sealed import check
 from gwa.formats.remote import address
 from gwa.ingest.counting import RowCounts
 from gwa.ingest.source.head import FileHead
 from gwa.store.engines.duckdb import literal
+from gwa.store.metadata import METADATA_KEY
 from gwa.store.schema import EXTENSION_NAMES, GWF_NAMES
 from gwa.store.store import Store
+from gwa.util import seal
 
 MAGIC: Final = b"PAR1"
+
+WRITER: Final = "DuckDB"
+"""How the program begins its name that writes what gwa writes."""
+
+FOOTER_END: Final = 8
+"""The bytes behind the footer of a file: its length, and the magic bytes again."""
 
 TASK_COLUMNS: Final = frozenset(
     {"id", "ts_submit", "runtime", "wait_time", "resource_amount_requested", "workflow_id"}
@@ -68,6 +78,39 @@ def refuse_bombs(heads: Sequence[FileHead]) -> None:
         size = head.path.stat().st_size
         if rows > ROWS_OF_ANY_FILE + ROWS_PER_BYTE * size:
             raise TraceError(f"{head.path}: has {rows:,} rows in {size:,} bytes, which no log of jobs has")
+
+
+def write_sealed(store: Store, jobs: str, path: Path, note: str) -> None:
+    """Write the relation *jobs* with a *note* in the metadata, and a checksum of all there."""
+    empty = seal.blank()
+    store.connection.execute(
+        f"copy ({jobs_query(jobs, output_columns(store))}) to $path"
+        f" (format parquet, compression zstd, kv_metadata {{{METADATA_KEY}: $note, {seal.KEY}: $seal}})",
+        {"path": str(path), "note": note, "seal": empty},
+    )
+    seal.seal(path, empty)
+
+
+def metadata_of(store: Store, head: FileHead) -> dict[str, str]:
+    """Return the keys and values in the metadata of a file."""
+    rows = store.rows("select key, value from parquet_kv_metadata($path)", {"path": escaped_path(head)})
+    return {key.decode(errors="replace"): value.decode(errors="replace") for key, value in rows}
+
+
+def is_checked(store: Store, head: FileHead, metadata: Mapping[str, str]) -> bool:
+    """
+    Return whether a file has a checksum, which is that of its content; raise `TraceError` if it is not.
+
+    Other programs take the metadata along when they write a file of their own, to which it does not fit.
+    """
+    path = {"path": escaped_path(head)}
+    ((made_by, footer),) = store.rows(
+        "select created_by, footer_size from parquet_file_metadata($path)", path
+    )
+    found = metadata.get(seal.KEY)
+    if found is not None and not str(made_by).startswith(WRITER):
+        return False
+    return check(head.path, found, max(0, head.path.stat().st_size - footer - FOOTER_END))
 
 
 def row_counts(store: Store, head: FileHead) -> RowCounts:

@@ -24,6 +24,7 @@ from gwa.store.requests import RequestStore
 from gwa.store.schema import FIELDS, MAXIMUM_NAME, Field
 from gwa.store.store import MAGIC, TABLES, Store
 from gwa.store.system import overridden
+from gwa.store.versions import fields_known
 from gwa.util.atomic import whole
 
 MAGIC_POSITION: Final = slice(8, 8 + len(MAGIC))
@@ -71,6 +72,7 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
         _refuse_truncated(store, heads[0].path)
         _refuse_impossible(store, heads[0].path)
         _believe_no_other_account(store, heads[0].path)
+        store.remark_lacking()
         if options.system:
             # This table takes precedence over the one in the file, which stays unchanged.
             store.connection.execute("create temp table header as from header")
@@ -213,7 +215,7 @@ def _copy(source: Store, target: Store) -> None:
     _copy_rows(source, target, f"select {', '.join(recorded)} from jobs {order}", "recorded")
     for name in TABLES.keys() - {"provenance"}:
         _copy_rows(source, target, f"from {name} order by all", name)
-    target.note(provenance(source))
+    target.note(provenance(source) | fields_known(source.provenance))
 
 
 def _varying_and_constant(store: Store) -> tuple[list[str], dict[str, str]]:

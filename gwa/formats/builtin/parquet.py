@@ -21,22 +21,25 @@ from gwa.formats.builtin._parquet import (
     columns_of,
     escaped_path,
     first_line,
-    jobs_query,
-    output_columns,
+    is_checked,
+    metadata_of,
     refuse_bombs,
     row_counts,
     rows_of,
+    write_sealed,
 )
+from gwa.formats.builtin._sealed import remark_unsealed
 from gwa.formats.remote import address, is_remote, remote_files
 from gwa.formats.tables.vocabulary import meanings
 from gwa.ingest.cleaning import insert_jobs, is_clean
 from gwa.ingest.counting import RowCounts, finish_store
 from gwa.ingest.source.head import FileHead
-from gwa.store.metadata import METADATA_KEY, pack, unpack
+from gwa.store.metadata import METADATA_KEY, pack, provenance_in, unpack
 from gwa.store.options import ReadOptions
-from gwa.store.schema import FIELDS, GWF_NAMES, Field
+from gwa.store.schema import FIELDS, GWF_NAMES, NAMES, Field
 from gwa.store.store import Store
 from gwa.store.system import overridden
+from gwa.store.versions import refuse_newer
 from gwa.util.atomic import whole
 
 LIST_QUERIES: Final = {
@@ -102,25 +105,44 @@ def _fill_or_close(store: Store, heads: Sequence[FileHead], options: ReadOptions
 
 def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None:
     store.connection.execute(f"create temp view file as {rows_of(heads)}")
-    notes = [note for head in heads for note in _notes(store, head)]
+    metadata = [metadata_of(store, head) for head in heads]
+    notes = [entries[METADATA_KEY] for entries in metadata if METADATA_KEY in entries]
+    is_sealed = _are_checked(store, heads, metadata)
     types = {row[0]: row[1] for row in store.rows("describe from file")}
     ours = len(notes) == len(heads)
     if not ours and is_remote(heads[0].path):
         raise TraceError(f"{heads[0].path}: was not written by gwa: fetch it, and convert it here")
     if not ours:
         types |= _duration_types(heads[0])
-    in_place = ours and not options.is_copied and _has_our_columns(types)
+    unknown = [name for name in types if name not in {*NAMES, *LIST_QUERIES}] if ours else []
+    if is_sealed and ours:
+        refuse_newer(heads[0].path, unknown, provenance_in(notes[0]))
+    in_place = ours and not unknown and not options.is_copied and _has_our_columns(types)
     if not in_place or not _use_in_place(store, heads, types, options):
         if options.on_spark:
             raise TraceError(f"{heads[0].path}: is not as gwa writes it, which Spark needs: convert it first")
         _copy_jobs(store, heads, types, ours=ours)
     if notes:
         unpack(store, notes)
+        store.remark_lacking()
+        if not is_sealed and not is_remote(heads[0].path):
+            remark_unsealed(store)
     if options.system:
         store.set_header(overridden(store.header, options.system))
     for name, sql in LIST_QUERIES.items():
         if ours and name in types and not options.on_spark:
             store.connection.execute(f"insert into {name} {sql}")
+
+
+def _are_checked(store: Store, heads: Sequence[FileHead], metadata: Sequence[Mapping[str, str]]) -> bool:
+    """
+    Return whether each file has a checksum, which is that of its content; `TraceError` if one is not.
+
+    Of files at an address only the parts that are needed are fetched, so nothing is checked.
+    """
+    if is_remote(heads[0].path):
+        return False
+    return min(is_checked(store, head, own) for head, own in zip(heads, metadata, strict=True))
 
 
 def _has_our_columns(types: Mapping[str, str]) -> bool:
@@ -147,17 +169,6 @@ def _use_in_place(
     store.connection.execute("drop view ran")
     store.connection.execute("drop view jobs")
     return False
-
-
-def _notes(store: Store, head: FileHead) -> list[str]:
-    """Return the note in the metadata of a file that gwa wrote."""
-    return [
-        note.decode()
-        for key, note in store.rows(
-            "select key, value from parquet_kv_metadata($path)", {"path": escaped_path(head)}
-        )
-        if key == METADATA_KEY.encode()
-    ]
 
 
 def _duration_types(head: FileHead) -> dict[str, str]:
@@ -226,11 +237,7 @@ def write(store: Store, path: Path) -> None:
     """Write the jobs in order of submission, with everything else in the metadata."""
     refuse_packed_name(path)
     with whole(path) as part:
-        store.connection.execute(
-            f"copy ({jobs_query('jobs', output_columns(store))})"
-            f" to $part (format parquet, compression zstd, kv_metadata {{{METADATA_KEY}: $note}})",
-            {"part": str(part), "note": pack(store)},
-        )
+        write_sealed(store, "jobs", part, pack(store))
 
 
 FORMAT = Format(

@@ -18,17 +18,20 @@ from gwa.errors import OutputError, TraceError
 from gwa.formats.base import Format, new_store, require_match
 from gwa.formats.builtin._cells import cell_text
 from gwa.formats.builtin._columns import fields_of, note_ignored, refuse_packed_name, source_rows
+from gwa.formats.builtin._sealed import check, remark_unsealed
 from gwa.ingest.batch import EncodedRecords
 from gwa.ingest.cleaning import insert_jobs
 from gwa.ingest.counting import RowCounts, count_batch, finish_store
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.sqlite import has_table, read_only, unreadable
 from gwa.ingest.spec import TableSpec
-from gwa.store.metadata import METADATA_KEY, pack, unpack
+from gwa.store.metadata import METADATA_KEY, pack, provenance_in, unpack
 from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME, EXTENSION_NAMES, FIELDS, Field
 from gwa.store.store import Store
 from gwa.store.system import overridden
+from gwa.store.versions import refuse_newer
+from gwa.util import seal
 from gwa.util.atomic import whole
 
 BATCH_ROWS: Final = 20_000
@@ -39,6 +42,11 @@ TITLES: Final = {"n_procs": "NProc", "average_cpu_time": "UsedCPUTime", "used_me
 
 TIMES: Final = ("submit_time", "wait_time", "run_time")
 """Columns that are INTEGER in the archive's edition, although they may hold fractions."""
+
+CHANGES: Final = slice(24, 28)
+"""Where in a file its changes are counted."""
+
+WRITTEN_ONCE: Final = bytes([0, 0, 0, 1])
 
 NOTE_TABLE: Final = "gwa_metadata"
 EXTRA_TABLES: Final = {
@@ -83,19 +91,27 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
 
 
 def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None:
-    positions = []
+    positions, are_sealed = [], []
     for head in heads:
         with read_only(head.path) as database:
             positions.append(_field_positions(database))
+            are_sealed.append(_is_checked(head.path, database))
     store.begin(["job_id", *(name for field_positions in positions for name in field_positions)])
     file_counts, notes, total = [], [], RowCounts()
-    for head, field_positions in zip(heads, positions, strict=True):
+    for head, field_positions, is_sealed in zip(heads, positions, are_sealed, strict=True):
         counts = RowCounts()
         try:
             with read_only(head.path) as database:
                 note = _read_notes(database)
                 notes += note
                 select = _mapping_query(field_positions, ours=bool(note))
+                if note and is_sealed:
+                    unknown = [
+                        name
+                        for place, name in enumerate(_columns(database))
+                        if place not in field_positions.values()
+                    ]
+                    refuse_newer(head.path, unknown, provenance_in(note[0]))
                 _load_jobs(store, database, select, (head, field_positions, counts, options))
                 note_ignored(store, _columns(database), field_positions, counts.rows)
                 if note:
@@ -109,6 +125,10 @@ def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None
         total.add(counts)
     finish_store(store, heads, "a table Jobs", total)
     _fill_metadata(store, heads, options, notes, file_counts)
+    if notes:
+        store.remark_lacking()
+        if not all(are_sealed):
+            remark_unsealed(store)
 
 
 def _fill_metadata(
@@ -130,12 +150,27 @@ def _fill_metadata(
         store.set_header(overridden(store.header, options.system))
 
 
-def _read_notes(database: sqlite3.Connection) -> list[str]:
+def _read_notes(database: sqlite3.Connection, key: str = METADATA_KEY) -> list[str]:
     """Return the note in a file that gwa wrote, as a list of at most one."""
     if not has_table(database, NOTE_TABLE):
         return []
-    rows = database.execute(f"select value from {NOTE_TABLE} where key = ?", [METADATA_KEY])
+    rows = database.execute(f"select value from {NOTE_TABLE} where key = ?", [key])
     return [str(cell_text(value)) for (value,) in rows]
+
+
+def _is_checked(path: Path, database: sqlite3.Connection) -> bool:
+    """
+    Return whether a file has a checksum, which is that of its content; raise `TraceError` if it is not.
+
+    Other programs may have changed it since: SQLite counts the changes.
+    """
+    try:
+        found = _read_notes(database, seal.KEY)
+    except (sqlite3.Error, ValueError) as error:
+        raise TraceError(f"{path}: is damaged: {error}: copy it again, or convert its log again") from error
+    with path.open("rb") as file:
+        is_changed = file.read(CHANGES.stop)[CHANGES] != WRITTEN_ONCE
+    return not (found and is_changed) and check(path, found[0] if found else None)
 
 
 def _mapping_query(positions: Mapping[str, int], *, ours: bool) -> str:
@@ -185,18 +220,20 @@ def write(store: Store, path: Path) -> None:
     refuse_packed_name(path)
     with whole(path) as part:
         try:
+            empty = seal.blank()
             with closing(sqlite3.connect(part, isolation_level=None)) as database:
                 # The file is invisible to others until it is complete, so it needs no journal.
                 for setting in ("journal_mode = off", "synchronous = off", "locking_mode = exclusive"):
                     database.execute(f"pragma {setting}")
                 database.execute("begin")
-                _write_tables(store, database)
+                _write_tables(store, database, empty)
                 database.execute("commit")
+            seal.seal(part, empty)
         except sqlite3.Error as error:
             raise OutputError(f"{path}: cannot be written: {error}") from error
 
 
-def _write_tables(store: Store, database: sqlite3.Connection) -> None:
+def _write_tables(store: Store, database: sqlite3.Connection, empty: str) -> None:
     titles = {field.name: TITLES.get(field.name, field.title) for field in FIELDS}
     columns = ", ".join(
         f"{titles[field.name]} {_affinity(field)}"
@@ -208,7 +245,8 @@ def _write_tables(store: Store, database: sqlite3.Connection) -> None:
     select = f"select {', '.join(known)} from jobs order by submit_time nulls first, job_id"
     _write_rows(store, database, "Jobs", [titles[name] for name in known], select)
     database.execute(f"create table {NOTE_TABLE} (key TEXT, value TEXT)")
-    database.execute(f"insert into {NOTE_TABLE} values (?, ?)", [METADATA_KEY, pack(store)])
+    notes = [(METADATA_KEY, pack(store)), (seal.KEY, empty)]
+    database.executemany(f"insert into {NOTE_TABLE} values (?, ?)", notes)
     for name, (table, keys) in EXTRA_TABLES.items():
         if store.row(f"select count(*) from {name}")[0]:
             database.execute(f"create table {table} ({', '.join(keys)})")

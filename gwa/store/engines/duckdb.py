@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
+from gwa.errors import TraceError
 from gwa.store.engines.base import Parameters, QueryResult
 from gwa.store.engines.config import DEFAULT_MEMORY_LIMIT, MEMORY_OUTSIDE_ENGINE, Engine, parse_size
 from gwa.util import interrupts
+from gwa.util.filenames import kind_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FLUSH_THRESHOLDS: Final = ("allocator_flush_threshold", "allocator_bulk_deallocation_flush_threshold")
+
+DAMAGED: Final = "Corrupt database file"
+"""How DuckDB says that a block of a file does not fit its checksum, when it reads the block."""
+
+ADVICE: Final = "copy it again, or convert its log again"
 
 
 class Duck:
@@ -35,8 +42,13 @@ class Duck:
             self._connection.interrupt()
 
     def ask(self, sql: str, parameters: Parameters = None) -> QueryResult:
-        """Return the result of a query."""
-        return self._connection.execute(sql, parameters)  # type: ignore[return-value]
+        """Return the result of a query; raise `TraceError` where a block of the file is damaged."""
+        try:
+            return self._connection.execute(sql, parameters)  # type: ignore[return-value]
+        except duckdb.Error as error:
+            if DAMAGED in str(error):
+                raise TraceError(f"the store is damaged, {ADVICE} ({str(error).splitlines()[0]})") from error
+            raise
 
     def set_zone(self, name: str) -> None:
         """Let dates that queries make of moments be those of a time zone, not of the machine's."""
@@ -62,7 +74,13 @@ class Duck:
 def connect(
     path: Path, engine: Engine | None, scratch: str, *, read_only: bool = False
 ) -> duckdb.DuckDBPyConnection:
-    """Open the database in *path*, which spills into *scratch*; extensions are never downloaded."""
+    """
+    Open the database in *path*, which spills into *scratch*; extensions are never downloaded.
+
+    Raise `TraceError` for a pipe or a device, which DuckDB would wait for without an end.
+    """
+    if kind := kind_of(path):
+        raise TraceError(f"{path}: is {kind}, expected a store, which is a file")
     config: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": (engine or Engine()).limit,
         "temp_directory": f"{scratch}/spill",
