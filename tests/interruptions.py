@@ -273,14 +273,18 @@ def forked(act: Callable[[], Any], place: Path) -> tuple[int, Any]:
 
 
 def execute(
-    place: Path, words: str, hook: Callable[[], None] = lambda: None
+    place: Path, words: str, hook: Callable[[], None] = lambda: None, name: str = "said"
 ) -> tuple[int, tuple[int, str] | None]:
-    """Run a command, after *hook*; return its exit status, or signal, and what it wrote to standard error."""
+    """
+    Run a command, after *hook*; return its exit status, or signal, and what it wrote to standard error.
+
+    That is kept in a file beside *place* of this *name*.
+    """
 
     def act() -> tuple[int, str]:
         from gwa.cli import main
 
-        said = Path(f"{place}.said")
+        said = Path(f"{place}.{name}")
         descriptor = os.open(said, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         os.dup2(descriptor, 1)
         os.dup2(descriptor, 2)

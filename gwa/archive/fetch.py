@@ -12,6 +12,7 @@ from gwa.archive.integrity import BROKEN, read_to_end
 from gwa.archive.public_traces import PublicFile, PublicTrace, bibliography, citation
 from gwa.errors import DownloadError
 from gwa.util.atomic import beside, make_folder, write_whole
+from gwa.util.exclusive import exclusive
 from gwa.util.progress import SILENT, Progress
 
 ORIGIN: Final = ".gwa-unpacked"
@@ -81,16 +82,19 @@ def _unpacked(file: FetchedFile) -> list[Path]:
     """Return the files in an archive, unpacked into a folder that says which archive it was made from."""
     folder = file.path.with_name(f"{file.path.name}.unpacked")
     origin = folder / ORIGIN
-    if folder.exists():
-        if not origin.is_file() or origin.read_text() != file.sha256:
-            raise DownloadError(f"{folder}: is there already, and not from {file.path.name}: move it away")
-    else:
-        with beside(folder) as place:
-            part = place / "files"
-            part.mkdir()
-            _unpack(file.path, part)
-            write_whole(part / ORIGIN, file.sha256)
-            part.rename(folder)
+    with exclusive(folder):
+        if folder.exists():
+            if not origin.is_file() or origin.read_text() != file.sha256:
+                raise DownloadError(
+                    f"{folder}: is there already, and not from {file.path.name}: move it away"
+                )
+        else:
+            with beside(folder) as place:
+                part = place / "files"
+                part.mkdir()
+                _unpack(file.path, part)
+                write_whole(part / ORIGIN, file.sha256)
+                part.rename(folder)
     return sorted(path for path in folder.iterdir() if path.name != ORIGIN)
 
 

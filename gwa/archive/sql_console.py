@@ -21,6 +21,7 @@ from gwa.archive.download import Expected, download
 from gwa.errors import DownloadError
 from gwa.util.assets import asset
 from gwa.util.atomic import beside, make_folder, remove_whole
+from gwa.util.exclusive import exclusive
 from gwa.util.progress import SILENT, Progress
 
 FOLDER: Final = "console"
@@ -84,11 +85,13 @@ def fetch_engine(site: Path, registry: str = REGISTRY, progress: Progress = SILE
     fetched = []
     for package in PACKAGES:
         place = site / MODULES / package.name
-        if _version(place) != package.version or not all(
-            (site / path).is_file() for path in _needed(package)
-        ):
-            _fetch(package, place, registry, progress)
-            fetched.append(package.name)
+        make_folder(place.parent)
+        with exclusive(place):
+            if _version(place) != package.version or not all(
+                (site / path).is_file() for path in _needed(package)
+            ):
+                _fetch(package, place, registry, progress)
+                fetched.append(package.name)
     (site / MODULES).touch()
     return fetched
 
@@ -100,7 +103,6 @@ def _needed(package: NpmPackage) -> list[Path]:
 
 
 def _fetch(package: NpmPackage, place: Path, registry: str, progress: Progress) -> None:
-    make_folder(place.parent)
     archive = place.with_name(f"{place.name}.tgz")
     address = f"{registry.rstrip('/')}/{package.archive}"
     download(address, archive, Expected(package.sha256, package.size), progress)

@@ -28,6 +28,7 @@ from gwa.archive.feeds import description
 from gwa.archive.published import PublishedTrace
 from gwa.errors import ArgumentError, DepositError
 from gwa.util.atomic import write_whole
+from gwa.util.exclusive import exclusive
 from gwa.util.version import __version__
 
 SERVER: Final = "https://zenodo.org/"
@@ -170,10 +171,12 @@ def deposit(
 
     The folder of the *catalogue* holds the `LEDGER`. A version that is published already is left as it is,
     and publishing cannot be undone. Raise `ArgumentError` if the licence has no identifier, which open data
-    need, and `DepositError` if the server refuses, or a connection breaks.
+    need, `DepositError` if the server refuses, or a connection breaks, and `OutputError` while another
+    deposit of the catalogue is on its way.
     """
     try:
-        done = _deposit(catalogue, trace, folder, repository, publish=publish)
+        with exclusive(catalogue.folder / LEDGER):
+            done = _deposit(catalogue, trace, folder, repository, publish=publish)
     except DepositError as error:
         # A server that says what it was asked may have put the token anywhere.
         raise DepositError(repository.masked(str(error))) from None

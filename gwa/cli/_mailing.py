@@ -1,6 +1,6 @@
 """The options by which letters are sent as mail, and the sending."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
     from gwa.report.letter import Letter
     from gwa.store.store import Store
+    from gwa.util.cool_down import CoolDown
     from gwa.util.mail import Addresses, Mailer
 
 SHOWN_NAMES: Final = 20
+
+EARLY: Final = "written to a short time ago"
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ class Mailing:
     def handle(self, letters: "Sequence[Letter]", trace: str, look: dict[str, Any], *, quiet: bool) -> None:
         """Send the letters that are due, or say what would be; raise `OutputError` if some were refused."""
         from gwa.util.cool_down import CoolDown
+        from gwa.util.mail import is_person
 
         if not self.has_addresses:
             echo(
@@ -94,45 +98,80 @@ class Mailing:
             return
         noted = CoolDown.read(self.state) if self.state else CoolDown()
         due = [one for one in letters if one.is_due]
-        unknown = [one.user for one in due if not self._address(one)]
-        early = [one for one in due if self._address(one) and not noted.is_over(_key(one), self.cool_down)]
-        ready = [one for one in due if self._address(one) and one not in early]
+        addresses = self.addresses_of(due)
+        others = [one.user for one in due if one.user not in addresses]
+        doubled = [name for name in others if self._address(name)]
+        early = [one for one in due if one.user in addresses and not noted.is_over(_key(one), self.cool_down)]
+        ready = [one for one in due if one.user in addresses and one not in early]
         if not quiet:
-            _tell("without an address", unknown)
-            _tell("written to a short time ago", [one.user for one in early])
+            nobodies = [name for name in others if self.is_of_domain and not self._address(name)]
+            nobodies = [name for name in nobodies if not is_person(name)]
+            _tell("without an address", [name for name in others if name not in {*doubled, *nobodies}])
+            _tell("no people, whose addresses --addresses may state", nobodies)
+            _tell("of whom another spelling gets the letter", doubled)
+            _tell(EARLY, [one.user for one in early])
         if self.is_sent:
-            self._send(ready, trace, look, noted, quiet=quiet)
+            self._send([(one, addresses[one.user]) for one in ready], trace, look, noted, quiet=quiet)
             return
         for one in ready:
-            echo(_line(one, self._address(one)))
+            echo(_line(one, addresses[one.user]))
         if not quiet:
             echo(f"gwa: {_mails(len(ready))} not sent: this is a dry run, --send sends", err=True)
 
-    def _address(self, letter: "Letter") -> str:
+    def addresses_of(self, letters: "Iterable[Letter]") -> dict[str, str]:
+        """
+        Return the address of each who gets a letter.
+
+        Of users whose names differ only in capitals, as their addresses do, it is the one of most hours:
+        mail systems deliver those to one person.
+        """
+        found: dict[tuple[str, str], Letter] = {}
+        for one in sorted(letters, key=lambda one: (-one.cpu_hours, one.user)):
+            if address := self._address(one.user):
+                found.setdefault((one.user.lower() if one.of == "user" else one.user, address.lower()), one)
+        return {one.user: self._address(one.user) for one in found.values()}
+
+    def _address(self, name: str) -> str:
         from gwa.store.pseudonyms import is_pseudonym
 
-        return "" if is_pseudonym(letter.user) else self.addresses.of(letter.user) or ""
+        return "" if is_pseudonym(name) else self.addresses.of(name) or ""
 
     def _send(
-        self, ready: "Sequence[Letter]", trace: str, look: dict[str, Any], noted: Any, *, quiet: bool
+        self,
+        ready: "Sequence[tuple[Letter, str]]",
+        trace: str,
+        look: dict[str, Any],
+        noted: "CoolDown",
+        *,
+        quiet: bool,
     ) -> None:
-        """Send letters one by one; what was accepted is noted at once."""
+        """
+        Send letters to their addresses one by one; what was accepted is noted at once.
+
+        Another command may be sending by the same state: who got a letter from that is left out.
+        """
         from gwa.util.mail import ConnectionLostError
 
         refused: list[str] = []
+        early: list[str] = []
         with self._mailer() if ready else _nothing() as mailer:
-            for one in ready:
-                try:
-                    mailer.send(self.composed(one, trace, look, self._address(one)))
-                except ConnectionLostError:
-                    raise
-                except OutputError as error:
-                    refused.append(f"{self._address(one)}: {error}")
-                    continue
-                noted.note(_key(one))
-                echo(_line(one, self._address(one)))
+            for one, address in ready:
+                with noted.alone(lambda said: echo(f"gwa: {said}", err=True)):
+                    if not noted.is_over(_key(one), self.cool_down):
+                        early.append(one.user)
+                        continue
+                    try:
+                        mailer.send(self.composed(one, trace, look, address))
+                    except ConnectionLostError:
+                        raise
+                    except OutputError as error:
+                        refused.append(f"{address}: {error}")
+                        continue
+                    noted.note(_key(one))
+                echo(_line(one, address))
         if not quiet:
-            echo(f"gwa: {_mails(len(ready) - len(refused))} sent", err=True)
+            _tell(EARLY, early)
+            echo(f"gwa: {_mails(len(ready) - len(refused) - len(early))} sent", err=True)
         if refused:
             raise OutputError(f"{_mails(len(refused))} not accepted: {'; '.join(refused)}")
 
@@ -155,7 +194,7 @@ def _nothing() -> Iterator[Any]:
 
 def _key(letter: "Letter") -> str:
     """Return what somebody is called in the file of who was written to."""
-    return f"{letter.of} {letter.user}"
+    return f"{letter.of} {letter.user.lower() if letter.of == 'user' else letter.user}"
 
 
 def _line(letter: "Letter", address: str) -> str:

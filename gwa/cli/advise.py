@@ -237,9 +237,10 @@ def _merged(
     """Return the columns and rows of letters for another program that sends mail."""
     from gwa.report.letter import as_text, subject
 
+    addresses = mails.addresses_of(letters)
     rows: list[list[object]] = [
         [
-            one.user, mails.addresses.of(one.user) or "", ",".join(advice.id for advice in one.advice),
+            one.user, addresses.get(one.user, ""), ",".join(advice.id for advice in one.advice),
             look["language"](subject(one, trace)), as_text(one, trace, is_mailed=True, **look),
         ]
         for one in letters
@@ -270,11 +271,12 @@ def _write(
     from gwa.util.filenames import file_names
 
     stems = file_names(one.user for one in letters)
+    addresses = mails.addresses_of(letters)
     files: dict[str, str | bytes] = {}
     for one in letters:
         files[f"{stems[one.user]}.txt"] = as_text(one, trace, **look)
         files[f"{stems[one.user]}.html"] = as_html(one, trace, **look)
-        if address := mails.addresses.of(one.user):
+        if address := addresses.get(one.user):
             files[f"{stems[one.user]}.eml"] = mails.composed(one, trace, look, address).as_bytes()
     paths = [folder / name for name in files]
     if paths:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from gwa.errors import OutputError
 from gwa.store.store import Store
 from gwa.util.atomic import make_folder, write_whole
+from gwa.util.exclusive import SHORT_WORK, exclusive
 
 MARK_LINE: Final = '{"gwa": "scores of models, kept to be resumed"}\n'
 """The first line of the file, by which it is known as a file of gwa."""
@@ -44,16 +45,20 @@ class ScoreCache:
             return
         if not self._has_written:
             make_folder(self._path.parent)
-            if not self._path.exists():
-                write_whole(self._path, MARK_LINE)
+        with exclusive(self._path, SHORT_WORK):
+            self._write(self._path, digest)
+
+    def _write(self, path: Path, digest: str) -> None:
+        if not path.exists():
+            write_whole(path, MARK_LINE)
         try:
-            with self._path.open("a", encoding="utf-8") as file:
+            with path.open("a", encoding="utf-8") as file:
                 # An interrupted run may have left an incomplete line, which must not spoil this one.
                 start = "" if self._has_written else "\n"
                 file.write(start + json.dumps({"question": digest, "answer": self._values[digest]}) + "\n")
                 self._has_written = True
         except OSError as error:
-            raise OutputError(f"{self._path}: cannot be written: {error.strerror}") from error
+            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def _read(path: Path) -> "list[tuple[str, Any]]":

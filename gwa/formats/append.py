@@ -27,6 +27,7 @@ from gwa.store.options import ReadOptions, RebuildNeeded
 from gwa.store.privacy import ANONYMIZED_KEY
 from gwa.store.store import Store
 from gwa.util.atomic import writable
+from gwa.util.exclusive import exclusive
 from gwa.util.protection import protected
 from gwa.util.scratch import ScratchFolder
 
@@ -59,7 +60,7 @@ def append(
         )
     writable(out)
     options, files = options or ReadOptions(), expand(paths)
-    with protected(files), owned_rows(out) as rows, ScratchFolder() as scratch:
+    with protected(files), exclusive(out), owned_rows(out) as rows, ScratchFolder() as scratch:
         has_rows = rows.kept.is_dir()
         try:
             stored = _stored(out, options)

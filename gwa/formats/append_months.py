@@ -19,6 +19,7 @@ from gwa.ingest.checkpoint import owned_rows
 from gwa.ingest.inputs import expand
 from gwa.store.account import Account
 from gwa.store.options import ReadOptions
+from gwa.util.exclusive import exclusive
 from gwa.util.protection import protected
 
 
@@ -40,7 +41,7 @@ def append_by_month(
     target, options = monthly(writer(out), out), options or ReadOptions()
     if out.exists() and not is_monthly(out):
         raise OutputError(f"{out}: is no trace by months, expected one of gwa convert --partition month")
-    with protected(expand(paths)), owned_rows(out) as rows:
+    with protected(expand(paths)), exclusive(out), owned_rows(out) as rows:
         store = rows.store
         is_new = not store.exists()
         try:

@@ -20,6 +20,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from gwa.store.uniqueness import Hiding
 from gwa.util.atomic import whole, writable
+from gwa.util.exclusive import exclusive
 from gwa.util.owned import MARK
 from gwa.util.protection import protected
 from gwa.util.scratch import ScratchFolder
@@ -85,15 +86,13 @@ def convert_anonymized(  # noqa: PLR0913 - all but the paths and the key go by n
     target, options, files = writer(out), options or ReadOptions(), expand(paths)
     if by_month:
         monthly(target, out)
-    else:
-        writable(out)
     if (rows_path(out) / MARK).is_file():
         message = (
             f"{out}: {rows_path(out).name} beside it holds rows with their names, expected another output"
         )
         raise OutputError(f"{message}, or that folder removed")
     skip_unknown = any(path.is_dir() for path in paths)
-    with protected(files), ScratchFolder() as scratch:
+    with protected(files), _alone(out, is_folder=by_month), ScratchFolder() as scratch:
         source = scratch / "trace.parquet"
         with (
             open_files(files, name, options, skip_unknown=skip_unknown) as named,
@@ -117,18 +116,28 @@ def _resumable(
     They remain if it is interrupted, not if it fails. Rows kept for appending to an earlier *out* are removed
     after *out* was replaced, not before.
     """
-    if not is_folder:
-        writable(out)
-    if len(files) == 1 and not (rows_path(out) / MARK).is_file():
-        yield options
+    with _alone(out, is_folder=is_folder):
+        if len(files) == 1 and not (rows_path(out) / MARK).is_file():
+            yield options
+            return
+        with owned_rows(out) as rows:
+            try:
+                yield options if len(files) == 1 else replace(options, rows_folder=rows.unfinished)
+            except GwaError:
+                rows.drop_unfinished()
+                raise
+            rows.drop()
+
+
+@contextmanager
+def _alone(out: Path, *, is_folder: bool) -> Iterator[None]:
+    """Let no other command be at work on the file *out*; a folder is looked after where it is replaced."""
+    if is_folder:
+        yield
         return
-    with owned_rows(out) as rows:
-        try:
-            yield options if len(files) == 1 else replace(options, rows_folder=rows.unfinished)
-        except GwaError:
-            rows.drop_unfinished()
-            raise
-        rows.drop()
+    writable(out)
+    with exclusive(out):
+        yield
 
 
 def convert_in_place(

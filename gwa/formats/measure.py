@@ -32,6 +32,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME
 from gwa.store.store import TABLES, Store
 from gwa.util.atomic import whole
+from gwa.util.exclusive import exclusive
 from gwa.util.protection import protected
 
 if TYPE_CHECKING:
@@ -175,11 +176,18 @@ def measure(
     """
     Join the measurements in *files* to the store *trace*, which is replaced as a whole or not at all.
 
-    Raise `TraceError` where *trace* is no store, `DefinitionError` where a file is of no known kind.
+    Raise `TraceError` where *trace* is no store, `DefinitionError` where a file is of no known kind, and
+    `OutputError` where another command is at work on the store.
     """
     if writer(trace).name != "duckdb" or not trace.is_file():
         raise TraceError(f"{trace}: measurements are joined to a store, expected one that gwa convert made")
-    options = options or ReadOptions()
+    with exclusive(trace):
+        return _measure(trace, files, on, stated, options or ReadOptions())
+
+
+def _measure(
+    trace: Path, files: Sequence[Path], on: str | None, stated: str | None, options: ReadOptions
+) -> Joined:
     with Store.open(trace, options.engine) as known, protected(files):
         given = measurements(files, on, stated)
         known.connection.register("given_rows", given)

@@ -29,11 +29,14 @@ from gwa.store.privacy import (
     public_line,
 )
 from gwa.store.pseudonyms import PEOPLE_FIELDS, anonymous_sql, define_pseudonyms, kept_fields, naming
+from gwa.store.repairs import EARLIER, UNSEALED
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store
 from gwa.store.system import Header
 from gwa.store.uniqueness import Coarsening, Hiding, coarsening
+from gwa.store.versions import fields_known
 from gwa.util.atomic import write_whole
+from gwa.util.exclusive import SHORT_WORK, exclusive
 from gwa.util.version import __version__
 
 MAXIMUM_KEY_LENGTH: Final = 4096
@@ -49,18 +52,25 @@ def read_key(path: Path | None) -> bytes:
     folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     path = path or folder / "gwa" / "anonymize.key"
     if path.exists():
-        key = path.read_bytes()[:MAXIMUM_KEY_LENGTH].strip()
-        if len(key) < MINIMUM_KEY_LENGTH:
-            length = MINIMUM_KEY_LENGTH
-            message = f"{path}: is not a key, expected at least {length} characters that cannot be guessed"
-            raise TraceError(message)
-        return key
-    key = secrets.token_hex(32).encode()
+        return _key(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, key + b"\n", mode=0o600)
+        with exclusive(path, SHORT_WORK):
+            if path.exists():  # another command made it meanwhile: both use the same
+                return _key(path)
+            write_whole(path, secrets.token_hex(32) + "\n", mode=0o600)
+            return _key(path)
     except OSError as error:
         raise OutputError(f"{path}: the key cannot be kept: {error}") from error
+
+
+def _key(path: Path) -> bytes:
+    """Return the key in a file; raise `TraceError` for one that is too short."""
+    key = path.read_bytes()[:MAXIMUM_KEY_LENGTH].strip()
+    if len(key) < MINIMUM_KEY_LENGTH:
+        length = MINIMUM_KEY_LENGTH
+        message = f"{path}: is not a key, expected at least {length} characters that cannot be guessed"
+        raise TraceError(message)
     return key
 
 
@@ -165,7 +175,7 @@ def _copy_other_tables(store: Store, copy: Store, vocabulary: Vocabulary, coarse
     rejects = store.rows("select line from rejects order by file, line")
     copy.insert("rejects", [("source", line, LEFT_OUT, "") for (line,) in rejects])
     copy.set_account(store.account)
-    copy.note({"gwa": __version__, **public_format(store, vocabulary)})
+    copy.note({"gwa": __version__, **public_format(store, vocabulary), **fields_known(store.provenance)})
 
 
 def _dependencies(coarser: Coarsening | None) -> str:
@@ -183,7 +193,8 @@ def _dependencies(coarser: Coarsening | None) -> str:
 def _public_repair(name: str, meaning: str, vocabulary: Vocabulary) -> tuple[str, str]:
     """Return the texts of a repair, without examples; those that are not gwa's own are left out."""
     public = (name, meaning.partition(", such as")[0])
-    return public if public in vocabulary.repairs else ("repair", LEFT_OUT)
+    is_own = public in {*vocabulary.repairs, UNSEALED} or name == EARLIER
+    return public if is_own else ("repair", LEFT_OUT)
 
 
 def anonymous_sources(store: Store) -> list[tuple[str, int, str, int, int, int, int | None]]:

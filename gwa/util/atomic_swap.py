@@ -11,6 +11,7 @@ from typing import Final
 
 from gwa.errors import OutputError
 from gwa.util.atomic import beside, make_folder
+from gwa.util.exclusive import exclusive
 from gwa.util.protection import is_protected
 
 HERE: Final = -100
@@ -27,13 +28,15 @@ def replacing(out: Path, is_ours: Callable[[Path], bool]) -> Iterator[tuple[Path
     """
     Yield an empty folder that takes the place of *out* when all went well, and the old *out*, if any.
 
-    Only a folder that is empty, or of which *is_ours* holds, is replaced: raise `OutputError` for any other.
+    Only a folder that is empty, or of which *is_ours* holds, is replaced: raise `OutputError` for any other,
+    and where another command is at work on it.
     A process that is killed leaves *out* as it was, or as it became; what else it left goes next time.
     """
     out = out.parent.resolve() / out.name if not out.is_symlink() else out.resolve()
     _refuse(out, is_ours)
     make_folder(out.parent)
-    with beside(out) as folder:
+    with exclusive(out), beside(out) as folder:
+        _refuse(out, is_ours)
         part = folder / "part"
         part.mkdir()
         yield part, out if out.is_dir() and any(out.iterdir()) else None

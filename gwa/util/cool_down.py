@@ -1,7 +1,12 @@
-"""Who was written to when: a small file, so that people are not written to again too soon."""
+"""
+Who was written to when: a small file, so that people are not written to again too soon.
+
+Several commands may send letters by the same file: each looks, sends and notes while no other does.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,11 +14,15 @@ from typing import Any, Final, Self
 
 from gwa.errors import DefinitionError
 from gwa.util.atomic import writable, write_whole
+from gwa.util.exclusive import exclusive
 from gwa.util.toml import read_text
 
 MAXIMUM_BYTES: Final = 20_000_000
 FORMAT: Final = "gwa advise 1"
 """What the file says it is."""
+
+PATIENCE: Final = 300.0
+"""Seconds that are waited for another command, which may be handing a letter to a slow server."""
 
 
 @dataclass
@@ -26,6 +35,7 @@ class CoolDown:
     @classmethod
     def read(cls, path: Path) -> Self:
         """Return what a file says, nothing if there is none; raise `DefinitionError` for another file."""
+        path = path.resolve()  # a file has one state, by whichever of its names
         writable(path)
         if not path.exists():
             return cls(path)
@@ -41,6 +51,20 @@ class CoolDown:
         """Whether somebody was not written to in the last *seconds*."""
         last = self.sent.get(name)
         return last is None or (now or datetime.now(UTC)) - last >= timedelta(seconds=seconds)
+
+    @contextmanager
+    def alone(self, tell: Callable[[str], object] = len) -> Iterator[None]:
+        """
+        Let no other command look or note within a ``with``, which begins with what others have noted.
+
+        *tell* is called with a sentence where another one is waited for; see `gwa.util.exclusive`.
+        """
+        if self.path is None:
+            yield
+            return
+        with exclusive(self.path, PATIENCE, tell):
+            self.sent = type(self).read(self.path).sent
+            yield
 
     def note(self, name: str, now: datetime | None = None) -> None:
         """Note that somebody was written to, at once and whole."""

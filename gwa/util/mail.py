@@ -30,6 +30,32 @@ ADDRESS: Final = re.compile(
 
 DOMAIN: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 
+SYSTEM_ACCOUNTS: Final = frozenset(
+    {
+        "root", "toor", "daemon", "bin", "sys", "adm", "lp", "sync", "shutdown", "halt", "mail", "news",
+        "uucp", "operator", "games", "gopher", "ftp", "nobody", "nfsnobody", "man", "proxy", "www-data",
+        "www", "apache", "nginx", "backup", "list", "irc", "gnats", "sshd", "dbus", "messagebus", "polkitd",
+        "ntp", "chrony", "munge", "slurm", "slurmdbd", "pbs", "lsfadmin", "sge", "sgeadmin", "condor",
+        "oar", "flux", "mysql", "postgres", "postfix", "rpc", "rpcuser", "tss",
+        # RFC 2142: mailboxes that every domain may have, and that are no person's
+        "postmaster", "hostmaster", "webmaster", "usenet", "abuse", "noc", "security", "info", "marketing",
+        "sales", "support", "mailer-daemon",
+    }
+)  # fmt: skip
+"""Accounts of systems and of services, in small letters: nobody asked for letters to them."""
+
+
+def is_person(name: str) -> bool:
+    """
+    Whether the *name* of a user may be that of a person; a number is a UID whose user is not known by name.
+
+    >>> is_person("ann"), is_person("1004"), is_person("Root"), is_person("systemd-network")
+    (True, False, False, False)
+    """
+    lower = name.lower()
+    return not (lower in SYSTEM_ACCOUNTS or lower.isdecimal() or lower.startswith(("systemd-", "_")))
+
+
 MAXIMUM_BYTES: Final = 20_000_000
 """A larger file is no list of the users of a cluster."""
 
@@ -43,7 +69,11 @@ MAXIMUM_PORT: Final = 65535
 
 @dataclass(frozen=True)
 class Addresses:
-    """The addresses of names: those that are *stated*, else the name at a *domain*, if there is one."""
+    """
+    The addresses of names: those that are *stated*, else the name at a *domain*, if there is one.
+
+    Nothing at the domain is made of the names of those who are no people: see `is_person`.
+    """
 
     stated: Mapping[str, str] = field(default_factory=dict)
     domain: str = ""
@@ -55,7 +85,8 @@ class Addresses:
         >>> Addresses(domain="example.org").of("ann"), Addresses(domain="example.org").of("ann, bob")
         ('ann@example.org', None)
         """
-        address = self.stated.get(name) or (f"{name}@{self.domain}" if self.domain else "")
+        made = f"{name}@{self.domain}" if self.domain and is_person(name) else ""
+        address = self.stated.get(name) or made
         return address if ADDRESS.fullmatch(address) else None
 
 

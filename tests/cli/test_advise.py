@@ -312,6 +312,45 @@ def test_names_that_are_pseudonyms_get_no_mail(log, outbox, tmp_path):
     assert run(tmp_path / "a.gwf").exit_code == 0
 
 
+@pytest.fixture
+def odd_users(tmp_path):
+    """Return a log of users who are no people, and of one in three spellings."""
+    path = tmp_path / "odd.sacct"
+    names = ["ann", "ANN", "Ann", "root", "Postmaster", "1004"]
+    rows = [row(number, name, 0) for number, name in enumerate([*names, "ANN"], 1)] + [row(99, "fay", 90)]
+    path.write_text("\n".join([HEAD, *rows]) + "\n")
+    return path
+
+
+def test_one_person_gets_one_letter_and_nobody_else_does(odd_users, outbox, tmp_path):
+    """Addresses that differ in capitals are one mailbox; a number is a UID, and root no reader."""
+    words = (odd_users, *SENDING, "--state", tmp_path / "state.json")
+    done = run(*words)
+    assert done.exit_code == 0, done.output
+    assert sent(outbox) == ["ANN@example.org"], "the spelling with most hours"
+    assert "2 of whom another spelling gets the letter: Ann, ann" in done.stderr
+    assert "3 no people, whose addresses --addresses may state: 1004, Postmaster, root" in done.stderr
+    (outbox / "ANN@example.org").unlink()
+    assert "1 written to a short time ago: ANN" in run(*words).stderr
+    assert sent(outbox) == []
+
+
+def test_who_is_no_person_gets_a_letter_where_the_address_is_stated(odd_users, outbox, tmp_path):
+    (tmp_path / "addresses.csv").write_text("user,address\nroot,admins@example.org\n1004,eve@example.org\n")
+    done = run(
+        odd_users, *SENDING, "--addresses", tmp_path / "addresses.csv", "--state", tmp_path / "state.json"
+    )
+    assert done.exit_code == 0, done.output
+    assert sent(outbox) == ["ANN@example.org", "admins@example.org", "eve@example.org"]
+
+
+def test_letters_for_another_program_have_one_address_each_person(odd_users, tmp_path):
+    run(odd_users, "--csv", tmp_path / "letters.csv", "--domain", "example.org")
+    with (tmp_path / "letters.csv").open(newline="") as file:
+        addresses = {one["user"]: one["address"] for one in csv.DictReader(file)}
+    assert {user for user, address in addresses.items() if address} == {"ANN"}
+
+
 # --- Mail through a server ---
 
 

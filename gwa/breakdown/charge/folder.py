@@ -45,9 +45,13 @@ def write(  # noqa: PLR0913 - what a page looks like
     table = record.as_table(statements, chosen.code)
     if is_protected(folder):
         raise OutputError(f"{folder}: {IS_READ}")
-    _refuse(folder, table, force=force)
     hashes: dict[str, str] = {}
-    with replacing(folder, lambda old: _is_ours(old, force=force)) as (part, _):
+
+    def is_ours(old: Path) -> bool:
+        _refuse(old, table, force=force)
+        return _is_ours(old, force=force)
+
+    with replacing(folder, is_ours) as (part, _):
         for name, content in _files(statements, title, chosen, theme, with_pdf=with_pdf, progress=progress):
             data = content.encode() if isinstance(content, str) else content
             (part / name).write_bytes(data)
