@@ -6,12 +6,13 @@ advice is given only where the jobs bear it out.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import ceil, inf
 from typing import Final
 
 from gwa.metrics.alert_rules import Rule
 from gwa.metrics.alerts import OWNERS, REQUESTS, Alert, By, Holder, alerts, because, jobs_of, measured
-from gwa.metrics.efficiency import Share, killed, overall, requests
+from gwa.metrics.efficiency import ASKED, Share, ended_at, killed, overall, requests
 from gwa.metrics.timeline import exact_sum
 from gwa.report.document import Column
 from gwa.report.letter import Advice, JobTable, Letter
@@ -20,7 +21,7 @@ from gwa.store.store import Store
 from gwa.util.units import HOUR
 from gwa.words.formatting import decimal, kilobytes, seconds
 from gwa.words.formatting import number as show
-from gwa.words.message import Number, Verbatim, capitalized, message, plural
+from gwa.words.message import Message, Number, Verbatim, capitalized, joined, message, plural
 
 MINIMUM_JOBS: Final = 10
 """Fewer jobs do not show what would do."""
@@ -39,6 +40,22 @@ COVERED_SHARE: Final = 0.5
 
 SHOWN: Final = 10
 """The jobs of an alert that a letter lists."""
+
+LESS: Final = {**REQUESTS, "memory-per-gpu": "memory"}
+"""Alerts that advise to ask for less, and of what."""
+
+EACH_KIND: Final = message(
+    "Ask for what each kind of job needs: some ended at what they asked for, others used far less."
+)
+"""What is advised where a letter says of other jobs that they need more."""
+
+MEMORY_MARGIN: Final = 1.2
+
+STEPS: Final = ((HOUR, 300.0), (12 * HOUR, 900.0), (inf, float(HOUR)))
+"""Times up to a limit are asked for in steps, in seconds."""
+
+SHOWN_KINDS: Final = 3
+"""The amounts that jobs asked for that are named; of more kinds nothing is said."""
 
 
 def letter(store: Store, name: str, by: By = "user") -> Letter:
@@ -96,10 +113,12 @@ def _of_alert(
     store: Store, name: str, by: By, alert: Alert, holder: Holder, others: dict[str, Advice]
 ) -> Advice:
     rule = alert.rule
-    exact = others.get(REQUESTS.get(rule.id, ""))
+    kind = LESS.get(rule.id, "")
+    exact = others.get(kind) if rule.id in REQUESTS else None
+    do = EACH_KIND if f"ended-{kind}" in others else rule.do
     return Advice(
         rule.id,
-        exact.do if exact else rule.do,
+        exact.do if exact else do,
         because(rule, holder),
         message("Measured: {measured}.", measured=measured(rule, holder.known, holder.about)),
         _jobs(store, rule, by, name, holder),
@@ -143,14 +162,19 @@ def _jobs(store: Store, rule: Rule, by: By, name: str, holder: Holder) -> JobTab
 def _memory(store: Store, user: str, by: By, share: Share) -> Iterator[Advice]:
     if by != "user" or "memory" not in share.parts or share.parts["memory"].jobs < MINIMUM_JOBS:
         return
-    for request in requests(store, "memory", [user]):
+    kinds = _kinds(store, user, by, share, "memory")
+    for request in requests(store, "memory", [user], kinds.others) if kinds.are_told else ():
+        enough = request.enough * MEMORY_MARGIN
         if request.enough * MARGIN < request.asked and request.unneeded >= MINIMUM_HOURS:
             yield Advice(
                 "memory",
-                message("Ask for at most {enough} of memory for a job.", enough=kilobytes(request.enough)),
+                _but(
+                    kinds,
+                    message("Ask for at most {enough} of memory for a job.", enough=kilobytes(enough)),
+                ),
                 message(
-                    "95 % of {jobs} asked for {asked} at most, and 95 % used {enough} at most. Asking for "
-                    "that would have left {saved} gigabyte hours to others.",
+                    "95 % of {jobs} asked for {asked} at most, and 95 % used {enough} at most; a fifth more"
+                    " is a margin. This would have left up to {saved} gigabyte hours to others.",
                     jobs=plural("{n} job", "{n} jobs", request.jobs),
                     asked=kilobytes(request.asked),
                     enough=kilobytes(request.enough),
@@ -162,14 +186,16 @@ def _memory(store: Store, user: str, by: By, share: Share) -> Iterator[Advice]:
 def _time(store: Store, user: str, by: By, share: Share) -> Iterator[Advice]:
     if by != "user" or "time" not in share.parts or share.parts["time"].jobs < MINIMUM_JOBS:
         return
-    for request in requests(store, "time", [user]):
-        if request.enough * MARGIN < request.asked and request.asked >= HOUR:
+    kinds = _kinds(store, user, by, share, "time")
+    for request in requests(store, "time", [user], kinds.others) if kinds.are_told else ():
+        enough = time_with_margin(request.enough)
+        if request.jobs >= MINIMUM_JOBS and enough < request.asked and request.asked >= HOUR:
             yield Advice(
                 "time",
-                message("Ask for at most {enough}.", enough=seconds(request.enough)),
+                _but(kinds, message("Ask for at most {enough}.", enough=seconds(enough))),
                 message(
-                    "95 % of {jobs} asked for {asked} at most, and 95 % ran for {enough} at most. With "
-                    "shorter requests they may start sooner.",
+                    "95 % of {jobs} asked for {asked} at most, and 95 % ran for {enough} at most; a quarter"
+                    " more is a margin. With shorter requests they may start sooner.",
                     jobs=plural("{n} job", "{n} jobs", request.jobs),
                     asked=seconds(request.asked),
                     enough=seconds(request.enough),
@@ -177,12 +203,72 @@ def _time(store: Store, user: str, by: By, share: Share) -> Iterator[Advice]:
             )
 
 
+def time_with_margin(enough: float) -> float:
+    """
+    Return what to ask for where so many seconds are *enough*: a quarter more, rounded up as people ask.
+
+    >>> time_with_margin(600.0), time_with_margin(6 * HOUR) / HOUR, time_with_margin(20 * HOUR) / HOUR
+    (900.0, 7.5, 25.0)
+    """
+    wanted = enough * MARGIN
+    step = next(step for limit, step in STEPS if wanted <= limit)
+    return ceil(wanted / step) * step
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """
+    The jobs of somebody by what they asked for: those that asked for one of *tight* ended at their limit.
+
+    They *are told* apart where they are few kinds; of the *others*, which a condition in SQL says, something
+    else may be said.
+    """
+
+    tight: tuple[float, ...] = ()
+    asked: Message | None = None
+    others: str = "true"
+    are_told: bool = True
+
+
+def _kinds(store: Store, name: str, by: By, share: Share, kind: str) -> _Kinds:
+    """Return which jobs ended at the limits of a *kind*, if so many did that they get an advice."""
+    where = f"{OWNERS[by]} = {literal(name)}"
+    if not store.has("state") or not _matters(*killed(store, where)[kind], share):
+        return _Kinds()
+    tight = ended_at(store, kind, where, ENDED_SHARE)
+    if not tight or len(tight) > SHOWN_KINDS:
+        return _Kinds(are_told=False)
+    words = [(seconds if kind == "time" else kilobytes)(amount) for amount in tight]
+    amounts = ", ".join(map(repr, tight))
+    others = f"coalesce({ASKED[kind][1]} not in ({amounts}), true)"
+    return _Kinds(tuple(tight), joined(message(" or "), words), others)
+
+
+def _but(kinds: _Kinds, do: Message) -> Message:
+    """Return an advice to ask for less, with what it is not about."""
+    if kinds.asked is None:
+        return do
+    return message(
+        "{do} This is not about jobs that asked for {asked}: they need more.", do=do, asked=kinds.asked
+    )
+
+
+def _matters(jobs: int, hours: float, share: Share) -> bool:
+    """Whether so many jobs ended at a limit that it is worth an advice."""
+    return jobs >= ENDED_SHARE * share.jobs and hours >= MINIMUM_HOURS
+
+
 ENDED: Final = {
     "memory": (
         message("Ask for more memory, or use less."),
+        message("Ask for more memory for jobs that asked for {asked}, or use less."),
         message("ended because more memory was used than asked for"),
     ),
-    "time": (message("Ask for more time, or save what jobs have done."), message("ended at the time limit")),
+    "time": (
+        message("Ask for more time, or save what jobs have done."),
+        message("Ask for more time for jobs that asked for {asked}, or save what they have done."),
+        message("ended at the time limit"),
+    ),
 }
 
 
@@ -190,11 +276,12 @@ def _ended(store: Store, name: str, by: By, share: Share) -> Iterator[Advice]:
     if not store.has("state"):
         return
     for kind, (jobs, hours) in killed(store, f"{OWNERS[by]} = {literal(name)}").items():
-        if jobs >= ENDED_SHARE * share.jobs and hours >= MINIMUM_HOURS:
-            what, why = ENDED[kind]
+        if _matters(jobs, hours, share):
+            what, of_kinds, why = ENDED[kind]
+            asked = _kinds(store, name, by, share, kind).asked
             yield Advice(
                 f"ended-{kind}",
-                what,
+                what if asked is None else message(of_kinds, asked=asked),
                 message(
                     "Of {jobs}, {jobs2} {why}, after {hours} CPU hours.",
                     jobs=plural("{n} job", "{n} jobs", share.jobs),

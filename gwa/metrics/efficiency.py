@@ -7,6 +7,7 @@ that cannot be true are left out, and counted.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -277,13 +278,15 @@ case when {value} < 1000.0 then ceil({value})
 """A value to three digits."""
 
 
-def requests(store: Store, kind: str, users: list[str]) -> list[Request]:
+def requests(store: Store, kind: str, users: list[str], condition: str = "true") -> list[Request]:
     """
     Return what those of *users* ask for of a *kind* of ASKED who could ask for less, most unneeded first.
 
-    Requested times that are limits of queues (`limits_of_queues`) are no requests of users.
+    Only jobs that meet a *condition* in SQL count. Requested times that are limits of queues
+    (`limits_of_queues`) are no requests of users.
     """
     used, asked, weight, where, unit = ASKED[kind]
+    where = f"{where} and {condition}"
     if not users or (kind == "time" and limits_of_queues(store).are_limits):
         return []
     names = ", ".join(map(literal, users))
@@ -305,6 +308,26 @@ def requests(store: Store, kind: str, users: list[str]) -> list[Request]:
         for name, jobs, unneeded in rows
     ]
     return sorted(found, key=lambda request: (-request.unneeded, request.user))
+
+
+def ended_at(store: Store, kind: str, where: str, share: float) -> list[float]:
+    """
+    Return the amounts of a *kind* of ASKED at which this *share* of the jobs that asked for one was ended.
+
+    The jobs are those that meet the condition *where*.
+    """
+    asked = ASKED[kind][1]
+    if not all(store.has(name) for name in ("state", "req_time" if kind == "time" else "req_memory")):
+        return []
+    rows = store.rows(
+        f"select {asked} as asked, state, count(*) as jobs from jobs"
+        f" where {asked} is not null and {where} group by {asked}, state"
+    )
+    jobs, ended = Counter[float](), Counter[float]()
+    for amount, state, number in rows:
+        jobs[amount] += number
+        ended[amount] += number if state and re.match(KILLED[kind], state) else 0
+    return sorted(amount for amount, number in ended.items() if number and number >= share * jobs[amount])
 
 
 @dataclass(frozen=True)

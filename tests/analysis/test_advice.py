@@ -1,11 +1,16 @@
 """Advice is given in worlds where it is due, and in no other."""
 
+import re
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import given as given_some
+from hypothesis import strategies as st
 
 from gwa.analysis.advice import held_by, letter, users
 from gwa.metrics.alerts import alerts
+from gwa.metrics.efficiency import SUFFICIENT
 from gwa.report.letter import as_html, as_text, subject
 
 NUMBER = 40
@@ -28,8 +33,8 @@ GOOD: dict[str, list[Any]] = {
 }
 
 WORLDS: dict[str, tuple[dict[str, list[Any]], str]] = {
-    "memory": ({"max_memory": [1e6] * NUMBER}, "Ask for at most 977 MB of memory for a job."),
-    "time": ({"run_time": [600.0] * NUMBER, "average_cpu_time": [590.0] * NUMBER}, "Ask for at most 10 min."),
+    "memory": ({"max_memory": [1e6] * NUMBER}, "Ask for at most 1.14 GB of memory for a job."),
+    "time": ({"run_time": [600.0] * NUMBER, "average_cpu_time": [590.0] * NUMBER}, "Ask for at most 15 min."),
     "serial-on-many": (
         {"average_cpu_time": [1740.0] * NUMBER},
         "Ask for one core for programs that use one",
@@ -39,7 +44,7 @@ WORLDS: dict[str, tuple[dict[str, list[Any]], str]] = {
     "low-gpu-use": ({"gpu_utilization": [0.2] * NUMBER}, "Give each GPU more work"),
     "ended-memory": (
         {"state": ["OUT_OF_MEMORY"] * 4 + ["COMPLETED"] * (NUMBER - 4)},
-        "Ask for more memory, or use less.",
+        "Ask for more memory for jobs that asked for 4 GB, or use less.",
     ),
     "ended-time": ({"state": ["TIMEOUT"] * 4 + ["COMPLETED"] * (NUMBER - 4)}, "Ask for more time"),
 }
@@ -119,7 +124,7 @@ def test_an_alert_on_requests_says_what_to_ask_for(make_store):
     large = {"req_memory": [1e9] * NUMBER, "max_memory": [1e8] * NUMBER, "n_gpus": [0.0] * NUMBER}
     given = letter(make_store(**(GOOD | large)), "o'hara")
     assert ids(given) == ["excess-memory"]
-    assert given.advice[0].do == "Ask for at most 95.4 GB of memory for a job."
+    assert given.advice[0].do == "Ask for at most 114 GB of memory for a job."
     assert "TB-hours were not used" in given.advice[0].because
 
 
@@ -146,3 +151,89 @@ def test_names_are_escaped_and_stay_in_their_line(make_store):
     assert "<b>" not in page
     assert "<i>" not in page
     assert "\n" not in subject(given, "a\r\nb")
+
+
+# --- A letter does not contradict itself ---
+
+HOUR = 3600.0
+
+
+def of_kinds(*kinds):
+    """Return a world of kinds of jobs, each of a number, what they asked for, ran for, and their state."""
+    rows = [kind[1:] for kind in kinds for _ in range(kind[0])]
+    return {
+        "submit_time": [1e9 + 60.0 * n for n in range(len(rows))],
+        "wait_time": [5.0] * len(rows),
+        "n_procs": [4] * len(rows),
+        "user_id": ["ann"] * len(rows),
+        "req_time": [asked for asked, _, _ in rows],
+        "run_time": [ran for _, ran, _ in rows],
+        "state": [state for _, _, state in rows],
+    }
+
+
+def test_kinds_of_jobs_that_need_more_and_less_are_told_apart(make_store):
+    world = of_kinds((30, 2 * HOUR, 2 * HOUR, "TIMEOUT"), (100, 24 * HOUR, 5 * HOUR, "COMPLETED"))
+    said = {advice.id: advice for advice in letter(make_store(**world), "ann").advice}
+    assert said["time"].do == (
+        "Ask for at most 6 h 15 min. This is not about jobs that asked for 2 h: they need more."
+    )
+    assert said["ended-time"].do == (
+        "Ask for more time for jobs that asked for 2 h, or save what they have done."
+    )
+    assert "95 % of 100 jobs" in said["time"].because
+
+
+def test_where_the_same_jobs_end_at_their_limit_or_early_only_one_thing_is_said(make_store):
+    world = of_kinds((30, 24 * HOUR, 24 * HOUR, "TIMEOUT"), (500, 24 * HOUR, 5 * HOUR, "COMPLETED"))
+    assert ids(letter(make_store(**world), "ann")) == ["ended-time"]
+
+
+def test_jobs_that_last_exactly_so_long_are_not_told_to_ask_for_that(make_store):
+    world = of_kinds((40, 7.2 * HOUR, 6 * HOUR, "COMPLETED"))
+    assert ids(letter(make_store(**world), "ann")) == []
+    world = of_kinds((40, 24 * HOUR, 6 * HOUR, "COMPLETED"))
+    assert letter(make_store(**world), "ann").advice[0].do == "Ask for at most 7 h 30 min."
+
+
+KINDS = st.tuples(
+    st.integers(1, 60),
+    st.sampled_from([1.0, 2.0, 6.0, 12.0, 24.0, 48.0, 240.0]),
+    st.floats(0.01, 1.0),
+    st.sampled_from(["COMPLETED", "COMPLETED", "FAILED", "TIMEOUT"]),
+)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given_some(kinds=st.lists(KINDS, min_size=1, max_size=6))
+def test_no_letter_contradicts_itself(kinds, make_store):
+    """Who is told to ask for less would have had enough time, and is not told to ask for more."""
+    jobs = [
+        (number, asked * HOUR, HOUR * asked * (1.0 if state == "TIMEOUT" else share), state)
+        for number, asked, share, state in kinds
+    ]
+    said = {advice.id: str(advice.do) for advice in letter(make_store(**of_kinds(*jobs)), "ann").advice}
+    less = said.get("time", "")
+    tight = {asked for _, asked, _, state in jobs if state == "TIMEOUT"}
+    if "ended-time" in said and less:
+        assert "they need more" in less
+        tight = {
+            asked
+            for asked in tight
+            if f"{asked / HOUR:.0f} h" in less or f"{asked / HOUR / 24:.0f} d" in less
+        }
+        assert tight
+    else:
+        tight = set()
+    if less:
+        others = [ran for number, asked, ran, _ in jobs for _ in range(number) if asked not in tight]
+        enough = in_seconds(re.findall(r"at most (.*?)\.(?: |$)", less)[0])
+        assert sum(ran <= enough for ran in others) >= SUFFICIENT * len(others)
+        assert enough < max(asked for _, asked, _, _ in jobs if asked not in tight)
+    for rule in ("limit-cpu", "limit-gpu"):
+        assert not ("ended-time" in said and "with a margin" in said.get(rule, ""))
+
+
+def in_seconds(text):
+    units = {"d": 86400.0, "h": HOUR, "min": 60.0, "s": 1.0}
+    return sum(float(number) * units[unit] for number, unit in re.findall(r"([\d.]+) (d|h|min|s)\b", text))

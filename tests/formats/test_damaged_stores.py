@@ -10,6 +10,7 @@ from gwa.errors import GwaError
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace
 from gwa.store.options import ReadOptions
+from gwa.store.schema import EXTENSION_NAMES, NAMES
 from gwa.util import seal
 
 LOG = "; UnixStartTime: 1000000000\n; MaxProcs: 8\n; Computer: heron\n" + "".join(
@@ -115,9 +116,9 @@ def test_a_store_without_a_checksum_is_opened_and_that_is_said(made, tmp_path):
         database.execute("vacuum")
     rewritten = tmp_path / "a.parquet"
     with duckdb.connect() as database:
-        note = database.execute(
+        ((note,),) = database.execute(
             "select value from parquet_kv_metadata(?) where key = 'gwa'", [str(made / "a.parquet")]
-        ).fetchone()[0]
+        ).fetchall()
         rows = f"(from '{made / 'a.parquet'}')"
         database.execute(
             f"copy {rows} to '{rewritten}' (format parquet, kv_metadata {{gwa: $note}})",
@@ -171,7 +172,7 @@ def test_a_store_of_a_newer_version_says_so(change, made, tmp_path):
 def test_a_newer_parquet_or_sqlite_says_so_too(kind, made, monkeypatch):
     from gwa.formats.builtin import parquet, sqlite
 
-    monkeypatch.setattr(parquet, "NAMES", tuple(name for name in parquet.NAMES if name != "user_id"))
+    monkeypatch.setattr(parquet, "NAMES", tuple(name for name in NAMES if name != "user_id"))
     monkeypatch.setattr(sqlite, "fields_of", lambda columns: {
         name: place for name, place in fields_of(columns).items() if name != "user_id"
     })  # fmt: skip
@@ -192,7 +193,7 @@ def test_a_store_of_an_earlier_version_opens_and_says_what_it_lacks(kind, made, 
     """As those of today will, once there are more fields."""
     from gwa.store import versions
 
-    monkeypatch.setattr(versions, "EXTENSION_NAMES", (*versions.EXTENSION_NAMES, "planet", "runs"))
+    monkeypatch.setattr(versions, "EXTENSION_NAMES", (*EXTENSION_NAMES, "planet", "runs"))
     wanted = (
         "an earlier gwa made the store, which did not keep planet, runs: convert its log again to have it"
     )
@@ -206,7 +207,6 @@ def test_a_store_of_an_earlier_version_opens_and_says_what_it_lacks(kind, made, 
 
 def test_the_fields_of_stores_that_do_not_say_which_they_keep():
     """A field that is added later must not be among them."""
-    from gwa.store.schema import EXTENSION_NAMES
     from gwa.store.versions import FIRST_FIELDS, fields_lacking
 
     assert fields_lacking({}) == [name for name in EXTENSION_NAMES if name not in FIRST_FIELDS.split()]
