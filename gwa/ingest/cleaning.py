@@ -14,7 +14,7 @@ from gwa.ingest.clocks import REPEATED
 from gwa.ingest.contradictions import REPAIRS, SLACK, clear_false_times, judged
 from gwa.ingest.row_order import total_order
 from gwa.ingest.spec import RepairStep
-from gwa.store.repairs import CLOCK_SKEW, INVALID_VALUE, LONG_NAME
+from gwa.store.repairs import CLOCK_SKEW, EARLIER, INVALID_VALUE, LACKING, LONG_NAME, UNSEALED
 from gwa.store.schema import BY_NAME, FIELDS, MAXIMUM_NAME, STATUS, Field
 from gwa.store.store import Store
 
@@ -59,7 +59,9 @@ def cleaning_repairs() -> frozenset[tuple[str, str]]:
             *(("long name", LONG_NAME.format(field=name)) for name in fields),
             ("unknown status", UNKNOWN_STATUS),
             ("job numbers", JOB_NUMBERS),
+            *((EARLIER, LACKING.format(field=name)) for name in fields),
             SETTLED,
+            UNSEALED,
             *REPAIRS,
             ("repeated hour", REPEATED),
         }
