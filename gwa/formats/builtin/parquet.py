@@ -48,6 +48,9 @@ LIST_QUERIES: Final = {
 }
 """Tables that may have several rows per job: they are columns of lists in the file."""
 
+FOLDERS: Final = ("year", "month")
+"""Columns that DuckDB makes of the names of folders, such as those of a trace by months."""
+
 INTEGER_TYPES: Final = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")}
 NUMERIC_TYPES: Final = {*INTEGER_TYPES, "INTEGER", "UINTEGER", "FLOAT", "DOUBLE", "DECIMAL"}
 
@@ -114,7 +117,7 @@ def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None
         raise TraceError(f"{heads[0].path}: was not written by gwa: fetch it, and convert it here")
     if not ours:
         types |= _duration_types(heads[0])
-    unknown = [name for name in types if name not in {*NAMES, *LIST_QUERIES}] if ours else []
+    unknown = [name for name in types if name not in {*NAMES, *LIST_QUERIES, *FOLDERS}] if ours else []
     if is_sealed and ours:
         refuse_newer(heads[0].path, unknown, provenance_in(notes[0]))
     in_place = ours and not unknown and not options.is_copied and _has_our_columns(types)
