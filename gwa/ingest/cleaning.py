@@ -245,7 +245,7 @@ def _insert_extras(store: Store, relation: str, columns: Sequence[str]) -> None:
 def finish_jobs(store: Store, steps: Sequence[RepairStep]) -> int:
     """Run a converter's *steps*, clear unknown statuses, number jobs; return the number of rows folded."""
     folded = 0
-    for step in steps:
+    for step in _due(store, steps):
         if store.row(step.when)[0]:
             changed = int(store.row(step.sql)[0])
             store.repaired(step.name, step.meaning, changed)
@@ -256,6 +256,15 @@ def finish_jobs(store: Store, steps: Sequence[RepairStep]) -> int:
     folded += _assign_job_numbers(store)
     merge_repairs(store)
     return folded
+
+
+def _due(store: Store, steps: Sequence[RepairStep]) -> Sequence[RepairStep]:
+    """Return the *steps* from the first that is due: what one changes may make others due."""
+    if not steps:
+        return steps
+    conditions = ", ".join(f"({step.when}\n)" for step in steps)
+    is_due = store.row(f"select {conditions}")
+    return steps[next((place for place, due in enumerate(is_due) if due), len(steps)) :]
 
 
 def _clear_unknown_status(store: Store) -> None:

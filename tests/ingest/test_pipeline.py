@@ -10,9 +10,12 @@ from gwa.errors import StrictError, TraceError
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace
 from gwa.formats.registry import writer
+from gwa.ingest import cleaning, pipeline
 from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
+from gwa.ingest.spec import RepairStep
 from gwa.store.account import Account
 from gwa.store.options import ReadOptions
+from gwa.store.store import Store
 from gwa.util import fingerprint
 from gwa.util.progress import Progress
 
@@ -55,6 +58,43 @@ def test_an_odd_line_is_refused_and_shown(kind, log):
         assert store.rows("select max(job_id) from jobs") == [(10,)]
     with pytest.raises(StrictError, match=rf"a.swf:10: {reason}"):
         open_trace([path], options=ReadOptions(strict=True))
+
+
+def test_what_a_select_yields_is_asked_for_once(log, monkeypatch):
+    path = log(*map(GOOD.format, range(1, 4)))
+    asked = []
+    rows = Store.rows
+
+    def counted(store, query, *values, **named):
+        asked.append(query)
+        return rows(store, query, *values, **named)
+
+    monkeypatch.setattr(Store, "rows", counted)
+    monkeypatch.setattr(pipeline, "KNOWN_YIELDS", {})
+    found = []
+    for _ in range(2):
+        with open_trace([path]) as store:
+            found.append(rows(store, "from jobs order by job_id"))
+    assert len(found[0]) == 3
+    assert found[0] == found[1]
+    assert sum(query.startswith("describe select") for query in asked) <= 1 < len(asked)
+    assert len(pipeline.KNOWN_YIELDS) == 1
+
+
+def test_a_step_may_make_another_due(make_store):
+    raise_all = "update recorded set run_time = 7 where run_time = 5"
+    steps = [
+        RepairStep("none", "none", raise_all, "select false"),
+        RepairStep("first", "first", raise_all, "select count(*) > 0 from recorded where run_time = 5"),
+        RepairStep(
+            "second", "second", "update recorded set run_time = 9 where run_time = 7",
+            "select count(*) > 0 -- of jobs\nfrom recorded where run_time = 7",
+        ),
+    ]  # fmt: skip
+    store = make_store(submit_time=[1e9, 1e9 + 1], run_time=[5.0, 6.0])
+    cleaning.finish_jobs(store, steps)
+    assert store.rows("select run_time from recorded order by job_id") == [(9.0,), (6.0,)]
+    assert sorted(store.rows("select name, jobs from repairs")) == [("first", 1), ("second", 1)]
 
 
 def test_lines_that_lack_what_others_have_too_much_are_refused_too(log):
