@@ -31,6 +31,7 @@ KEYS: Final = {"qos": "qos"}
 
 EXACT: Final = (
     "jobs.wait.median", "jobs.wait.p95", "wait.weighted.median", "wait.weighted.p95",
+    "wait.held.share",
     "utilization.at_least", "utilization.busy_at_least",
 )  # fmt: skip
 """Facts of the whole trace of which a selection has only the class, or nothing."""
@@ -287,15 +288,14 @@ def _follows(
     for name, key in TIMES.items():
         if key in keys:
             yield f"by-{name}", ("amounts", key)
-    # Cells have waits since submission; where jobs become eligible later, the figures have waits since then.
-    are_waits_known = cells.grain.octaves > 0 and not store.has("eligible_time")
+    are_waits_known = cells.grain.octaves > 0
     for key in WAITS:
         if are_waits_known and key in keys:
             yield f"waits-{key}", ("waits", key)
             yield f"figure-waits-{key}", ("waits", key)
     for name, (kind, key) in PICTURES.items():
         needs_waits = kind in {"waits", "monthly"}
-        if key in keys and (not needs_waits or are_waits_known or (key == "all" and cells.grain.octaves)):
+        if key in keys and (not needs_waits or are_waits_known):
             yield name, (kind, key)
 
 

@@ -29,6 +29,7 @@ from gwa.metrics.local_time import cyclic, local
 from gwa.metrics.stillness import stillness
 from gwa.metrics.timeline import exact
 from gwa.metrics.totals import totals
+from gwa.metrics.waits import queued
 from gwa.metrics.window import recorded as recorded_time
 from gwa.metrics.window import unfinished, window
 from gwa.store.engines.duckdb import literal
@@ -82,9 +83,13 @@ GRAINS: Final = (
 """From the finest on: the first that has no more than `MAXIMUM_CELLS` is taken, or the last."""
 
 WAIT: Final = (
-    "case when wait_time >= 1 then cast(floor(2 * log2(wait_time)) as bigint) when wait_time >= 0 then -1 end"
+    "case when {wait} >= 1 then cast(floor(2 * log2({wait})) as bigint) when wait_time >= 0 then -1 end"
 )
-"""The half octave of a wait: it begins at 2 to the power of half this number of seconds; -1 is below 1 s."""
+"""
+The half octave of a wait, which is from when the job could have started.
+
+It begins at 2 to the power of half this number of seconds; -1 is below 1 s.
+"""
 
 HALVES: Final = 2
 """Classes of waits to a doubling, of the finest grains."""
@@ -408,7 +413,8 @@ def _jobs(store: Store, keys: Sequence[_Key], maximum: int | None = None) -> str
     seconds = _clock(store, "submit_time", span) if span else "submit_time"
     columns = {
         "day": _number(seconds, DAY), "hour": cyclic(_number(seconds, HOUR), 24),
-        **{one.name: one.sql for one in keys}, "outcome": "outcome", "wait": WAIT, "jobs": "1",
+        **{one.name: one.sql for one in keys}, "outcome": "outcome",
+        "wait": WAIT.format(wait=queued(store)), "jobs": "1",
         **_decimals(recorded_amounts(store), "case when run_time >= 0 then run_time else 0 end"),
         **_weights(store),
     }  # fmt: skip

@@ -8,8 +8,8 @@ Seconds held are of the jobs of the trace that ran, for their whole run; of a pe
 it. What jobs held *within* a period stands in ``usage``.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -256,6 +256,15 @@ WASTE: Final[Mapping[str, tuple[str, str, Unit, float]]] = {
 }  # fmt: skip
 """By what is wasted: the name of the measure, its heading, its unit and the number of its own in it."""
 
+SINCE_SUBMISSION: Final[Mapping[str, str]] = {
+    "wait_seconds": message("Time from submission to start"),
+    "wait_median": message("Median wait since submission"),
+    "wait_p95": message("95th percentile wait since submission"),
+    "wait_median_weighted": message("Median wait by core-hour since submission"),
+    "wait_p95_weighted": message("95th percentile wait by core-hour since submission"),
+}
+"""What the measures are called that count from submission, where a log records when jobs could start."""
+
 ELIGIBLE: Final = ("wait_time", "eligible_time")
 """Fields by which waits for the system are apart from waits for other jobs, or for a time asked for."""
 
@@ -345,10 +354,8 @@ OWN: Final = (
         "wait_p95_weighted", message("95th percentile wait by core-hour"), "seconds", "wait", 0.95,
         "wait_time", is_weighted=True,
     ),
-    quantile("queued_median", message("Median wait once eligible"), "seconds", "queued", 0.5, *ELIGIBLE),
-    quantile(
-        "queued_p95", message("95th percentile wait once eligible"), "seconds", "queued", 0.95, *ELIGIBLE
-    ),
+    quantile("queued_median", message("Median wait"), "seconds", "queued", 0.5, *ELIGIBLE, minor=False),
+    quantile("queued_p95", message("95th percentile wait"), "seconds", "queued", 0.95, *ELIGIBLE),
     Measure(
         "not_completed_share", message("Not completed"), "fraction", ("status",),
         of=lambda row, _: _quotient(row["not_completed"], row["ended"]),
@@ -371,7 +378,18 @@ def measures() -> tuple[Measure, ...]:
 
 def recorded(store: Store) -> tuple[Measure, ...]:
     """Return the measures that the log of *store* records."""
-    return store.once("measures", lambda: tuple(one for one in measures() if one.is_recorded(store)))
+
+    def found() -> Iterator[Measure]:
+        has_eligible = store.has("eligible_time")
+        for one in measures():
+            if one.is_recorded(store):
+                yield (
+                    replace(one, heading=SINCE_SUBMISSION[one.name], minor=True)
+                    if (has_eligible and one.name in SINCE_SUBMISSION)
+                    else one
+                )
+
+    return store.once("measures", lambda: tuple(found()))
 
 
 def value_of(measure: Measure, row: Row, whole: Whole) -> Value:

@@ -11,6 +11,7 @@ from gwa.evaluation.job_classes import crossed, requests
 from gwa.evaluation.prediction import QUANTILE, UNKNOWN, Bounds, WaitingJobs, bound_in_order
 from gwa.statistics.sample import Floats, Ints
 from gwa.util.units import DAY
+from gwa.words.message import message
 
 WINDOW: Final = 28.0 * DAY
 
@@ -91,6 +92,6 @@ def run_time_bounds(jobs: WaitingJobs) -> dict[str, Floats]:
     requested: Floats = np.where(jobs.requested > 0, jobs.requested, np.nan)
     unknown = jobs.user == UNKNOWN
     return {
-        "requested time": requested,
-        "BMBP by the user's last jobs": np.where(unknown, np.nan, found.bound),
+        message("requested time"): requested,
+        message("BMBP by the user's last jobs"): np.where(unknown, np.nan, found.bound),
     }

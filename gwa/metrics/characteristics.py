@@ -24,7 +24,7 @@ from gwa.statistics.fit import Fits, fit_all
 from gwa.statistics.goodness import Bootstrap
 from gwa.statistics.rounding import DIRECTIONS, RoundingGrid
 from gwa.store.store import Store
-from gwa.words.message import message
+from gwa.words.message import message, within_sentence
 
 GAPS: Final = """(
     select submit_time - lag(submit_time) over (order by submit_time) as gap
@@ -76,7 +76,7 @@ def _of_thesis(characteristic: Characteristic) -> FittedCharacteristic:
     """Return a characteristic of the thesis, named as the logarithm that it mostly is."""
     name, title = fact_name(characteristic.name), characteristic.title
     if name != characteristic.name:
-        title = f"Logarithm of {title[0].lower()}{title[1:]}"
+        title = message("Logarithm of {title}", title=within_sentence(title))
     return FittedCharacteristic(
         name, title, characteristic.unit, characteristic.needs, characteristic.measure, fitted,
         characteristic.tables,

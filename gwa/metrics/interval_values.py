@@ -8,6 +8,7 @@ import numpy as np
 
 from gwa.metrics.intervals import BIN, TimeSpans
 from gwa.metrics.timeline import Floats, exact_sum, level
+from gwa.metrics.waits import queued
 from gwa.metrics.window import RUNNING, present
 from gwa.store.store import Store
 from gwa.util.units import MINUTE
@@ -63,8 +64,8 @@ MEASURES: Final[Mapping[str, IntervalMeasure]] = {
     "busy": IntervalMeasure(message("Mean of busy processors"), "count", least=0.1),
     "users": IntervalMeasure(message("Users who submit jobs"), "count", least=0.1),
     "jobs": IntervalMeasure(message("Jobs submitted"), "count"),
-    "wait": IntervalMeasure(message("Mean wait time"), "seconds", offset=float(MINUTE)),
-    "median_wait": IntervalMeasure(message("Median wait time"), "seconds", offset=float(MINUTE)),
+    "wait": IntervalMeasure(message("Mean wait"), "seconds", offset=float(MINUTE)),
+    "median_wait": IntervalMeasure(message("Median wait"), "seconds", offset=float(MINUTE)),
     "failed": IntervalMeasure(
         message("Share of core-hours in jobs that failed or reached their limit"),
         "fraction",
@@ -80,7 +81,7 @@ SUBMITTED: Final = """
 select place, count(*) as jobs, count(distinct user_id) as users, count(wait) as waits, {wait} as waited
 from (
     select {place} as place, user_id,
-        case when wait_time >= 0 then wait_time end as wait
+        case when wait_time >= 0 then {queued} end as wait
     from {jobs} as submitted where submit_time is not null
 ) as job group by place order by place
 """
@@ -138,7 +139,8 @@ def interval_values(store: Store, intervals: TimeSpans, *, of_any_time: bool = F
     """
     Return the values of each measure that the trace records, one for each interval; nan where unknown.
 
-    Jobs, users, waits, run times and sizes are of jobs submitted in the interval. Core-hours are those of
+    Jobs, users, waits, run times and sizes are of jobs submitted in the interval; waits are from when a job
+    could have started. Core-hours are those of
     jobs that ended in it and whose outcome is recorded; where the whole log knows no failure, its source does
     not record which jobs failed. Busy processors are of all that ran.
 
@@ -147,7 +149,9 @@ def interval_values(store: Store, intervals: TimeSpans, *, of_any_time: bool = F
     jobs, ran = ("all_jobs", "all_ran") if of_any_time else ("jobs", "ran")
     place = intervals.place("submit_time")
     submitted = by_interval(
-        store, SUBMITTED.format(jobs=jobs, wait=exact_sum("wait"), place=place), intervals.count
+        store,
+        SUBMITTED.format(jobs=jobs, queued=queued(store), wait=exact_sum("wait"), place=place),
+        intervals.count,
     )
     values = {"jobs": submitted["jobs"]}
     if store.has("user_id"):
@@ -155,7 +159,7 @@ def interval_values(store: Store, intervals: TimeSpans, *, of_any_time: bool = F
     if store.has("wait_time"):
         with np.errstate(invalid="ignore"):
             values["wait"] = submitted["waited"] / submitted["waits"]
-        values["median_wait"] = _medians(store, jobs, "wait_time", intervals)
+        values["median_wait"] = _medians(store, jobs, queued(store), intervals)
     if store.has("run_time") and store.has("n_procs"):
         values |= _of_jobs_that_ran(store, intervals, ran)
     return {name: values[name] for name in MEASURES if name in values}

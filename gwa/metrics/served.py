@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtrc
 
+from gwa.metrics.waits import queued
 from gwa.store.store import Store
 from gwa.util.units import DAY
 
@@ -22,7 +23,7 @@ MINIMUM_IN_INTERVAL: Final = 5
 BINNED: Final = """
 select place, block, bin, count(*) as n from (
     select place, floor((submit_time - {first!r}) / {width!r}) as block,
-        floor(ln(wait_time + 1.0) * 8) as bin
+        floor(ln({wait} + 1.0) * 8) as bin
     from {placed} as placed where wait_time >= 0 and submit_time is not null
 ) as waits group by place, block, bin
 """
@@ -57,7 +58,7 @@ def compare(store: Store, placed: str) -> dict[int, IntervalComparison]:
     if first is None:
         return {}
     width = max(float(DAY), (last - first) / INTERVALS)
-    query = BINNED.format(placed=placed, first=float(first), width=width)
+    query = BINNED.format(wait=queued(store), placed=placed, first=float(first), width=width)
     columns = {name: np.asarray(values, np.int64) for name, values in store.arrays(query).items()}
     if not len(columns["n"]):
         return {}

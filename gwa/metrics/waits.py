@@ -14,6 +14,9 @@ from gwa.words.message import message
 HELD: Final = "least(greatest(coalesce(eligible_time, submit_time) - submit_time, 0.0), wait_time)"
 """How long a job could not start, whatever the system did: it depended on others, or had asked for it."""
 
+QUEUED: Final = f"(wait_time - {HELD})"
+"""How long a job waited for the system, also where the log does not record when jobs could start."""
+
 PLACED: Final = """
 (select {place} as place, {queued} as value from {jobs} where wait_time >= 0 and {where})
 """
@@ -31,7 +34,7 @@ def eligible(store: Store) -> str:
 
 def queued(store: Store) -> str:
     """Return the SQL of how long a job waited for the system: from when it could have started."""
-    return f"(wait_time - {HELD})" if store.has("eligible_time") else "wait_time"
+    return QUEUED if store.has("eligible_time") else "wait_time"
 
 
 def held_share(store: Store) -> tuple[int, float | None]:

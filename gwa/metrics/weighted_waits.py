@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gwa.metrics.outcomes import core_seconds
 from gwa.metrics.timeline import exact_sum
+from gwa.metrics.waits import queued
 from gwa.store.store import Store
 
 if TYPE_CHECKING:
@@ -101,14 +102,15 @@ class WeightedWaits:
 
 def weighted_waits(store: Store) -> WeightedWaits:
     """
-    Return the waits of the jobs that ran by core-hour, exactly, and by job.
+    Return the waits of the jobs that ran by core-hour, exactly, and by job, from when they could start.
 
     Of jobs that had not ended when the log did, the core-hours are those until then. The quantile q is the
     least wait x with Σ c[wait <= x] >= q Σ c.
     """
     seconds = core_seconds(store)
     held = (
-        f"(select * from (select user_id, wait_time, {seconds} as core_seconds from jobs) as weighed"
+        f"(select * from (select user_id, {queued(store)} as wait_time, {seconds} as core_seconds from jobs)"
+        " as weighed"
         " where core_seconds is not null) as held"
     )
     median, p95, jobs_median, jobs_p95 = store.row(QUANTILES.format(held=held))

@@ -53,11 +53,14 @@ const chapters = (() => {
   function measures(found, code) {
     const all = by("all"), wait = (weights, part) => quantile(weights, part, scope.about.octaves, code * WAITS);
     const jobs = sum(found.jobs, code), cpu = ended(found.cpu, code);
+    // Cells have waits from when a job could start: tables have them under a name of their own where that is recorded.
+    const queued = scope.about.facts["wait.held.share"] === undefined ? "wait" : "queued";
     let waited = 0;
     for (let at = 1; at < WAITS; at++) waited += found.waits[code * WAITS + at];
     return {
       jobs, jobs_share: share(jobs, sum(all.jobs)), cpu_seconds: cpu, cpu_share: share(cpu, ended(all.cpu, 0)), gpu_seconds: ended(found.gpu, code), waited,
-      wait_median: wait(found.waits, 0.5), wait_p95: wait(found.waits, 0.95), wait_median_weighted: wait(found.weights, 0.5), wait_p95_weighted: wait(found.weights, 0.95),
+      [`${queued}_median`]: wait(found.waits, 0.5), [`${queued}_p95`]: wait(found.waits, 0.95),
+      [`${queued}_median_weighted`]: wait(found.weights, 0.5), [`${queued}_p95_weighted`]: wait(found.weights, 0.95),
       not_completed_share: share(of(found.jobs, code, BAD), of(found.jobs, code, KNOWN)),
       completed_cpu_seconds: of(found.cpu, code, [COMPLETED]), limit_cpu_seconds: of(found.cpu, code, [LIMIT]),
       failed_cpu_seconds: of(found.cpu, code, [FAILED]), cancelled_cpu_seconds: of(found.cpu, code, [CANCELLED]),
@@ -78,7 +81,7 @@ const chapters = (() => {
     waits(found) {
       const rows = codesOf(found).map((code) => ({ code, name: found.names[code], ...measures(found, code) })).filter(({ waited }) => waited);
       const shown = found.choice && !found.choice.has_own_order ? rows.sort(falling(({ waited }) => waited)) : rows;
-      return shown.map(({ code, name, waited, wait_median: median, wait_p95: p95 }) => ({ code, name, jobs: waited, median, p95 })).slice(-LONGEST);
+      return shown.map(({ code, name, waited, ...row }) => ({ code, name, jobs: waited, median: row.wait_median ?? row.queued_median, p95: row.wait_p95 ?? row.queued_p95 })).slice(-LONGEST);
     },
     ends(found) {
       return codesOf(found).map((code) => {

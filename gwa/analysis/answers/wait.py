@@ -32,6 +32,12 @@ def wait(known: Known) -> AnswerStatement:
     else:
         worth, caption = seconds(known.get("wait.weighted.median")), _caption(known)
         text, gist = joined(" ", (_halves(known), *_range(known))), _half(known)
+    if _are_from_eligibility(known):
+        text += message(
+            " Waits count from when a job could start: {share} of the time from submission to start lay"
+            " before.",
+            share=fraction(known.get("wait.held.share")),
+        )
     worst = known.get("wait.worst")
     if worst:
         text += message(
@@ -75,6 +81,11 @@ def _halves(known: Known) -> Message:
     )
 
 
+def _are_from_eligibility(known: Known) -> bool:
+    """Whether a part of the time from submission to start, which is no wait, lay before jobs could start."""
+    return (known.get("wait.held.share") or 0.0) >= NOTICEABLE
+
+
 def _whole(known: Known) -> Message:
     """Return of which core-hours the wait is known."""
     share = known.get("wait.weighted.known")
@@ -85,8 +96,10 @@ def _whole(known: Known) -> Message:
 
 def _half(known: Known) -> Message:
     """Return the median by core-hour."""
-    median = known.get("wait.weighted.median")
-    return message("Half of {whole} went to jobs that {waited}.", whole=_whole(known), waited=_waited(median))
+    parts = {"whole": _whole(known), "waited": _waited(known.get("wait.weighted.median"))}
+    if _are_from_eligibility(known):
+        return message("Half of {whole} went to jobs that {waited} once they could start.", **parts)
+    return message("Half of {whole} went to jobs that {waited}.", **parts)
 
 
 def _waited(most: float) -> Message:

@@ -16,6 +16,7 @@ from gwa.metrics.interval_values import by_interval
 from gwa.metrics.intervals import BIN, Intervals
 from gwa.metrics.outcomes import END, jobs_by_status
 from gwa.metrics.timeline import Floats, level
+from gwa.metrics.waits import QUEUED
 from gwa.metrics.window import RUNNING, present, window
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
@@ -50,7 +51,7 @@ QUANTITIES: Final[Mapping[str, ComparedQuantity]] = {
     "jobs": ComparedQuantity(message("Jobs submitted per day"), "count", tiny=1),
     "jobs_per_processor": ComparedQuantity(message("Jobs submitted per processor and day"), ""),
     "wait_median": ComparedQuantity(
-        message("Median wait time"), "seconds", offset=WAIT_OFFSET, tiny=float(MINUTE)
+        message("Median wait"), "seconds", offset=WAIT_OFFSET, tiny=float(MINUTE)
     ),
     "wait_p95": ComparedQuantity(
         message("95th percentile of wait times"), "seconds", offset=WAIT_OFFSET, tiny=float(MINUTE)
@@ -80,8 +81,8 @@ SLOWDOWN: Final = (
 """The bounded slowdown of a job that ran (Feitelson et al. 1997)."""
 
 QUANTILES: Final[Mapping[str, ComparedQuantile]] = {
-    "wait_median": ComparedQuantile("wait_time", "jobs", 0.5),
-    "wait_p95": ComparedQuantile("wait_time", "jobs", 0.95),
+    "wait_median": ComparedQuantile(QUEUED, "jobs", 0.5),
+    "wait_p95": ComparedQuantile(QUEUED, "jobs", 0.95),
     "slowdown_median": ComparedQuantile(SLOWDOWN, "ran", 0.5),
     "runtime_median": ComparedQuantile("run_time", "ran", 0.5),
     "runtime_p95": ComparedQuantile("run_time", "ran", 0.95),

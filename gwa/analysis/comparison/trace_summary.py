@@ -11,6 +11,7 @@ from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.measure import WASSERSTEIN, Aspect, RealismMeasure, Statistics, measures
 from gwa.evaluation.scorecard import Floor, Reference
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fact_name
+from gwa.metrics.waits import queued
 from gwa.report.document import Fact, Figure, Report, Section
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
@@ -98,7 +99,7 @@ def summarize(name: str, store: Store, facts: Collection[str], made: Sequence[Se
         jobs.floors,
         _user_shares(store),
         store.system.site,
-        store.sample("wait_time") if store.has("wait_time") else None,
+        store.sample(queued(store)) if store.has("wait_time") else None,
         recording,
         Origin.of(store),
     )

@@ -25,9 +25,9 @@ MAXIMUM_MONTHS: Final = 36
 COLUMNS: Final = (
     Column("month", "Month"),
     Column("jobs", "Jobs", "count"),
-    Column("median", "Median wait time", "seconds"),
-    Column("p95", "95th percentile", "seconds"),
-    Column("all_p95", "95th percentile, all jobs", "seconds"),
+    Column("median", "Median wait", "seconds"),
+    Column("p95", "95th percentile wait", "seconds"),
+    Column("all_p95", "95th percentile wait, all jobs", "seconds"),
 )
 
 

@@ -14,6 +14,7 @@ from gwa.metrics.quantiles import spreads
 from gwa.metrics.sizes import size_classes
 from gwa.metrics.timeline import Level, exact_sum
 from gwa.metrics.usage import Usage, holding, known_mean, seconds, usage, used_levels
+from gwa.metrics.waits import queued
 from gwa.metrics.window import window
 from gwa.report.document import Block, Column, Fact, Facts, Note
 from gwa.report.facts import number
@@ -47,7 +48,7 @@ select place, count(*) as jobs, {amount} as seconds, count(*) filter (where stat
 from (select *, {place} as place from {table}) as sized group by place order by place
 """
 
-WAITS: Final = "(select {place} as place, wait_time as value from {table} where wait_time >= 0)"
+WAITS: Final = "(select {place} as place, {wait} as value from {table} where wait_time >= 0)"
 
 
 def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
@@ -158,7 +159,7 @@ def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
     held_place = replace(sizes, size="held").place
     table = holding(store, resource)
     query = BY_SIZE.format(amount=exact_sum(f"{seconds(store)} * held"), place=held_place, table=table)
-    waits = spreads(store, WAITS.format(place=held_place, table=table))
+    waits = spreads(store, WAITS.format(place=held_place, wait=queued(store), table=table))
     rows = []
     for index, jobs, held, completed, known in store.rows(query):
         wait = waits.get(index)

@@ -230,9 +230,8 @@ def _tail(characteristic: FittedCharacteristic, measured: Measured, candidates: 
     return lines(
         f"fit-{characteristic.name.replace('_', '-')}-ccdf",
         message(
-            "The tail of {lower}{title}",
-            lower=within_sentence(characteristic.title[0]),
-            title=characteristic.title[1:],
+            "The tail of {title}",
+            title=within_sentence(characteristic.title),
         ),
         curves,
         characteristic.title,

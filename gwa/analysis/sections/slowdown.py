@@ -13,6 +13,7 @@ from gwa.analysis.sections._rounding import merge_equal, three_digits
 from gwa.metrics.quantiles import EMPTY, Spread, class_counts, means, spreads_of_counts, spreads_of_others
 from gwa.metrics.served import IntervalComparison, adjusted, compare
 from gwa.metrics.sizes import processors
+from gwa.metrics.waits import queued
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary_of
 from gwa.report.figures.cdf import cdf
@@ -132,6 +133,7 @@ class _Measured:
     def of(cls, store: Store, kind: _Kind, name: str, *, is_rounded: bool = False) -> "_Measured":
         """Measure one of `VALUES` of the jobs of each class."""
         value, jobs = VALUES[name]
+        value = queued(store) if name == "wait" else value
         measured = MEASURED.format(value=value, placed=kind.placed(jobs))
         if is_rounded:
             measured = ROUNDED.format(rounded=three_digits("value", RESOLUTION), measured=measured)
@@ -158,8 +160,8 @@ def slowdown(store: Store) -> Iterator[Block | Drawing]:
     """
     Waits and bounded slowdowns: of all jobs, by processors, by queue, and of the users with most jobs.
 
-    The bounded slowdown of a job is (wait + run time) / max(run time, 10 s), and at least 1: how many
-    times longer it took than it would have on an empty system; the bound keeps very short jobs from
+    The bounded slowdown of a job is the time from submission to end / max(run time, 10 s), and at least 1:
+    how many times longer it took than it would have on an empty system; the bound keeps very short jobs from
     ruling the mean (Feitelson et al. 1997). Waits are of all jobs whose wait is known, as in the section on
     them; slowdowns are of those that ran. Classes of processors come from the log: powers of two, joined
     until each has a twentieth of the jobs or of the core-hours. Waits are exact, and so are the slowdowns of

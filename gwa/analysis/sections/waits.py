@@ -5,10 +5,12 @@ from dataclasses import asdict
 from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.waits import held_share, queued
 from gwa.metrics.weighted_waits import WeightedWaits, weighted_waits
 from gwa.report.document import Block, Fact, Facts
 from gwa.report.facts import number, summary
 from gwa.report.figures.cdf import cdf
+from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.words.formatting import seconds
 from gwa.words.message import message
@@ -22,13 +24,16 @@ RANGE: Final = {
 @analysis(
     "Waiting times",
     Chapter.WAITS,
-    facts=("jobs.wait", "wait.weighted", "wait.ran"),
+    facts=("jobs.wait", "wait.weighted", "wait.ran", "wait.held", "wait.submitted"),
     needs=("wait_time",),
 )
 def waits(store: Store) -> Iterator[Block]:
     """
-    Time between submission and start: of all jobs whose wait is known, and by core-hour of those that ran.
+    Waits of all jobs whose wait is known, and by core-hour of those that ran.
 
+    A wait is from when a job could have started, where the log records that, else from submission: a job that
+    depends on others, or that asked for a later time, waits for the system only from then on. What lay before
+    is said beside it.
     Most jobs are small; most core-hours are in large ones. The median wait by core-hour is the least wait
     such that jobs which waited no longer hold half of the core-hours of all jobs that ran, with those until
     the end of the log for jobs that had not ended. It is exact. Its 90 % range is over 400 draws of the users
@@ -36,13 +41,17 @@ def waits(store: Store) -> Iterator[Block]:
     5 % of the core-hours, one user more than half, or the jobs count for fewer than 30 equal ones, (Σc)²/Σc²,
     no range is given: these few decide.
     """
-    times = store.sample("wait_time")
-    yield Facts(summary("jobs.wait", times, "seconds", "wait"))
+    times, curves = store.sample(queued(store)), {}
+    yield Facts(summary("jobs.wait", times, "seconds", message("wait")))
     yield Facts(tuple(_weighted(weighted_waits(store))))
+    if store.has("eligible_time"):
+        since_submission = store.sample("wait_time")
+        yield Facts(tuple(_held(store, since_submission)))
+        curves = {message("since submission"): since_submission.ecdf()}
     yield cdf(
         "waits",
         "Wait of a job",
-        {"jobs": times.ecdf()},
+        {message("once they could start") if curves else "jobs": times.ecdf(), **curves},
         "Wait",
         message(
             "Cumulative fraction of jobs by wait: half wait at most {median}, 95 % at most {quantile}.",
@@ -51,6 +60,18 @@ def waits(store: Store) -> Iterator[Block]:
         ),
         unit="seconds",
     )
+
+
+def _held(store: Store, since_submission: Sample) -> Iterator[Fact]:
+    """Yield what lay before jobs could have started, and how long jobs waited with it."""
+    jobs, share = held_share(store)
+    yield Fact("wait.held.jobs", jobs, "Jobs that could not have started at once", "count")
+    yield Fact("wait.held.share", share, "Share of all waiting before jobs could have started", "fraction")
+    for name, label, part in (
+        ("median", message("Median wait since submission"), 0.5),
+        ("p95", message("95th percentile of wait since submission"), 0.95),
+    ):
+        yield Fact(f"wait.submitted.{name}", number(since_submission.quantile(part)), label, "seconds")
 
 
 def _weighted(waits: WeightedWaits) -> Iterator[Fact]:

@@ -7,7 +7,6 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._monthly_waits import monthly_waits
 from gwa.breakdown.breakdown import breakdown
 from gwa.breakdown.dimensions import Dimension, by_name
-from gwa.metrics.waits import held_share
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.figures.bars import bars
 from gwa.store.store import Store
@@ -43,20 +42,12 @@ def waits_by_class(store: Store) -> Iterator[Block]:
     if not store.row("select count(*) as n from jobs where wait_time >= 0")[0]:
         yield Note("No job has a known wait.")
         return
-    if store.has("eligible_time"):
-        yield Facts(tuple(_held(store)))
     yield from monthly_waits(store)
     known = {name: rows for name in KINDS if (rows := _classes(store, by_name(name)))}
     if not known:
         yield Note("Neither the dates of submissions nor requested times nor projects are known.")
     for name, rows in known.items():
         yield from _class_blocks(KINDS[name], by_name(name).heading, rows)
-
-
-def _held(store: Store) -> Iterator[Fact]:
-    jobs, share = held_share(store)
-    yield Fact("wait.held.jobs", jobs, "Jobs that could not have started at once", "count")
-    yield Fact("wait.held.share", share, "Share of all waiting before jobs could have started", "fraction")
 
 
 def _classes(store: Store, dimension: Dimension) -> list[dict[str, Any]]:

@@ -8,9 +8,10 @@ from gwa.evaluation.job_classes import crossed, requests, sizes
 from gwa.evaluation.prediction import WaitingJobs, predictor
 from gwa.evaluation.predictors._state import backlogs, fits, own_waiting
 from gwa.statistics.sample import Ints
+from gwa.words.message import message
 
 
-@predictor("BMBP by queue, size and request")
+@predictor(message("BMBP by queue, size and request"))
 def bmbp(jobs: WaitingJobs) -> Sequence[Ints]:
     """
     Jobs of one queue, size and requested time; where these are too few, of one queue, then all.
@@ -21,7 +22,7 @@ def bmbp(jobs: WaitingJobs) -> Sequence[Ints]:
     return crossed(jobs.queue, sizes(jobs), requests(jobs)), jobs.queue, np.zeros_like(jobs.queue)
 
 
-@predictor("BMBP by own waiting jobs, queue, size and request")
+@predictor(message("BMBP by own waiting jobs, queue, size and request"))
 def bmbp_own(jobs: WaitingJobs) -> Sequence[Ints]:
     """
     Jobs of one class of `bmbp` whose user had as many own jobs waiting: 0, 1 to 3, 4 to 15 or more.
@@ -33,13 +34,13 @@ def bmbp_own(jobs: WaitingJobs) -> Sequence[Ints]:
     return crossed(base, own_waiting(jobs)), base, jobs.queue, np.zeros_like(jobs.queue)
 
 
-@predictor("BMBP by queue")
+@predictor(message("BMBP by queue"))
 def bmbp_queue(jobs: WaitingJobs) -> Sequence[Ints]:
     """Jobs of one queue, else of all queues (Brevik, Nurmi and Wolski 2006, section 4)."""
     return jobs.queue, np.zeros_like(jobs.queue)
 
 
-@predictor("BMBP by state of the machine")
+@predictor(message("BMBP by state of the machine"))
 def bmbp_state(jobs: WaitingJobs) -> Sequence[Ints]:
     """
     Jobs that met the same state: what waits, whether they fit at once, and how many own jobs wait.
