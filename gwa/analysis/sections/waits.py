@@ -9,7 +9,7 @@ from gwa.metrics.waits import held_share, queued
 from gwa.metrics.weighted_waits import WeightedWaits, weighted_waits
 from gwa.report.document import Block, Fact, Facts
 from gwa.report.facts import number, summary
-from gwa.report.figures.cdf import cdf
+from gwa.report.figures.cdf import Curve, cdf
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.words.formatting import seconds
@@ -41,17 +41,21 @@ def waits(store: Store) -> Iterator[Block]:
     5 % of the core-hours, one user more than half, or the jobs count for fewer than 30 equal ones, (Σc)²/Σc²,
     no range is given: these few decide.
     """
-    times, curves = store.sample(queued(store)), {}
+    times = store.sample(queued(store))
+    curves: dict[str, Curve] = {"jobs": times.ecdf()}
     yield Facts(summary("jobs.wait", times, "seconds", message("wait")))
     yield Facts(tuple(_weighted(weighted_waits(store))))
     if store.has("eligible_time"):
         since_submission = store.sample("wait_time")
         yield Facts(tuple(_held(store, since_submission)))
-        curves = {message("since submission"): since_submission.ecdf()}
+        curves = {
+            message("once they could start"): times.ecdf(),
+            message("since submission"): since_submission.ecdf(),
+        }
     yield cdf(
         "waits",
         "Wait of a job",
-        {message("once they could start") if curves else "jobs": times.ecdf(), **curves},
+        curves,
         "Wait",
         message(
             "Cumulative fraction of jobs by wait: half wait at most {median}, 95 % at most {quantile}.",
