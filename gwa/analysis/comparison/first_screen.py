@@ -160,9 +160,8 @@ def _judged(
     if level is not None and level.reach is not None and level.name not in {"jobs", "busy_processors"}:
         span = [level.step - level.reach, level.step, level.step + level.reach]
     ends = [Number(f"{signed(100 * end, 1)}") for end in span] if isinstance(span, list) else []
-    points = (
-        message("{step} points ({low} to {high})", step=ends[1], low=ends[0], high=ends[2]) if ends else "–"
-    )
+    # The step of the test is of weeks, and not the difference of the whole logs that stands beside it.
+    points = message("{low} to {high} points", low=ends[0], high=ends[2]) if ends else "–"
     return (
         Fact(f"{prefix}.difference", difference, message("Difference"), "", text=text or "–"),
         Fact(f"{prefix}.verdict", verdict, message("Beyond chance?"), "", text=said),

@@ -145,7 +145,8 @@ def _owners(store: Store, resource: Resource, used: Usage, owner: tuple[str, str
         return
     title = message("{capitalize} by hours of {title}", capitalize=capitalized(name), title=resource.title)
     columns = (
-        Column("id", heading), Column("jobs", "Jobs", "count"), Column("hours", "Hours", "hours"),
+        Column("id", heading), Column("jobs", "Jobs", "count"),
+        Column("hours", "Hours, unfinished jobs included", "hours"),
         Column("share", "Share of hours", "fraction"),
     )  # fmt: skip
     yield from Records(f"{resource.family}.{name}.by_hours", title, columns, rows).blocks(
@@ -175,7 +176,8 @@ def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
     title = message("Jobs by how many {title} they held", title=resource.title)
     columns = (
         Column("size", capitalized(resource.title)), Column("jobs", "Jobs", "count"),
-        Column("hours", "Hours", "hours"), Column("share", "Share of hours", "fraction"),
+        Column("hours", "Hours, unfinished jobs included", "hours"),
+        Column("share", "Share of hours", "fraction"),
         Column("wait_median", "Median wait", "seconds"),
         Column("wait_p95", "95th percentile wait", "seconds"), Column("completed", "Completed", "fraction"),
     )  # fmt: skip

@@ -9,6 +9,7 @@ from gwa.analysis.build import build
 from gwa.breakdown.breakdown import columns
 from gwa.breakdown.cube import cube
 from gwa.breakdown.dimensions import by_name
+from gwa.util.assets import asset
 
 HELD, WAIT = 54_000.0, 360.0
 """Half of the jobs depend on others for 15 h, and all wait for the system for six minutes then."""
@@ -52,6 +53,18 @@ def test_a_median_wait_in_a_table_of_classes_is_the_same_one(chained):
 
     assert headings["queued_median"] == ("Median wait", False)
     assert headings["wait_median"] == ("Median wait since submission", True)
+
+
+def test_a_page_calls_a_median_wait_by_one_name(chained):
+    """Tables of one page had "Median wait" and "Median wait time"."""
+    report = build(chained, "log", only=["waits", "waits-by-class", "slowdown", "changes"])
+    labels = {str(column) for table in report.tables() for column in getattr(table, "columns", ())}
+    catalogue = asset("templates", "languages", "messages.pot").read_text()
+
+    assert labels
+    assert not [label for label in labels if "Median wait time" in label]
+    assert 'msgid "Median wait"' in catalogue
+    assert 'msgid "Median wait time"' not in catalogue
 
 
 def test_without_such_a_time_waits_are_since_submission(make_store):
