@@ -224,7 +224,7 @@ def places(text: str) -> set[str] | None:
 def translated(report: Report, translate: Callable[[str], str]) -> Report:
     """Return *report* with all words of its own translated."""
     findings = tuple(
-        _texts(finding, translate, "text", "rule", "advice", "action") for finding in report.findings
+        _texts(finding, translate, "text", "rule", "advice", "action", "stake") for finding in report.findings
     )
     sections = tuple(_section(section, translate) for section in report.sections)
     texts = _texts(report, translate, "title", "subtitle", "overline", "period", "answer")
