@@ -237,7 +237,7 @@ def test_a_log_that_says_durations_becomes_the_same_store(way, tmp_path):
 
 
 CHAINED = {"alibaba2018", "wfcommons"}
-"""Formats that say which task has to wait for which by name: a thousand of one name make a billion of pairs."""
+"""Formats that say by name which task waits for which: a thousand of one name make a million pairs."""
 
 
 @pytest.mark.slow
