@@ -1,6 +1,7 @@
 """Waits are from when a job could start, in all that a page says of them."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_the_first_screen_and_the_chapter_count_from_when_jobs_could_start(chain
     report = build(chained, "log", only=["waits", "waits-by-class", "slowdown"])
     (answer,) = (one for one in report.answers if one.id == "wait")
     numbers = [report.fact(name).value for name in ("jobs.wait.median", "wait.weighted.p95", "wait.ran.p95")]
-    lists = [report.fact(f"wait.by_{name}").value for name in ("month", "user", "size")]
+    lists: list[Any] = [report.fact(f"wait.by_{name}").value for name in ("month", "user", "size")]
 
     assert {*numbers, *(rows[0]["p95"] for rows in lists)} == {WAIT}
     assert answer.number == "6 min"
