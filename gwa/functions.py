@@ -491,7 +491,7 @@ def whatif(
     with _opened(trace) as opened:
         system = opened.system
         world = recorded(opened.store, was, unit)
-    stated = system.gpus if unit == GPUS else system.cpus and not system.cpus_inferred
+    stated = system.gpus if unit == GPUS else system.size
     found = answer(world, asked, capacity_is_stated=bool(stated), progress=progress)
     effect = f"{words.question(found)} {words.answer_sentence(found)}"
     sentences = [effect, words.trust(found), *words.remarks(found)]

@@ -122,8 +122,8 @@ def _partial(part: str, filters: Sequence[Subset]) -> str:
 
 
 def _period(known: Known, zone: str | None) -> str:
-    """Return from the first submission to the last end, as dates where they are known."""
-    first, last = known.get("trace.first_submit"), known.get("trace.last_end")
+    """Return the time that the log tells of, in the period asked for, as dates where they are known."""
+    first, last = known.get("trace.first"), known.get("trace.last")
     return "" if first is None or last is None or last < first else date_range(first, last, zone)
 
 

@@ -154,30 +154,41 @@ def lines(
 
 def counted(all_lines: Sequence[TraceLine]) -> str:
     """
-    Return how many traces there are of real systems, of which years, and how many of models.
+    Return which traces can be read here, of real systems and of models, and how many others are listed.
 
     >>> counted([TraceLine("a", "A", "here", "", "", "", begin=1993.5, end=1994.2)])
-    '1 trace of a real system (1993–1994)'
+    '1 trace of a real system (1993–1994), to read, query and download'
     """
-    real = [line for line in all_lines if line.kind != "synthetic"]
-    made = len(all_lines) - len(real)
-    years = [year for line in real if line.begin is not None for year in line.years.split("–")]
-    span = "–".join(sorted({min(years), max(years)})) if years else ""
-    dated = span if all(line.begin is not None for line in real) else f"{span}, where dated"
+    here, elsewhere, made = (
+        [line for line in all_lines if line.kind == kind and not line.failure]
+        for kind in ("here", "fetch", "synthetic")
+    )
     parts = []
-    if real:
-        systems = "1 trace of a real system" if len(real) == 1 else f"{len(real)} traces of real systems"
-        parts.append(f"{systems} ({dated})" if span else systems)
+    if here:
+        systems = "1 trace of a real system" if len(here) == 1 else f"{len(here)} traces of real systems"
+        parts.append(f"{systems}{_dated(here)}")
     if made:
-        parts.append(f"{made} synthetic {'one' if real else 'trace'}{'s' if made != 1 else ''}")
-    return " and ".join(parts) or "No trace yet"
+        parts.append(f"{len(made)} synthetic {'one' if here else 'trace'}{'s' if len(made) != 1 else ''}")
+    sentences = [f"{' and '.join(parts)}, to read, query and download"] if parts else []
+    if elsewhere:
+        others = f"{len(elsewhere)} {'more' if here else 'of real systems'}{_dated(elsewhere)}"
+        sentences.append(f"Listed, with where to get {'it' if len(elsewhere) == 1 else 'them'}: {others}")
+    return ". ".join(sentences) or "No trace yet"
+
+
+def _dated(some: Sequence[TraceLine]) -> str:
+    """Return the years of *some* traces in brackets; nothing where none has a date."""
+    years = [year for line in some if line.begin is not None for year in line.years.split("–")]
+    if not years:
+        return ""
+    span = "–".join(sorted({min(years), max(years)}))
+    return f" ({span})" if all(line.begin is not None for line in some) else f" ({span}, where dated)"
 
 
 def of_archive(trace: PublishedTrace) -> TraceLine:
     """Return the line of a trace of the archive."""
     entry, (busy, at_least) = trace.entry, trace.busy
     first, last = (_year(trace, name) for name in ("trace.first_submit", "trace.last_end"))
-    seconds = trace.number("trace.cpu_seconds")
     return TraceLine(
         id=entry.id,
         title=entry.title,
@@ -190,7 +201,7 @@ def of_archive(trace: PublishedTrace) -> TraceLine:
         end=last,
         jobs=trace.number("trace.jobs"),
         cpus=trace.number("trace.cpus"),
-        core_hours=None if seconds is None else seconds / HOUR,
+        core_hours=_core_hours(trace),
         busy=busy,
         at_least=at_least and busy is not None,
         strip=str(trace.about.get("strip", "")),
@@ -200,6 +211,16 @@ def of_archive(trace: PublishedTrace) -> TraceLine:
         about=entry.system,
         label=entry.title,
     )
+
+
+def _core_hours(trace: PublishedTrace) -> float | None:
+    """Return what the report says that jobs held: in its window, else in all, with jobs that still ran."""
+    held = trace.number("usage.cpu_seconds")
+    if held is None:
+        parts = [trace.number(f"trace.{name}") for name in ("cpu_seconds", "running_cpu_seconds")]
+        known = [part for part in parts if part is not None]
+        held = sum(known) if known else None
+    return None if held is None else held / HOUR
 
 
 def of_public(trace: PublicTrace) -> TraceLine:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from gwa.archive.catalogue import CatalogueEntry
 from gwa.archive.editions import TRACE_FILE, described
 from gwa.errors import ArgumentError
+from gwa.report.facts import busy_facts, has_gaps
 
 WITHHELD: Final = "It still holds names of people, hosts or places, and is withheld until they are replaced."
 BROKEN: Final = "It could not be read when this site was built."
@@ -64,8 +65,8 @@ class PublishedTrace:
     @property
     def busy(self) -> tuple[float | None, bool]:
         """The mean utilization, and whether it is only known to be at least that; None if it is unknown."""
-        mean = self.number("utilization.mean")
-        return (mean, False) if mean is not None else (self.number("utilization.at_least"), True)
+        name, _ = busy_facts(self.facts, has_gaps=has_gaps(self.facts))
+        return self.number(name), name == "utilization.at_least"
 
     def number(self, name: str) -> float | None:
         """Return a fact that is a number, or None."""

@@ -74,7 +74,7 @@ def command(trace: Path, was: str, folder: Path | None, force: bool, as_json: bo
     with opened(trace, params) as opened_trace:
         system, name = opened_trace.store.system, opened_trace.name
         world = recorded(opened_trace.store, was, unit)
-    stated = system.gpus if unit == GPUS else system.cpus and not system.cpus_inferred
+    stated = system.gpus if unit == GPUS else system.size
     found = answer(world, changes, capacity_is_stated=bool(stated), progress=progress(quiet=params["quiet"]))
     _print(found, as_json=as_json)
     if folder:

@@ -174,7 +174,7 @@ def embodied(store: Store, carbon: Carbon) -> float | None:
     total embodied emissions times the share of the machine's life times the share of the machine, which
     together are the CPU time used over that of all processors in all years.
     """
-    cpus = store.system.cpus
+    cpus = store.system.size
     if carbon.embodied_kg is None or carbon.embodied_years is None or not cpus:
         return None
     (used,) = store.row(f"select {exact_sum(f'n_procs * {seconds(store)}')} as used from {_ran(store)}")

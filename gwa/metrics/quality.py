@@ -363,7 +363,7 @@ def conversion_notes(store: Store) -> ConversionNotes:
 
 def _violations(store: Store) -> Iterator[Problem]:
     """Yield the rules that jobs break, counted in one query."""
-    cpus = None if store.system.cpus_inferred else store.system.cpus
+    cpus = store.system.size
     rules = [
         rule
         for rule in RULES

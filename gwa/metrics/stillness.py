@@ -54,7 +54,7 @@ PEAK: Final = 0.999
 """There is room where no more than half of the 99.9 % level is busy."""
 
 NOTHING_RAN: Final = 0.9
-"""The minimum share of a silence in which nothing ran, of a log that is still."""
+"""The minimum share of a silence in which nothing ran at a stretch, of a log that is still."""
 
 COVERED: Final = 0.8
 TOUCHED: Final = 0.5
@@ -311,12 +311,18 @@ def _labelled(
     numbers: Passed | None,
     knows_runs: bool,  # noqa: FBT001 - one of the things that are known
 ) -> Stretch:
-    """Return a silence with its kind, and the jobs that waited in it."""
+    """
+    Return a silence with its kind, and the jobs that waited in it.
+
+    One that is still begins when the last job ended, not with the last submission.
+    """
     if numbers and numbers.shows_missing_rows:
         return Stretch("missing", *silence, numbers=numbers)
+    kind: Kind = "silent"
     begin, end = silence
-    idle = _idle_seconds(store, silence) if knows_runs else 0.0
-    kind: Kind = "still" if idle >= NOTHING_RAN * (end - begin) else "silent"
+    idle = _longest_idle(store, silence) if knows_runs else None
+    if idle and idle[1] - idle[0] >= NOTHING_RAN * (end - begin):
+        kind, (begin, end) = "still", idle
     covered = max(
         (one for one in standstills if _covers(silence, one)), key=lambda one: one.jobs, default=None
     )
@@ -357,14 +363,15 @@ def _has_users(store: Store) -> bool:
     return bool(users > 1)
 
 
-def _idle_seconds(store: Store, silence: Silence) -> float:
+def _longest_idle(store: Store, silence: Silence) -> Period | None:
+    """Return the longest part of a silence in which nothing ran, None where there is none."""
     begin, end = silence
-    overlap = f"least(finish, {end!r}) - greatest(begin, {begin!r})"
-    (seconds,) = store.row(
-        f"select {exact_sum(overlap)} as seconds from {idle_stretches(store)} as idle"
-        f" where begin < {end!r} and finish > {begin!r}"
+    parts = store.rows(
+        f"select greatest(begin, {begin!r}) as since, least(finish, {end!r}) as until"
+        f" from {idle_stretches(store)} as idle where begin < {end!r} and finish > {begin!r}"
+        " order by until - since desc, since limit 1"
     )
-    return seconds or 0.0
+    return (float(parts[0][0]), float(parts[0][1])) if parts else None
 
 
 # Standstills: jobs waited and nothing ran.

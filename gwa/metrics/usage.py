@@ -53,8 +53,14 @@ class Usage:
 
     @property
     def utilization(self) -> float | None:
-        """The mean share of all units that was held, over the time in which the log knows the load."""
-        return self.levels.mean() / self.total if self.levels and self.total else None
+        """
+        The mean share of all units that was held, over the time in which the log knows the load.
+
+        None where their number is not recorded: the most ever held at once is a lower bound of it.
+        """
+        if self.inferred or not self.levels or not self.total:
+            return None
+        return self.levels.mean() / self.total
 
 
 def usage(store: Store, resource: Resource) -> Usage:

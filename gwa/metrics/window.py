@@ -14,6 +14,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.metrics.lacking import lacking
 from gwa.statistics.numeric import dot
 from gwa.store.schema import UNFINISHED
 from gwa.store.store import Period, Store, overlap
@@ -79,6 +80,8 @@ class Window:
     borders: Period | None = None
     is_generated: bool = False
     """Whether a model made the jobs: then none is missing, at any time."""
+    lack: str = ""
+    """What else than a cut keeps the log from knowing the load, at any time; empty where nothing does."""
 
     @property
     def period(self) -> Period | None:
@@ -101,11 +104,12 @@ def window(store: Store) -> Window:
     if store.period is None:
         return whole
     if whole.period is None:
-        shared = whole.borders and overlap(whole.borders, store.period)
-        return replace(whole, borders=shared if shared and shared[0] < shared[1] else None)
-    first, last = overlap(whole.period, store.period) or whole.period
-    if last <= first:
-        return Window(None, None, whole.cut)
+        borders = whole.borders and overlap(whole.borders, store.period)
+        return replace(whole, borders=borders if borders and borders[0] < borders[1] else None)
+    shared = overlap(whole.period, store.period)
+    if shared is None or shared[1] <= shared[0]:
+        return Window(None, None, whole.cut, store.period)
+    first, last = shared
     if whole.is_generated:
         return Window(first, last, "none", overlap(whole.borders, store.period), is_generated=True)
     cut_early, cut_late = first > store.period[0], last < store.period[1]
@@ -131,6 +135,17 @@ def unfinished(store: Store) -> int:
         return 0
     count = f"select count(*) as jobs from all_jobs where {UNFINISHED}"
     return int(store.once("unfinished", lambda: store.row(count)[0]))
+
+
+def held_by_running(store: Store) -> float | None:
+    """Return the CPU seconds until the end of the log of jobs that had not ended then; None without any."""
+    if not unfinished(store):
+        return None
+    held = (
+        f"select cast(sum(n_procs * ({run_time(store)})) as double) as held from all_jobs where {UNFINISHED}"
+    )
+    seconds: float | None = store.row(held)[0]
+    return seconds
 
 
 def end_of_log(store: Store) -> float:
@@ -168,6 +183,14 @@ def _log_window(store: Store) -> Window:
     """
     if store.has_all_generated and (made := _generated_window(store)):
         return made
+    found = _window_between_cuts(store)
+    if found.period and (lack := lacking(store, 1 - KNOWN)):
+        return Window(None, None, found.cut, found.borders, lack=lack)
+    return found
+
+
+def _window_between_cuts(store: Store) -> Window:
+    """Return the window of a log that knows of all jobs when they ran, but of those beyond its cuts."""
     jobs = f"{present(store)} as present where submit_time is not null and end_time > start_time"
     moments = store.keep(
         "window_moments",

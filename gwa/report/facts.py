@@ -21,6 +21,24 @@ def undefined(value: float | None) -> str:
     return "undefined" if value is None or not math.isfinite(value) else ""
 
 
+def busy_facts(facts: Mapping[str, object], *, has_gaps: bool) -> tuple[str, str]:
+    """
+    Return the ids of those of *facts* that say how busy a system was: a share of it, and processors.
+
+    Where the log knows the load they are means, outside of gaps where it *has_gaps*; else lower bounds.
+    """
+    known = facts.get("utilization.busy") is not None
+    share, busy = ("known_mean", "known_busy") if has_gaps else ("mean", "busy")
+    names = (share, busy) if known else ("at_least", "busy_at_least")
+    return f"utilization.{names[0]}", f"utilization.{names[1]}"
+
+
+def has_gaps(facts: Mapping[str, object]) -> bool:
+    """Whether the log of *facts* has stretches of which it does not tell what ran."""
+    seconds = facts.get("capacity.unaccounted_seconds")
+    return isinstance(seconds, int | float) and seconds > 0
+
+
 COLUMNS = (
     message("Minimum"),
     message("Mean"),

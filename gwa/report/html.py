@@ -26,6 +26,7 @@ from gwa.report.document import (
     Report,
 )
 from gwa.report.drawing import draw_all, image_address, kinds, to_draw
+from gwa.report.facts import busy_facts, has_gaps
 from gwa.report.grid import grid, is_number
 from gwa.report.language import Language
 from gwa.report.layout import chapters, rows_by_section, says_nothing
@@ -59,7 +60,11 @@ FIRST_NUMBERS = (
     "trace.jobs", "utilization.mean", "usage.cpu_seconds", "wait.weighted.median", "jobs.wait.median",
     "usage.gpu_seconds",
 )  # fmt: skip
-"""The facts that stand where the page filters itself, as long as no script does it."""
+"""
+The facts that stand where the page filters itself, as long as no script does it.
+
+How busy the system was is what the answers say of it: outside gaps, or a lower bound.
+"""
 
 KINDS = "static/figures/"
 """Where the script of each kind of figure stands that the page draws itself, called as the kind."""
@@ -238,12 +243,15 @@ def explored(report: Report) -> dict[str, Any]:
     if explorer is None:
         return {}
     known = {fact.id: fact for fact in report.facts() if is_number(fact.value)}
+    values = {name: fact.value for name, fact in known.items()}
+    busy, _ = busy_facts(values, has_gaps=has_gaps(values))
+    first = [busy if name == "utilization.mean" else name for name in FIRST_NUMBERS]
     return {
         "explorer_about": plain(explorer),
         "first_picture": Markup(explorer.still),  # noqa: S704 - drawn by us
         "first_image": Markup(image_address(explorer.still) if explorer.still else ""),  # noqa: S704 - drawn by us
         "explorer_cells": b64encode(explorer.cells).decode(),
-        "first_numbers": [known[name] for name in FIRST_NUMBERS if name in known],
+        "first_numbers": [known[name] for name in first if name in known],
         "outcomes": list(explorer.outcomes.items()),
     }
 

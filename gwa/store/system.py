@@ -81,6 +81,15 @@ class System:
         return self.cpus_from == INFERRED
 
     @property
+    def size(self) -> int | None:
+        """
+        The number of processors, None where it is not recorded.
+
+        The most that were ever busy is a lower bound of it, of which there is no share and no bound of one.
+        """
+        return None if self.cpus_inferred else self.cpus
+
+    @property
     def timezone(self) -> ZoneInfo:
         """The zone that days and hours are counted in, UTC when the trace does not say."""
         return ZoneInfo(self.zone or "UTC")

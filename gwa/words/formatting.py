@@ -188,6 +188,45 @@ def timestamp(value: float, zone: str | None = None) -> str:
         return number(value)
 
 
+SHORT: Final = 3 * DAY
+"""Of shorter times the minutes of their ends are told, not the days alone."""
+
+
+def ends(
+    first: float, last: float, zone: str | None = None, *, like: Sequence[float] | None = None
+) -> tuple[str, str]:
+    """
+    Return both ends of a time as dates in *zone*, or as days since the start; of a short time to the minute.
+
+    They are as precise as those of the time *like* which they are compared with.
+
+    >>> ends(843494403, 872820000, "UTC"), ends(843494403, 843500000, "UTC")
+    (('1996-09-23', '1997-08-29'), ('1996-09-23 16:00', '1996-09-23 17:33'))
+    >>> ends(90000, 900000), ends(0, 90000)
+    (('day 2', 'day 11'), ('day 1, 00:00', 'day 2, 01:00'))
+    """
+    begin, end = like or (first, last)
+    if end - begin < SHORT:
+        return _to_the_minute(first, zone), _to_the_minute(last, zone)
+    return _day(first, zone), _day(_before(first, last), zone)
+
+
+def _before(first: float, last: float) -> float:
+    """Return the last second before the end of a time: at midnight, of the day that is over."""
+    return max(first, last - 1)
+
+
+def _to_the_minute(moment: float, zone: str | None) -> str:
+    text = timestamp(moment, zone)
+    return text if zone is None else Number(text.rpartition(":")[0] or text)
+
+
+def _day(moment: float, zone: str | None) -> str:
+    if zone is not None:
+        return Number(timestamp(moment, zone).split(" ")[0])
+    return message("day {day}", day=_minus(f"{moment // DAY + 1:,.0f}"))
+
+
 def date_range(first: float, last: float, zone: str | None = None) -> Message:
     """
     Return the days from a moment to another one, as dates in *zone* if there is one, and how many they are.
@@ -199,10 +238,10 @@ def date_range(first: float, last: float, zone: str | None = None) -> Message:
     days = _plural("{n} day", "{n} days", round((last - first) / DAY, 1)) if last - first >= YEAR else length
     if zone is None:
         return message("{length}", length=days)
-    begin, end = (timestamp(moment, zone).split(" ")[0] for moment in (first, last))
+    begin, end = _day(first, zone), _day(_before(first, last), zone)
     if begin == end:
-        return message("{day} ({length})", day=Number(begin), length=days)
-    return message("{first} to {last} ({length})", first=Number(begin), last=Number(end), length=days)
+        return message("{day} ({length})", day=begin, length=days)
+    return message("{first} to {last} ({length})", first=begin, last=end, length=days)
 
 
 def kilobytes(value: float) -> str:

@@ -218,13 +218,13 @@ def test_no_mean_across_a_gap_is_called_busyness():
     assert (answer.number, answer.text) == (
         "62 %",
         (
-            "Outside gaps of the log, 62 % of 512 processors were busy. Rows are missing: over 6 days from"
-            " 2012-03-01 07:33 to 2012-03-07 13:32, job numbers jump by 14,200."
+            "On average, outside gaps of the log, 62 % of 512 processors were busy. Rows are missing:"
+            " over 6 days from 2012-03-01 07:33 to 2012-03-07 13:32, job numbers jump by 14,200."
         ),
     )
     gpus = {"gpu__utilization": 0.25, "gpu__known_utilization": 0.3, "gpu__total": 16, "gpu__busy": 4.0}
     answer = asked("busy", **BUSY, **OUTSIDE, **gpus, stretches=[gap("missing", 6)])
-    assert answer.text.endswith(" Outside gaps of the log, 30 % of 16 GPUs were allocated.")
+    assert answer.text.endswith(" On average, outside gaps of the log, 30 % of 16 GPUs were allocated.")
     more = asked(
         "busy",
         **BUSY,
@@ -234,14 +234,15 @@ def test_no_mean_across_a_gap_is_called_busyness():
         gpu__known_busy=4.8,
         stretches=[gap("missing", 6)],
     ).text
-    assert more.endswith(" Outside gaps of the log, 4.8 GPUs were allocated, at most 16 at once.")
+    assert more.endswith(" On average, outside gaps of the log, 4.8 GPUs were allocated, at most 16 at once.")
     answer = asked("busy", **BUSY, **OUTSIDE, **INFERRED, stretches=[gap("still", 6)])
     assert (answer.number, answer.text) == (
         "317 processors",
         (
-            "Outside gaps of the log, 317 processors were busy, at most 512 at once; the size of the system"
-            " is not recorded. Nothing was submitted and nothing ran for 6 days from 2012-03-01 07:33 to"
-            " 2012-03-07 13:32: the machine was down or closed, or rows are missing; the log does not tell."
+            "On average, outside gaps of the log, 317 processors were busy, at most 512 at once; the size"
+            " of the system is not recorded. Nothing was submitted and nothing ran for 6 days from"
+            " 2012-03-01 07:33 to 2012-03-07 13:32: the machine was down or closed, or rows are missing; the"
+            " log does not tell."
         ),
     )
     outage, within = gap("outage", 8), gap("still", 6) | {"begin": 86_400.0, "end": 6.5 * 86_400.0}

@@ -275,7 +275,7 @@ REMARKABLE = [
         {"jobs.sequential.count": 9500},
         "95 % of the jobs that ran used one processor; they used 25 % of the CPU time",
     ),
-    ("sequential", {"jobs.parallel.count": 0}, "Every job that ran is recorded on one processor"),
+    ("sequential", {"jobs.parallel.count": 0}, "Every job that ran counts as one processor"),
     ("bags", {"bags.text.jobs_in_bags_fraction": 0.75}, "75 % of the jobs come in bags of tasks: submitted"),
     (
         "daily-cycle",

@@ -38,15 +38,30 @@ def test_most_public_traces_have_figures_and_each_of_them_a_source():
     ("kinds", "said"),
     [
         ((), "No trace yet"),
-        ((("here", 2001),), "1 trace of a real system (2001)"),
-        ((("here", 2001), ("fetch", 2003)), "2 traces of real systems (2001–2003)"),
-        ((("here", 2001), ("fetch", None)), "2 traces of real systems (2001, where dated)"),
-        ((("here", None), ("synthetic", None)), "1 trace of a real system and 1 synthetic one"),
-        ((("synthetic", 1970), ("synthetic", None)), "2 synthetic traces"),
+        ((("here", 2001),), "1 trace of a real system (2001), to read, query and download"),
+        (
+            (("here", 2001), ("here", None), ("fetch", 2003)),
+            (
+                "2 traces of real systems (2001, where dated), to read, query and download."
+                " Listed, with where to get it: 1 more (2003)"
+            ),
+        ),
+        (
+            (("here", None), ("synthetic", None)),
+            "1 trace of a real system and 1 synthetic one, to read, query and download",
+        ),
+        ((("synthetic", 1970), ("synthetic", None)), "2 synthetic traces, to read, query and download"),
+        (
+            (("synthetic", 1970), ("fetch", 2003), ("fetch", 2005)),
+            (
+                "1 synthetic trace, to read, query and download."
+                " Listed, with where to get them: 2 of real systems (2003–2005)"
+            ),
+        ),
     ],
 )
 def test_the_front_page_counts_real_traces_and_those_of_models_apart(kinds, said):
-    """Traces without a date, and those that a model made, were said to be of the years of the others."""
+    """Listed traces were said to be there to read; undated ones, to be of the years of the others."""
     made = [TraceLine("a", "A", kind, "", "", "", begin=begin) for kind, begin in kinds]
     assert counted(made) == said
 

@@ -75,9 +75,10 @@ def test_a_log_that_is_short_against_its_jobs_has_no_window_but_a_lower_bound():
 
     assert (said["window.first"], said["window.last"], said["window.cut"]) == (None, None, "end")
     assert said["utilization.mean"] is None
-    ended = (float(kept.end.min()), float(kept.end.max()))
-    assert said["utilization.at_least"] == pytest.approx(busy(kept, ended) / 1000, rel=1e-9)
-    assert said["utilization.at_least"] < busy(jobs, ended) / 1000
+    span = (float(kept.submit.min()), float(kept.end.max()))
+    assert (said["utilization.first"], said["utilization.last"]) == span
+    assert said["utilization.at_least"] == pytest.approx(busy(kept, span) / 1000, rel=1e-9)
+    assert said["utilization.at_least"] < busy(jobs, span) / 1000
 
 
 def test_a_lower_bound_of_a_period_is_of_that_period():
@@ -85,13 +86,13 @@ def test_a_lower_bound_of_a_period_is_of_that_period():
     with to_store(kept, cpus=1000) as store:
         borders = window(store).borders
         assert borders
-        day = int(borders[0] // DAY) + 1  # counted from 1: the day in which the borders begin
-        said = facts(period_of(store, str(day)))
-        before = facts(period_of(store, str(day - 1)))
+        day = int(borders[0] // DAY)  # the day in which the borders begin, and the one before
+        parts = {n: facts(period_of(store, str(n + 1))) for n in (day - 1, day)}
 
-    period = (borders[0], min(borders[1], day * DAY))
-    assert said["utilization.at_least"] == pytest.approx(busy(kept, period) / 1000, rel=1e-9)
-    assert "utilization.at_least" not in before
+    for n, said in parts.items():
+        period = (n * DAY, min(float(kept.end.max()), (n + 1) * DAY))
+        assert (said["utilization.first"], said["utilization.last"]) == period
+        assert said["utilization.at_least"] == pytest.approx(busy(kept, period) / 1000, rel=1e-9)
 
 
 def test_few_jobs_do_not_tell(make_store):
@@ -220,7 +221,9 @@ def test_a_workload_that_a_model_made_lacks_no_job():
 
     assert (found.first, found.last, found.cut) == (first, last, "none")
     assert found.known == (first, end)
-    assert levels["utilization.mean"] is not None
+    assert levels["utilization.kind"] == "value"
+    assert levels["utilization.mean"] is None  # no number of processors was asked for
+    assert levels["utilization.busy"] > 0
     assert "utilization.at_least" not in levels
 
 

@@ -35,7 +35,8 @@ def evidence(store: Store, made: Sequence[Section], *, is_selection: bool = Fals
     others = (one for one in analyses() if one.id in SECTIONS and one.id not in names)
     sections = (*made, *(analysis.attempt(store, is_drawn=False) for analysis in others))
     fields = [name for name in NAMES if store.has(name)]
-    return Known.of(sections, fields, is_selection=is_selection)
+    zone = None if store.system.relative else store.system.timezone.key
+    return Known.of(sections, fields, is_selection=is_selection, zone=zone)
 
 
 def in_brief(given: Sequence[Answer]) -> Message:

@@ -35,7 +35,8 @@ class Known:
     What answers are made from.
 
     *facts* and *figures* by id, of all sections that were made; the *fields* that any job records; whether
-    the jobs are a *selection*, beside which others may have run; and the sections that *failed*.
+    the jobs are a *selection*, beside which others may have run; the sections that *failed*; and the *zone*
+    of dates, None where times count from an unknown start.
     """
 
     facts: Mapping[str, Any]
@@ -43,10 +44,16 @@ class Known:
     fields: Collection[str] = ()
     is_selection: bool = False
     failed: Collection[str] = ()
+    zone: str | None = None
 
     @classmethod
     def of(
-        cls, sections: Iterable[Section], fields: Collection[str], *, is_selection: bool = False
+        cls,
+        sections: Iterable[Section],
+        fields: Collection[str],
+        *,
+        is_selection: bool = False,
+        zone: str | None = None,
     ) -> "Known":
         """Return what *sections* know of a trace that records *fields*."""
         made = list(sections)
@@ -57,6 +64,7 @@ class Known:
             fields,
             is_selection,
             {section.id for section in made if section.failed},
+            zone,
         )
 
     def get(self, fact: str) -> Any:  # noqa: ANN401 - a fact may be anything that JSON can say

@@ -5,15 +5,12 @@ from typing import Final
 from gwa.analysis.answers.base import AnswerStatement, Known, course, missing, question
 from gwa.analysis.answers.stretches import unaccounted_sentences
 from gwa.report.document import Figure, State
-from gwa.words.formatting import fraction, number
+from gwa.report.facts import busy_facts
+from gwa.words.formatting import ends, fraction, number
 from gwa.words.message import Message, joined, message, plural
 
 NEEDS: Final = ("n_procs", "run_time", "submit_time")
 """The fields without which nothing is known of busy processors."""
-
-ON_AVERAGE: Final = message("On average")
-OUTSIDE: Final = message("Outside gaps of the log")
-"""When something was held: at any time, or where the log tells."""
 
 MAXIMUM_OVER: Final = 0.02
 """Where more processors than there are are busy for longer, it is said."""
@@ -26,15 +23,19 @@ def busy(known: Known) -> AnswerStatement:
 
     Of a system whose size is not recorded there is no share: the most that were ever busy is a lower bound
     of the size, which gives neither the share nor a bound of it. Where rows are missing, or the log is still
-    for a day or more, the mean is that of all other times.
+    for a day or more, the mean is that of all other times. It is of the window of observation, which the
+    sentence names where it is not the time that the head of the page has; where there is no window, the mean
+    of all that the log shows is a lower bound.
     """
     gaps = unaccounted_sentences(known.facts)
-    number_text, text, gist, is_known = _processors(known, has_gaps=bool(gaps))
+    # Where job numbers of the source are not recorded, the mean outside of gaps is unknown.
+    has_gaps = bool(gaps) and known.get("utilization.known_busy") is not None
+    number_text, text, gist, is_known = _processors(known, has_gaps=has_gaps)
     sentences = [
         text,
         *_over(known),
         *gaps,
-        *_gpus(known, has_gaps=bool(gaps)),
+        *_gpus(known, has_gaps=has_gaps),
         *_others(known, is_known=bool(number_text)),
     ]
     state: State = "unknown" if not number_text else "known" if is_known else "bound"
@@ -44,36 +45,52 @@ def busy(known: Known) -> AnswerStatement:
 
 def _processors(known: Known, *, has_gaps: bool) -> tuple[str, Message, str, bool]:
     """Return the number, the sentence on processors and its gist, and whether it is a value or a bound."""
-    means = [("utilization.mean", "utilization.busy"), ("utilization.at_least", "utilization.busy_at_least")]
+    is_known = known.get("utilization.busy") is not None
+    share, held = map(known.get, busy_facts(known.facts, has_gaps=has_gaps))
+    when = _when(known, has_gaps=has_gaps and is_known)
+    if held is None:
+        return "", _unknown(known), "", False
+    if known.get("trace.cpus_inferred") or share is None:
+        return (*_without_size(known, held, when, is_known=is_known), is_known)
+    if share > 1:
+        return "", _impossible(known, share), "", False
+    return (*_share(known, share, when, is_known=is_known), is_known)
+
+
+def _when(known: Known, *, has_gaps: bool) -> Message:
+    """Return that something is a mean, of which time, and that gaps of the log are left out."""
     if has_gaps:
-        means.insert(0, ("utilization.known_mean", "utilization.known_busy"))
-    for mean, busy_mean in means:
-        share, held, is_known = known.get(mean), known.get(busy_mean), mean != "utilization.at_least"
-        if share is None or held is None:
-            continue
-        when = OUTSIDE if mean == "utilization.known_mean" else ON_AVERAGE
-        if known.get("trace.cpus_inferred"):
-            return (*_without_size(known, held, when, is_known=is_known), is_known)
-        if share > 1:
-            return "", _impossible(known, share), "", False
-        return (*_share(known, share, when, is_known=is_known), is_known)
-    return "", _unknown(known), "", False
+        return message("On average{span}, outside gaps of the log", span=_span(known))
+    return message("On average{span}", span=_span(known))
+
+
+def _span(known: Known) -> str:
+    """Return of which time the levels are, where that is not the time that the head of the page has."""
+    first, last = known.get("utilization.first"), known.get("utilization.last")
+    begin, end = known.get("trace.first"), known.get("trace.last")
+    if None in {first, last, begin, end}:
+        return ""
+    whole = ends(begin, end, known.zone, like=(first, last))
+    first, last = ends(first, last, known.zone)
+    if (first, last) == whole:
+        return ""
+    return message(" from {first} to {last}", first=first, last=last)
 
 
 def _share(known: Known, share: float, when: Message, *, is_known: bool) -> tuple[Message, Message, Message]:
     """Return how large a share of the processors was busy, as a number, a sentence and its gist."""
     text, size = fraction(share), _size(known)
+    value = message("{share}", share=text) if is_known else message("≥ {share}", share=text)
+    held = text if is_known else message("at least {share}", share=text)
     if known.is_selection:
-        what = message("These jobs kept {share} of {size} busy on average", share=text, size=size)
+        words = {"share": held, "size": size, "span": _span(known)}
+        what = message("These jobs kept {share} of {size} busy on average{span}", **words)
     else:
-        what = message("{when}, {share} of {size} were busy", when=when, share=text, size=size)
+        what = message("{when}, {share} of {size} were busy", when=when, share=held, size=size)
+    gist = message("{what}.", what=what)
     if is_known:
-        whole = message("{what}.", what=what)
-        return message("{share}", share=text), whole, whole
-    text_least = message("≥ {share}", share=text)
-    what = message("{when}, at least {share} of {size} were busy", when=when, share=text, size=size)
-    whole = message("{what}: the log does not show all that ran.", what=what)
-    return text_least, whole, message("{what}.", what=what)
+        return value, gist, gist
+    return value, message("{what}: the log does not show all that ran.", what=what), gist
 
 
 def _without_size(
@@ -109,9 +126,10 @@ def _impossible(known: Known, share: float) -> Message:
         else message("when jobs started is not known, as wait times are not recorded")
     )
     return message(
-        "Utilization is unknown: by the log, {share} of {size} were busy on average; {why}.",
+        "Utilization is unknown: by the log, {share} of {size} were busy on average{span}; {why}.",
         share=fraction(share),
         size=_size(known),
+        span=_span(known),
         why=why,
     )
 
@@ -144,25 +162,24 @@ def _gpus(known: Known, *, has_gaps: bool) -> list[Message]:
     """
     which = "gpu.known_" if has_gaps else "gpu."
     share, held, total = known.get(f"{which}utilization"), known.get(f"{which}busy"), known.get("gpu.total")
-    if share is None or not total or known.is_selection:
+    if (held is None and share is None) or not total or known.is_selection:
         return []
-    if known.get("gpu.total_inferred"):
+    when = _when(known, has_gaps=has_gaps)
+    if share is None or known.get("gpu.total_inferred"):
         if held is None:
             return []
         return [
             message(
-                "{when}, {held} were allocated, at most {total} at once.",
-                when=OUTSIDE if has_gaps else ON_AVERAGE,
+                "{when}, {held} were allocated, at most {most} at once.",
+                when=when,
                 held=plural("{n} GPU", "{n} GPUs", held, n=number(held)),
-                total=number(total),
+                most=number(total),
             )
         ]
     size = plural("{n} GPU", "{n} GPUs", total, n=number(total))
     if has_gaps:
         return [
-            message(
-                "{when}, {share} of {total} were allocated.", when=OUTSIDE, share=fraction(share), total=size
-            )
+            message("{when}, {share} of {size} were allocated.", when=when, share=fraction(share), size=size)
         ]
     return [message("Of {total}, {share} were allocated.", total=size, share=fraction(share))]
 

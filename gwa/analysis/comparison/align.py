@@ -79,7 +79,7 @@ def same_load(stores: Stores) -> tuple[Stores, str]:
 
 def _loads(name: str, store: Store) -> dict[int, float]:
     """Return the load of each week that is whole."""
-    cpus = store.system.cpus
+    cpus = store.system.size
     weeks = store.rows(LOADS.format(week=WEEK_NUMBER))[1:-1]
     if not cpus or not weeks:
         raise TraceError(f"{name}: its load is not known, for want of processors, times or three weeks")

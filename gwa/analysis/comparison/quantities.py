@@ -165,13 +165,14 @@ def _outcomes(store: Store, intervals: Intervals) -> Iterator[tuple[str, Compare
 
 def busy_ratios(store: Store, intervals: Intervals) -> Iterator[tuple[str, ComparedRatio]]:
     """Yield the busy processors, also as a share of all, if the load is known."""
-    period, cpus = window(store).period, store.system.cpus
-    if period is None or not cpus or not store.row("select count(*) as jobs from ran")[0]:
+    period = window(store).period
+    if period is None or not store.row("select count(*) as jobs from ran")[0]:
         return
     busy = level(store, "n_procs", RUNNING, present(store), width=BIN, period=period)
     within = busy.between(intervals.edges)
     known = np.isfinite(within).astype(np.float64)
-    yield "busy", ComparedRatio(busy.mean() / cpus, np.nan_to_num(within) / cpus, known)
+    if size := store.system.size:
+        yield "busy", ComparedRatio(busy.mean() / size, np.nan_to_num(within) / size, known)
     yield "busy_processors", ComparedRatio(busy.mean(), np.nan_to_num(within), known)
 
 

@@ -106,7 +106,7 @@ def sequential(facts: Facts) -> tuple[float, str] | None:
     if not jobs or (share := jobs / (jobs + parallel)) < MINIMUM_SEQUENTIAL:
         return None
     if not parallel:
-        return 0.3, message("Every job that ran is recorded on one processor.")
+        return 0.3, message("Every job that ran counts as one processor.")
     consumed = [facts.get(f"jobs.{kind}.cpu_seconds") or 0.0 for kind in ("sequential", "parallel")]
     total = sum(consumed)
     used = (

@@ -65,8 +65,7 @@ def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
         yield Note(
             message(
                 "Nothing states how many {title} the system has: {total} is the most that were "
-                "held at once, so that there may be more, and fewer were busy on average than "
-                "is said.",
+                "held at once, so that the share of them that was held is unknown.",
                 title=resource.title,
                 total=show(used.total or 0.0),
             )
@@ -114,12 +113,12 @@ def _known_facts(store: Store, used: Usage, resource: Resource) -> Iterator[Fact
     )
     yield Fact(
         f"{resource.family}.known_utilization",
-        mean / used.total if mean is not None and used.total else None,
+        mean / used.total if mean is not None and used.total and not used.inferred else None,
         message(
             "Share of {title} held, outside missing rows and stillness of a day or more", title=resource.title
         ),
         "fraction",
-        text=text,
+        text="unknown" if used.inferred else text,
     )
 
 

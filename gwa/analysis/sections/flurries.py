@@ -215,7 +215,7 @@ def _figures(store: Store, jobs: str, ran: str) -> dict[str, float | int | None]
     submitted, users = store.row(USER_COUNT.format(table=jobs))
     ran_jobs, cpu_seconds, processors, sequential = store.row(RAN_TOTALS.format(table=ran))
     start, end = store.row("select min(submit_time), max(end_time) from ran")
-    capacity = (store.system.cpus or 0) * ((end or 0.0) - (start or 0.0))
+    capacity = (store.system.size or 0) * ((end or 0.0) - (start or 0.0))
     run_times = store.sample("run_time", ran)
     days = _jobs_per_day(store, jobs)
     return {

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.totals import totals
+from gwa.metrics.window import held_by_running, recorded
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.store.store import Store
@@ -16,8 +17,10 @@ def overview(store: Store) -> Iterator[Block]:
     """
     How large the trace is, how long, and of what system.
 
-    The span runs from the first known submission to the last known end. A job ran when its run time
-    is at least 0 and it had a processor; CPU seconds are processors times run time of such jobs.
+    The span runs from the first known submission to the last known end. The head of the page has the time
+    that the log tells of: to the last submission, if that is later, and of a period what lies in it. A job
+    ran when its run time is at least 0 and it had a processor; CPU seconds are processors times run time of
+    such jobs.
     """
     jobs, ran, first, last, seconds = totals(store)
     users, groups = store.row("select count(distinct user_id), count(distinct group_id) from jobs")
@@ -42,8 +45,18 @@ def overview(store: Store) -> Iterator[Block]:
             ),
         )
     )
-    # The help of the processors says this to readers.
-    yield Facts((Fact("trace.cpus_inferred", system.cpus_inferred, "Processors inferred"),), listed=False)
+    # The help of the processors, and the head of the page, say this to readers.
+    begin, end = recorded(store) or (None, None)
+    running = number(held_by_running(store))
+    yield Facts(
+        (
+            Fact("trace.cpus_inferred", system.cpus_inferred, "Processors inferred"),
+            Fact("trace.first", begin, "The log tells of the time from", "timestamp"),
+            Fact("trace.last", end, "The log tells of the time to", "timestamp"),
+            Fact("trace.running_cpu_seconds", running, "CPU time of jobs that had not ended", "cpu seconds"),
+        ),
+        listed=False,
+    )
     yield from _remarks(store)
 
 
@@ -61,9 +74,8 @@ def _remarks(store: Store) -> Iterator[Note]:
     if system.cpus_inferred:
         yield Note(
             message(
-                "The log does not state the number of processors: utilization is relative to "
-                "{cpus}, the most ever busy at once. A system file (--system) can state the "
-                "number.",
+                "The log does not state the number of processors: at most {cpus} were ever busy at once, and "
+                "utilization is unknown. A system file (--system) can state the number.",
                 cpus=decimal(system.cpus or 0, ","),
             )
         )

@@ -188,16 +188,16 @@ def _unaccounted_facts(store: Store, found: Stillness) -> Iterator[Fact]:
         "seconds",
         text="" if found.knows_rows else _unknown(found),
     )
-    period, cpus = window(store).period, store.system.cpus
-    is_known = period and cpus and found.knows_rows
+    period, size = window(store).period, store.system.size
+    is_known = period and store.system.cpus and found.knows_rows
     area, length = known_area(store, period) if period and is_known else (0.0, 0.0)
     text = "" if length > 0 else _unknown(found)
     yield Fact(
         "utilization.known_mean",
-        area / (length * cpus) if cpus and length > 0 else None,
+        area / (length * size) if size and length > 0 else None,
         "Mean utilization outside missing rows and stillness of a day or more",
         "fraction",
-        text=text,
+        text=text if size or text else "unknown",
     )
     yield Fact(
         "utilization.known_busy",

@@ -5,18 +5,15 @@ from functools import partial
 
 from gwa.analysis.base import Chapter, Drawing, analysis
 from gwa.analysis.sections._size import size_line
+from gwa.metrics.busy import BIN, Busy, busy, busy_in
 from gwa.metrics.extremes import extremes
-from gwa.metrics.timeline import Level, level
-from gwa.metrics.window import LACKING, RUNNING, Cut, Window, present, recorded, unfinished, window
+from gwa.metrics.window import LACKING, Cut, Window, recorded, unfinished, window
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.series import series
 from gwa.store.store import Period, Store
 from gwa.words.formatting import decimal, fraction
-from gwa.words.message import message
+from gwa.words.message import Message, message
 from gwa.words.unit import Unit
-
-BIN = 600.0
-"""Ten minutes: the archive's interval for utilization."""
 
 
 @analysis(
@@ -38,21 +35,26 @@ def utilization(store: Store) -> Iterator[Block | Drawing]:
     submitted; those that had not ended at the end of the log are taken to run until then. A workload that a
     model made lacks no job: its window is the time of its submissions.
 
+    Where no such window is known, all that the log shows is a lower bound, and it is of the whole time of the
+    log. Where the number of processors is not recorded there is no utilization: the most that were ever busy
+    is a lower bound of it, which gives neither a share nor a bound of one.
+
     The mean over the span is that of the archives: CPU seconds of jobs that ran, divided by processors times
     the time from the first submission to the last end. Of a log that is cut it is too low.
     """
-    span, cpus = recorded(store), store.system.cpus
-    observed = window(store)
+    span = recorded(store)
+    observed, found = window(store), busy(store)
     yield _window_facts(observed)
-    if span is None or span[1] <= span[0] or not cpus:
+    if span is None or span[1] <= span[0] or not store.system.cpus:
         yield Note("Utilization needs a first submission, a later end and a number of processors.")
         return
-    # Where there is no window, the levels are unknown: a note says so.
-    yield Facts(tuple(_level_facts(store, observed, cpus)), listed=bool(observed.period))
-    yield Facts(tuple(_span_facts(store, observed, cpus)))
+    facts = [*_level_facts(store, found), *_bound_facts(store, found), *_span_facts(store)]
+    # What is unknown of all of them is said once, in a note.
+    yield Facts(tuple(fact for fact in facts if fact.value is not None))
+    yield Facts((*(fact for fact in facts if fact.value is None), *_kind_facts(store, found)), listed=False)
     yield from _remarks(observed, span)
     known = observed.known or (span[0], span[0])
-    yield Drawing(partial(_figure, store, span, cpus, known))
+    yield Drawing(partial(_figure, store, span, found, known))
 
 
 CUT: Mapping[Cut, str] = {
@@ -88,56 +90,79 @@ LEVELS: Mapping[str, tuple[str, Unit]] = {
 """Labels and units of what is of the window."""
 
 
-def _level_facts(store: Store, observed: Window, cpus: int) -> Iterator[Fact]:
-    """Yield the levels over the window."""
-    values = _levels(store, cpus, observed.period) if observed.period else {}
+def _level_facts(store: Store, found: Busy) -> Iterator[Fact]:
+    """Yield the levels over the window; shares of the system where its size is recorded."""
+    values = _levels(store, found) if found.kind == "value" else {}
     for name, (label, unit) in LEVELS.items():
-        yield Fact(f"utilization.{name}", values.get(name), label, unit, text="" if values else "unknown")
+        value = values.get(name)
+        yield Fact(f"utilization.{name}", value, label, unit, text="" if value is not None else "unknown")
 
 
-def _span_facts(store: Store, observed: Window, cpus: int) -> Iterator[Fact]:
-    """Yield the mean over the span, and, where there is no window, a lower bound of the levels."""
-    if observed.borders and not observed.period:
-        least = _busy(store, observed.borders).mean()
-        yield Fact("utilization.at_least", least / cpus, "Mean utilization, at least", "fraction")
-        yield Fact("utilization.busy_at_least", least, "Busy processors, mean, at least", "count")
-    yield Fact("utilization.span_mean", _span_mean(store, cpus), "Mean utilization over the span", "fraction")
-    yield Fact("utilization.unfinished", unfinished(store), "Jobs that had not ended", "count")
-
-
-def _levels(store: Store, cpus: int, period: Period) -> dict[str, float]:
-    busy = _busy(store, period)
-    peak, seconds = extremes(store, cpus, period, width=BIN)
-    return {
-        "mean": busy.mean() / cpus,
-        "busy": busy.mean(),
-        "min": float(busy.values.min()) / cpus,
-        "max": float(busy.values.max()) / cpus,
-        "mean_nonzero": busy.mean_nonzero() / cpus,
-        "peak": peak,
+def _levels(store: Store, found: Busy) -> dict[str, float]:
+    assert found.levels is not None  # noqa: S101 - a value has them
+    assert found.period is not None  # noqa: S101
+    level, period, size = found.levels, found.period, store.system.size
+    peak, seconds = extremes(store, store.system.cpus or 0, period, width=BIN)
+    levels = {"busy": level.mean(), "peak": peak}
+    if size is None:
+        return levels
+    return levels | {
+        "mean": level.mean() / size,
+        "min": float(level.values.min()) / size,
+        "max": float(level.values.max()) / size,
+        "mean_nonzero": level.mean_nonzero() / size,
         "above_capacity": seconds / (period[1] - period[0]),
     }
 
 
-def _busy(store: Store, period: Period) -> Level:
-    """Return the busy processors in *period*."""
-    return level(store, "n_procs", RUNNING, present(store), width=BIN, period=period)
+def _bound_facts(store: Store, found: Busy) -> Iterator[Fact]:
+    """Yield, where there is no window, a lower bound of the levels over all the time of the log."""
+    if found.kind == "at least" and found.mean is not None:
+        size = store.system.size
+        least = found.mean / size if size else None
+        text = "" if size else "unknown"
+        yield Fact("utilization.at_least", least, "Mean utilization, at least", "fraction", text=text)
+        yield Fact("utilization.busy_at_least", found.mean, "Busy processors, mean, at least", "count")
 
 
-def _span_mean(store: Store, cpus: int) -> float | None:
+def _span_facts(store: Store) -> Iterator[Fact]:
+    """Yield the mean over the span, as archives have it, and how many jobs had not ended."""
+    mean = _span_mean(store)
+    text = "" if mean is not None else "unknown"
+    yield Fact("utilization.span_mean", mean, "Mean utilization over the span", "fraction", text=text)
+    yield Fact("utilization.unfinished", unfinished(store), "Jobs that had not ended", "count")
+
+
+def _kind_facts(store: Store, found: Busy) -> Iterator[Fact]:
+    """Yield of which time the mean is, of which kind, and what share it is of the most that were busy."""
+    first, last = found.period or (None, None)
+    most = store.system.cpus if store.system.cpus_inferred and found.kind == "value" else None
+    yield Fact("utilization.kind", found.kind, "Mean of busy processors: a value, or a bound")
+    yield Fact("utilization.first", first, "Mean of busy processors, from", "timestamp")
+    yield Fact("utilization.last", last, "Mean of busy processors, to", "timestamp")
+    yield Fact(
+        "utilization.of_most_busy",
+        found.mean / most if most and found.mean is not None else None,
+        "Mean of busy processors, as a share of the most ever busy",
+        "fraction",
+    )
+
+
+def _span_mean(store: Store) -> float | None:
     """Return CPU seconds divided by processors times the time from first submission to last end."""
+    size = store.system.size
     first = store.row("select min(submit_time) from jobs")[0]
     last, seconds = store.row("select max(end_time), cast(sum(cpu_seconds) as double) from ran")
-    if first is None or last is None or last <= first:
+    if not size or first is None or last is None or last <= first:
         return None
-    return float(seconds / (cpus * (last - first)))
+    return float(seconds / (size * (last - first)))
 
 
 def _remarks(observed: Window, span: Period) -> Iterator[Note]:
     """Yield what a reader must know about the window."""
     missing = message("The log {lacking}. ", lacking=LACKING[observed.cut]) if observed.cut in LACKING else ""
     if observed.period is None:
-        what = (
+        what = observed.lack or (
             message("the log is short compared with the run times of its jobs")
             if observed.borders
             else message("it has few jobs")
@@ -163,27 +188,32 @@ def _remarks(observed: Window, span: Period) -> Iterator[Note]:
         )
 
 
-def _figure(store: Store, span: Period, cpus: int, known: Period) -> Block:
-    busy, is_inferred = _busy(store, span), store.system.cpus_inferred
-    times, mean, low, high = busy.points()
-    average, most = decimal(busy.mean(), ".0f"), decimal(busy.values.max(), ".0f")
-    alt = (
-        message("Busy processors: {mean} on average, at most {max}.", mean=average, max=most)
-        if is_inferred
-        else message(
-            "Busy processors of {cpus}: {mean} on average, at most {max}.", cpus=cpus, mean=average, max=most
-        )
-    )
+def _figure(store: Store, span: Period, found: Busy, known: Period) -> Block:
+    shown, size = busy_in(store, span), store.system.size
+    times, mean, low, high = shown.points()
     return series(
         "utilization",
         "Busy processors",
         times,
         {"busy": (mean, low, high)},
         "Processors",
-        alt,
+        _in_words(found if found.levels else Busy("at least", span, shown), size),
         unit="count",
         zone=None if store.system.relative else store.system.timezone.key,
-        reference=size_line(cpus, is_inferred=is_inferred),
+        reference=size_line(store.system.cpus or 0, is_inferred=size is None),
         note="The line is the mean; the band goes from the smallest to the largest ten-minute average.",
         window=known,
     )
+
+
+def _in_words(found: Busy, size: int | None) -> Message:
+    """Return what the figure shows, for those who do not see it: the mean is the one of the sentences."""
+    assert found.levels is not None  # noqa: S101 - the caller has them
+    words = {"mean": decimal(found.levels.mean(), ".0f"), "max": decimal(found.levels.values.max(), ".0f")}
+    if found.kind == "value":
+        what = message("{mean} on average where the load is known, at most {max}", **words)
+    else:
+        what = message("at least {mean} on average, at one time at least {max}", **words)
+    if size is None:
+        return message("Busy processors: {what}.", what=what)
+    return message("Busy processors of {cpus}: {what}.", cpus=size, what=what)

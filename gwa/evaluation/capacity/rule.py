@@ -157,7 +157,7 @@ def planned(
     return plan(
         world,
         resized(world.capacity, cpus, "--cpus"),
-        capacity_is_stated=bool(system.cpus and not system.cpus_inferred),
+        capacity_is_stated=bool(system.size),
         classes=classes,
         progress=progress,
     )
