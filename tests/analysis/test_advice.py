@@ -204,7 +204,8 @@ KINDS = st.tuples(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given_some(kinds=st.lists(KINDS, min_size=1, max_size=6))
 def test_no_letter_contradicts_itself(kinds, make_store):
     """Who is told to ask for less would have had enough time, and is not told to ask for more."""
