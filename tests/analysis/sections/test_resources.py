@@ -448,6 +448,7 @@ def test_waits_by_project_and_request_and_what_was_held(store):
     short = [job for job in ROWS if job["req_time"] and 600 < job["req_time"] <= 3600]
     assert by_id(facts["wait.by_request"])["to 1 h"]["jobs"] == len(short)
     held_back = [job["wait_time"] - queued(job) for job in ROWS]
+    facts = facts_of(store, "waits")
     assert facts["wait.held.jobs"] == sum(value > 0 for value in held_back)
     share = sum(held_back) / sum(job["wait_time"] for job in ROWS)
     assert facts["wait.held.share"] == pytest.approx(share, **CLOSE)
