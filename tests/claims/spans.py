@@ -134,7 +134,7 @@ def mean(made: Columns, facts: dict[str, Any]) -> float:
         begin, end = max(gap["begin"], first), min(gap["end"], last)
         if begin < end and (gap["kind"] == "missing" or (gap["kind"] == "still" and gap["seconds"] >= DAY)):
             area, seconds = area - held(made, begin, end), seconds - (end - begin)
-    return area / seconds
+    return float(area / seconds)
 
 
 def falsehood(path: Path, part: Part, every: Columns) -> str:
@@ -145,7 +145,7 @@ def falsehood(path: Path, part: Part, every: Columns) -> str:
         filters = [Subset(period=period)] if period else []
         store = select(trace.store, filters[0]) if filters else trace.store
         report = build(store, "log", filters=filters, only=ONLY, strict=True)
-    facts = {fact.id: fact.value for fact in report.facts()}
+    facts: dict[str, Any] = {fact.id: fact.value for fact in report.facts()}
     text = next(one.text for one in report.answers if one.id == "busy")
     kind = facts["utilization.kind"]
     if kind == "unknown":

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,7 +100,7 @@ def untimed(text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def values(report: Report) -> dict:
+def values(report: Report) -> dict[str, Any]:
     return {fact.id: fact.value for fact in report.facts()}
 
 
@@ -152,7 +153,8 @@ def test_the_chart_beside_it_shows_the_same_mean_over_the_same_time(made):
         for block in section.blocks
         if isinstance(block, Figure) and block.id == "utilization"
     )
-    (line,) = figure.data["lines"]
+    data: Any = figure.data
+    (line,) = data["lines"]
     times = np.array(line["x"])
     inside = (times >= facts["utilization.first"]) & (times < facts["utilization.last"])
     shown = np.array(line["y"])[inside].mean()
@@ -181,6 +183,7 @@ def test_of_a_month_with_a_gap_it_is_unknown_how_busy_it_was(tmp_path):
     path.write_text(swf(Made(kept(every, (submit < 35) | (submit >= 45)), stated(CPUS))))
     with gwa.open(path) as trace:
         found = months(trace.store)
+    assert found is not None
     busy = dict(zip(found.names, found.values["busy"], strict=True))
     assert np.isnan(busy["2020-02"])
     assert busy["2020-03"] > 0
@@ -212,7 +215,8 @@ def test_a_still_stretch_begins_when_the_last_job_ended(tmp_path: Path):
     part["number"] = np.arange(1, len(part["submit"]) + 1)  # as an archive numbers its rows
     path.write_text(swf(Made(part, stated(CPUS))))
     with gwa.open(path) as trace:
-        (still,) = (one for one in trace.facts("stretches")["stretches"] if one["kind"] == "still")
+        stretches: Any = trace.facts("stretches")["stretches"]
+    (still,) = (one for one in stretches if one["kind"] == "still")
     ends = part["submit"] + part["wait"] + part["run"]
     assert still["begin"] == ends[ends < BEGIN + 40 * DAY].max()
     assert still["end"] == part["submit"][part["submit"] >= BEGIN + 70 * DAY].min()

@@ -1,6 +1,7 @@
 """Where the size of a system is not recorded, no output has a share of it."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,4 +83,5 @@ def test_no_output_has_a_share_of_the_most_that_were_busy(facts, said):
 
 
 def test_a_site_lists_it_as_unknown(facts):
-    assert PublishedTrace(SimpleNamespace(id="one"), {"facts": facts}).busy[0] is None
+    entry: Any = SimpleNamespace(id="one")
+    assert PublishedTrace(entry, {"facts": facts}).busy[0] is None
