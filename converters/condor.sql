@@ -72,6 +72,8 @@ diskusage_raw = "double"
 jobstatus = "bigint"
 lastjobstatus = "bigint"
 numjobstarts = "bigint"
+lastvacatetime = "double"
+epochwritedate = "double"
 jobuniverse = "bigint"
 exitcode = "bigint"
 exitbysignal = "boolean"
@@ -101,6 +103,10 @@ with job as (
             nullif(jobcurrentstartdate, 0), case when coalesce(numjobstarts, 1) <= 1 then nullif(jobstartdate, 0) end
         ) as started,
         coalesce(nullif(jobcurrentstartdate, 0), nullif(jobstartdate, 0)) is not null as has_started,
+        coalesce(nullif(jobstartdate, 0), started) as first_start,
+        -- A run that goes on is in neither.
+        coalesce(jobstatus, 4) in (2, 6, 7) as is_running,
+        remotewallclocktime - if(is_running, 0, lastremotewallclocktime) as earlier_seconds,
         nullif(coalesce(residentsetsize_raw, residentsetsize, imagesize_raw, imagesize), 0) as memory,
         requestcpus * case when jobuniverse = 11 then minhosts else 1 end as wanted,
         case
@@ -121,6 +127,45 @@ with job as (
     where clusterid is not null or globaljobid is not null
 ),
 
+-- Each run, where an epoch history has an ad for it.
+epoch as (
+    select
+        id,
+        qdate,
+        started,
+        max(coalesce(nullif(completiondate, 0), nullif(lastvacatetime, 0), epochwritedate)) as ended,
+        max(procs) as procs,
+        max(completiondate) > 0 as is_completed
+    from job
+    where epochwritedate is not null and started is not null
+    group by id, qdate, started
+),
+
+several as (
+    select
+        id,
+        qdate,
+        count(*) as runs,
+        min(started) as first_start,
+        string_agg(
+            concat_ws(
+                '/',
+                cast(started - qdate as bigint),
+                cast(ended - started as bigint),
+                '',
+                coalesce(cast(cast(procs as bigint) as varchar), ''),
+                '',
+                '',
+                if(is_completed, 'completed', 'evicted')
+            ),
+            ';' order by started
+        ) as boxes
+    from epoch
+    where ended >= started and qdate > 0
+    group by id, qdate
+    having count(*) > 1
+),
+
 -- The ad of the last event of a job, and how many ads it has.
 last as (
     select
@@ -131,6 +176,41 @@ last as (
         count(*) as rows
     from job
     group by id, qdate
+),
+
+-- What an ad of the history says of several runs: of two, when the first was; of more, between which moments all but
+-- the last were, and for how long together.
+told as (
+    select
+        file_no,
+        line,
+        if(has_several, numjobstarts - 1, null) as earlier_runs,
+        case when has_several and earlier_seconds > 0 and first_start < started then
+            concat_ws(
+                '/',
+                cast(first_start - qdate as bigint),
+                cast(if(numjobstarts = 2, earlier_seconds, vacated - first_start) as bigint),
+                if(numjobstarts = 2, '', cast(cast(least(earlier_seconds, vacated - first_start) as bigint) as varchar)),
+                '', '', '', 'evicted'
+            )
+            || case when last_seconds > 0 or is_running then ';' || concat_ws(
+                '/',
+                cast(started - qdate as bigint),
+                if(is_running, '', cast(cast(last_seconds as bigint) as varchar)),
+                '', '', '', '',
+                case jobstatus when 4 then 'completed' when 3 then 'removed' when 1 then 'evicted' else '' end
+            ) else '' end
+        end as boxes
+    from (
+        select
+            *,
+            coalesce(numjobstarts > 1, false) as has_several,
+            least(coalesce(nullif(lastvacatetime, 0), started), started) as vacated,
+            coalesce(nullif(lastremotewallclocktime, 0), nullif(completiondate, 0) - started) as last_seconds
+        from job
+        where qdate > 0
+    )
+    where has_several
 ),
 
 bag as (
@@ -147,7 +227,9 @@ select
     job.file_no,
     job.line,
     nullif(job.qdate, 0) as submit_time,
-    job.started - nullif(job.qdate, 0) as wait_time,
+    coalesce(several.first_start, job.first_start) - nullif(job.qdate, 0) as wait_time,
+    coalesce(several.boxes, told.boxes) as runs,
+    greatest(several.runs - 1, told.earlier_runs) as n_requeues,
     case job.jobstatus
         when 4 then coalesce(nullif(job.completiondate, 0) - job.started, nullif(job.lastremotewallclocktime, 0))
         when 3 then case
@@ -228,6 +310,8 @@ select
     ] as remarks
 from last
 inner join job on last.place.file_no = job.file_no and last.place.line = job.line
+left join several on job.id = several.id and job.qdate = several.qdate
+left join told on job.file_no = told.file_no and job.line = told.line
 left join bag on job.schedd = bag.schedd and job.clusterid = bag.clusterid
 union all by name
 select 1 as rows, 'is not a job: it has neither a ClusterId nor a GlobalJobId' as reject, file_no, line

@@ -37,7 +37,9 @@ count; a Workload that was admitted partially has the processors of the count in
 rounded up, and stand as cpu:0.5 among the resources requested. Memory is that requested, over the processors. GPUs
 are resources called .../gpu or nvidia.com/mig-...; the type of MIG slices is their name, that of Workloads the
 flavor. Shares of GPUs are not counted. Requested time is activeDeadlineSeconds or maximumExecutionTimeSeconds.
-A Workload that was evicted, and not admitted again, waits. Finished with the reason JobFinished, of versions
+A Workload that was evicted, and not admitted again, waits. Of the runs before an eviction it keeps the sum
+(accumulatedPastExecutionTimeSeconds): when the first began is unknown, and with it the wait. A Volcano Job that was
+restarted ran from each condition Running to the one that follows. Finished with the reason JobFinished, of versions
 before 0.8, completed if its message reports success, and failed if it reports a failure.
 The namespace is the project, and the user too unless -O user_label=NAME names a label that holds users. The
 executable is the image of the first container without registry and tag. Succeeded and Complete are completed,
@@ -82,6 +84,8 @@ completed = ["status.completionTime", "status.completion_time"]
 conditions = "status.conditions"
 statuses = ["status.containerStatuses", "status.container_statuses"]
 init_statuses = ["status.initContainerStatuses", "status.init_container_statuses"]
+past = ["status.accumulatedPastExecutionTimeSeconds", "status.accumulated_past_execution_time_seconds"]
+requeues = ["status.requeueState.count", "status.requeue_state.count"]
 cluster_queue = "status.admission.clusterQueue"
 assignments = "status.admission.podSetAssignments"
 
@@ -116,6 +120,8 @@ completed = "varchar"
 conditions = "varchar"
 statuses = "varchar"
 init_statuses = "varchar"
+past = "double"
+requeues = "bigint"
 cluster_queue = "varchar"
 assignments = "varchar"
 
@@ -144,6 +150,7 @@ list_transform(
     }
 )
 '''
+"box_of(since, lasted, why)" = "concat_ws('/', cast(since as bigint), coalesce(cast(cast(lasted as bigint) as varchar), ''), '', '', '', '', regexp_replace(coalesce(why, ''), '[^a-z_]', '', 'g'))"
 "said(x, name, other)" = "coalesce(json_extract_string(x, '$.' || name), json_extract_string(x, '$.' || other))"
 "is_object(x)" = "coalesce(json_type(x) = 'OBJECT', false)"
 "later(x)" = "case when x > 86400 then x end"
@@ -464,6 +471,38 @@ lived as (
         asked.* exclude (file_no, line),
         slices.gpu_type as slice,
         images.image,
+        -- From each condition Running to the one that follows.
+        case when type = 'volcano' and members.first_start is null then list_filter(
+            list_transform(
+                generate_series(1, len(said_of)),
+                lambda n: {'name': said_of[n].name, 'since': said_of[n].time, 'until': said_of[n + 1].time}
+            ),
+            lambda x: x.name = 'Running' and x.since is not null and coalesce(x.until > x.since, true)
+        ) end as stretches,
+        -- A Workload keeps the sum of its earlier runs, and its last admission only.
+        case when type = 'workload' and past > 0 then coalesce(
+            start_at, list_filter(said_of, lambda x: x.name = 'Evicted')[1].time
+        ) end as again_at,
+        case
+            when again_at > submitted then concat_ws(
+                '/',
+                0,
+                cast(again_at - submitted as bigint),
+                cast(least(past, again_at - submitted) as bigint),
+                '', '', '', 'evicted'
+            ) || case when start_at is null then '' else ';' || box_of(start_at - submitted, end_at - start_at, lower(ended_as)) end
+            when len(stretches) > 1 then array_to_string(
+                list_transform(
+                    generate_series(1, len(stretches)),
+                    lambda n: box_of(
+                        stretches[n].since - submitted,
+                        coalesce(stretches[n].until, end_at) - stretches[n].since,
+                        if(n = len(stretches), lower(phase), 'restarting')
+                    )
+                ),
+                ';'
+            )
+        end as boxes,
         from_json(assignments, '[{"flavors":"JSON"}]') as flavors
     from placed
     inner join members using (job)
@@ -481,10 +520,17 @@ select
     file_no,
     line,
     submitted as submit_time,
-    start_at - submitted as wait_time,
+    -- When a Workload that was evicted had started first is not kept.
+    case when again_at is null then start_at - submitted end as wait_time,
     start_at as start_time,
-    case when ended_as not in ('Active', 'Admitted', 'Running') then end_at - start_at end as run_time,
-    case when start_at is not null and given_cpus > 0 then greatest(cast(ceil(given_cpus - 1e-9) as bigint), 1) end as n_procs,
+    boxes as runs,
+    coalesce(nullif(requeues, 0), case when len(stretches) > 1 then len(stretches) - 1 when boxes is not null then 1 end)
+        as n_requeues,
+    case
+        when ended_as not in ('Active', 'Admitted', 'Running')
+            then end_at - if(len(stretches) > 1, stretches[-1].since, start_at)
+    end as run_time,
+    case when coalesce(start_at, again_at) is not null and given_cpus > 0 then greatest(cast(ceil(given_cpus - 1e-9) as bigint), 1) end as n_procs,
     case when cpus > 0 then greatest(cast(ceil(cpus - 1e-9) as bigint), 1) end as req_n_procs,
     deadline as req_time,
     case when cpus > 0 then bytes / 1024 / greatest(ceil(cpus - 1e-9), 1) end as req_memory,
@@ -504,7 +550,7 @@ select
     case when cpus > 0 then 'cpu:' || cast(round(cpus, 6) as varchar) end as req_resources,
     namespace as project_id,
     nullif(nodes, 0) as n_nodes,
-    case when start_at is not null then given_gpus end as n_gpus,
+    case when coalesce(start_at, again_at) is not null then given_gpus end as n_gpus,
     gpus as req_gpus,
     case
         when gpus > 0 then coalesce(

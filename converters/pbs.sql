@@ -19,7 +19,9 @@ and the job has no run time and no status but for what D and A say. All other re
 records of licences, reservations and provisioning count as comments.
 Times: submission is ctime, since manuals disagree on qtime and etime; else the stamp of the Q record.
 Inner times are Unix times, stamps are local time: say the zone in a system file.
-Run time is end - start, else resources_used.walltime.
+Run time is end - start, else resources_used.walltime, of the last run. A job that was run again (R records, or a
+run_count above 1) waited until its first start, and lists its runs; what a run without a record of its end held is
+unknown.
 Processors: those in exec_host (node/0, node/0-7, node/0,2, node/0*8), else resources_used.ncpus, else those
 asked for: the chunks of select or nodes, else procs, else ncpus. On a Cray they are mppwidth * mppdepth, before
 all others: its exec_host is the login node.
@@ -142,6 +144,45 @@ list_sum([
     times(chunk) * try_cast(regexp_extract(chunk, ':n?gpus=(\d+)', 1) as double)
     for chunk in string_split(chunks, '+')
 ])
+'''
+
+# Runs of jobs that were run again, each from its start to its end; of those with no record of an end it is unknown.
+[beforehand.rerun]
+when = "select coalesce(bool_or(kind = 'R' or run_count > 1), false) from source"
+columns = { job = "varchar", submitted = "double", runs = "bigint", first_start = "double", boxes = "varchar" }
+select = '''
+with run as (
+    select
+        id,
+        coalesce(time_of(ctime), time_of(qtime)) as submitted,
+        time_of(start_) as started,
+        max(coalesce(time_of(end_), moment(stamp))) filter (where kind in ('R', 'E')) as ended,
+        coalesce(max(kind) filter (where kind in ('R', 'E')), 'S') as kind
+    from source
+    semi join (select id from source where kind = 'R' or run_count > 1) as again on source.id = again.id
+    where kind in ('S', 'R', 'E') and time_of(start_) is not null
+    group by all
+)
+
+select
+    id,
+    submitted,
+    count(*),
+    min(started),
+    string_agg(
+        concat_ws(
+            '/',
+            cast(started - submitted as bigint),
+            coalesce(cast(cast(ended - started as bigint) as varchar), ''),
+            '', '', '', '',
+            case kind when 'R' then 'requeued' when 'E' then 'ended' else 'running' end
+        ),
+        ';' order by started
+    ) filter (where ended > started or ended is null and is_last)
+from (select *, row_number() over (partition by id, submitted order by started desc) = 1 as is_last from run)
+where submitted is not null
+group by id, submitted
+having count(*) > 1
 '''
 
 [from_header]
@@ -329,9 +370,11 @@ select
     file_no,
     line,
     case when id = '' then 'no number of a job' end as reject,
-    job as source_id,
+    sized.job as source_id,
     created as submit_time,
-    started - created as wait_time,
+    coalesce(rerun.first_start, started) - created as wait_time,
+    rerun.boxes as runs,
+    rerun.runs - 1 as n_requeues,
     case
         when has_ended and stamp is null then coalesce(walltime, end_time - started)
         when has_ended and started is not null then coalesce(end_time - started, walltime)
@@ -406,3 +449,4 @@ select
         end
     ] as remarks
 from sized
+left join rerun on sized.job = rerun.job and sized.created = rerun.submitted

@@ -17,8 +17,8 @@ The file `accounting` of any version, with 43 fields or more; of `reporting`, th
 Times: a row whose stamps lie behind the year 9999 in seconds counts milliseconds. Run time is end - start;
 ru_wallclock, taken as seconds, stands in for one of them that is missing. 0 and 2^32 - 1 are not times.
 Jobs: rows of one number, task and submission time are one job, since numbers begin again. Its last attempt
-counts, and earlier ones (rescheduled, failed to start, written twice) are folded: what they used is not
-added. Slave tasks of a parallel job (pe_taskid) are folded into it, with their CPU time, io and memory;
+counts, and earlier ones (rescheduled, failed to start, written twice) are folded: those that ran are listed as its
+runs, and what they used is not added. Slave tasks of a parallel job (pe_taskid) are folded into it, with their CPU time, io and memory;
 they may have been submitted at a time of their own. So are the midnight rows of `reporting`, and the job
 starts with the first. A task of an array is a job in the bag of its job number.
 Status: failed 0 and exit status 0 is completed; qdel_info (Univa) is cancelled; all else has failed, with
@@ -121,7 +121,12 @@ attempt as (
                 partition by job_number, task_number, job_submitted
             ),
             first_value(started) over job
-        ) as job_started
+        ) as job_started,
+        -- Attempts that ran, each once.
+        not is_slave and not is_interim and ended > started and row_number() over (
+            partition by job_number, task_number, job_submitted, is_slave, started
+            order by ended desc, file_no desc, line desc
+        ) = 1 as is_run
     from submission
     window job as (
         partition by job_number, task_number, job_submitted
@@ -136,6 +141,21 @@ folded as (
         any_value(attempt) filter (where place = 1) as last,
         count(*) as rows,
         any_value(job_started) as started,
+        count(*) filter (where is_run) as runs,
+        min(started) filter (where is_run) as first_started,
+        string_agg(
+            concat_ws(
+                '/',
+                cast((started - job_submitted) / 1000 as bigint),
+                cast((ended - started) / 1000 as bigint),
+                '',
+                coalesce(cast(slots as varchar), ''),
+                '', '',
+                if(place = 1, 'ended', 'requeued')
+            ),
+            ';' order by started
+        ) filter (where is_run) as boxes,
+        bool_or(is_interim) as has_interim,
         sum(cpu order by place) filter (where place = 1 or is_interim or is_slave and ended >= job_started) as cpu,
         sum(io order by place) filter (where place = 1 or is_interim or is_slave and ended >= job_started) as io,
         sum(maxrss order by place) filter (where place = 1 or is_slave and not is_interim and ended >= job_started) as maxrss,
@@ -146,11 +166,13 @@ folded as (
 ),
 
 job as (
-    select *, 1 as rows from usage anti join recurring using (job_number, task_number)
+    select *, 1 as rows
+    from usage
+    anti join recurring using (job_number, task_number)
     union all by name
     select
         last.* exclude (
-            job_submitted, place, job_started, submitted, started, cpu, io, maxrss, ru_maxrss, maxvmem
+            job_submitted, place, job_started, is_run, submitted, started, cpu, io, maxrss, ru_maxrss, maxvmem
         ),
         coalesce(last.submitted, last.job_submitted) as submitted,
         started,
@@ -159,7 +181,10 @@ job as (
         maxrss,
         ru_maxrss,
         maxvmem,
-        rows
+        rows,
+        case when runs > 1 and not has_interim then first_started end as first_started,
+        case when runs > 1 and not has_interim then boxes end as boxes,
+        case when runs > 1 and not has_interim then runs - 1 end as earlier_runs
     from folded
 ),
 
@@ -238,7 +263,9 @@ select
     job.line,
     job.job_number || case when job.task_number > 0 then '.' || job.task_number else '' end as source_id,
     job.submitted / 1000 as submit_time,
-    (job.started - job.submitted) / 1000 as wait_time,
+    (coalesce(job.first_started, job.started) - job.submitted) / 1000 as wait_time,
+    job.boxes as runs,
+    job.earlier_runs as n_requeues,
     case
         when job.is_interim then null
         when job.ended is not null then (job.ended - job.started) / 1000

@@ -277,6 +277,10 @@ case
     when x is not null then coalesce(try_cast(x as double), double 'nan')
 end
 '''
+# A state without what stands behind it, such as who cancelled.
+"word_of(x)" = "coalesce(regexp_replace(lower(split_part(x, ' ', 1)), '[^a-z_]', '', 'g'), '')"
+# A whole number as text, empty where it is unknown.
+"whole_of(x)" = "coalesce(cast(try_cast(x as bigint) as varchar), '')"
 # Without the suffix that says that it is a CPU's or a node's.
 "total_of(x)" = "case when right(x, 1) in ('c', 'n') then left(x, -1) else x end"
 # A number with a suffix of 1024s, and one that says of what; NaN is what is none.
@@ -732,7 +736,7 @@ peak = "double"
 most_used = "double"
 gpu_peak = "double"
 
-# What runs of a job used before it was requeued.
+# How many runs a job had before it was requeued, and how long it ran before it was resized.
 [beforehand.earlier]
 when = "select count(*) > 0 from placed"
 select = '''
@@ -754,11 +758,7 @@ with last as materialized (
                 - min(moment(time_of(source.start_))) filter (where source.state like 'RESIZING%') over (
                     partition by counted.site, counted.job, counted.run
                 )
-        end as seconds,
-        source.alloctres,
-        tres_of(source.allocgres) as gres,
-        coalesce(source.alloccpus, source.ncpus) as cpus,
-        duration_of(coalesce(source.cputimeraw, source.cputime)) as cpu_seconds
+        end as seconds
     from (
         select
             *,
@@ -769,14 +769,6 @@ with last as materialized (
     left join source
         on not counted.is_step and source.file_no = counted.file_no and source.line = counted.line
     qualify counted.is_last
-),
-
-held as materialized (
-    select
-        *,
-        cpus_of(cpus, alloctres, cpu_seconds, seconds) as processors,
-        gpus_of(if(contains(alloctres, 'gres/gpu'), alloctres, gres)) as gpus
-    from last
 )
 
 select
@@ -785,13 +777,8 @@ select
     nth,
     any_value(rows),
     nullif(count(*) filter (where is_earlier and seconds > 0), 0),
-    case
-        when count(seconds * processors) filter (where is_earlier) = count(*) filter (where is_earlier)
-            then sum(seconds * processors) filter (where is_earlier)
-    end,
-    sum(seconds * gpus) filter (where is_earlier),
     max(seconds) filter (where not is_earlier)
-from held
+from last
 group by site, job, nth
 '''
 
@@ -801,9 +788,81 @@ job = "varchar"
 nth = "bigint"
 rows = "bigint"
 runs = "bigint"
-cpu_seconds = "double"
-gpu_seconds = "double"
 resized_after = "double"
+
+# What runs of a job held, and when it was submitted and started first. A row of a run counts once, however often it
+# is listed; a run that was resized has a row for each size.
+[beforehand.boxed]
+when = "select count(*) > 0 from placed"
+select = '''
+with box as (
+    select
+        placed.site,
+        placed.job,
+        placed.run >> 20 as nth,
+        placed.run & 1048575 as age,
+        placed.run & 1048575 > 0 as is_earlier,
+        moment(time_of(source.submit)) as submitted,
+        moment(time_of(source.eligible)) as ready,
+        moment(time_of(source.start_)) as started,
+        moment(time_of(source.end_)) as ended,
+        duration_of(coalesce(source.elapsedraw, source.elapsed)) as lasted,
+        case when source.state not like 'RUNNING%' then coalesce(ended, started + lasted) end as finished,
+        cpus_of(
+            coalesce(source.alloccpus, source.ncpus),
+            source.alloctres,
+            duration_of(coalesce(source.cputimeraw, source.cputime)),
+            lasted
+        ) as procs,
+        gpus_of(if(contains(source.alloctres, 'gres/gpu'), source.alloctres, tres_of(source.allocgres))) as gpus,
+        coalesce(try_cast(regexp_extract(source.alloctres, '(?:^|,)node=(\d+)', 1) as bigint), amount_of(source.nnodes))
+            as nodes,
+        word_of(source.state) as state
+    from placed
+    inner join source on placed.file_no = source.file_no and placed.line = source.line
+    where not placed.is_step and (placed.is_last or source.state like 'RESIZING%')
+)
+
+select
+    site,
+    job,
+    nth,
+    min(submitted),
+    arg_min(ready, submitted),
+    min(started) filter (where has_run),
+    case when count(*) filter (where has_run) > 1 then
+        string_agg(
+            concat_ws(
+                '/',
+                whole_of(started - first_submitted),
+                whole_of(finished - started),
+                whole_of(case when lasted < finished - started then lasted end),
+                whole_of(procs),
+                coalesce(cast(gpus as varchar), ''),
+                whole_of(nodes),
+                state
+            ),
+            ';' order by age desc, started
+        ) filter (where has_run)
+    end
+from (
+    select
+        *,
+        min(submitted) over (partition by site, job, nth) as first_submitted,
+        started is not null and coalesce(lasted > 0 or finished > started, finished is null) as has_run
+    from box
+)
+group by site, job, nth
+'''
+
+[beforehand.boxed.columns]
+site = "varchar"
+job = "varchar"
+nth = "bigint"
+first_submitted = "double"
+first_ready = "double"
+first_started = "double"
+boxes = "varchar"
 
 # Where the row of a job has no processors, they follow from its steps.
 [beforehand.hollow]
@@ -889,8 +948,10 @@ select
     listed.line,
     1 + coalesce(stepped.rows, 0) + coalesce(earlier.rows, 0),
     earlier.runs,
-    earlier.cpu_seconds,
-    earlier.gpu_seconds,
+    boxed.first_submitted,
+    boxed.first_ready,
+    boxed.first_started,
+    boxed.boxes,
     coalesce(earlier.resized_after, 0),
     numbered,
     least_used,
@@ -910,6 +971,7 @@ left join placed on listed.file_no = placed.file_no and listed.line = placed.lin
 left join stepped on listed.site = stepped.site and listed.job = stepped.job and coalesce(placed.run, 0) = stepped.run
 left join swept on stepped.site = swept.site and stepped.job = swept.job and stepped.run = swept.run
 left join earlier on placed.site = earlier.site and placed.job = earlier.job and placed.run >> 20 = earlier.nth
+left join boxed on placed.site = boxed.site and placed.job = boxed.job and placed.run >> 20 = boxed.nth
 left join hollow on listed.site = hollow.site and listed.job = hollow.job
 left join (select distinct ran_on as site, jobid as job from sibling) as federated
     on listed.site = federated.site and listed.job = federated.job
@@ -920,9 +982,11 @@ where not listed.is_step and reason is null and coalesce(placed.is_last and plac
 file_no = "integer"
 line = "bigint"
 rows = "bigint"
-runs = "bigint"
-requeued_cpu_seconds = "double"
-requeued_gpu_seconds = "double"
+earlier_runs = "bigint"
+first_submitted = "double"
+first_ready = "double"
+first_started = "double"
+boxes = "varchar"
 resized_after = "double"
 numbered = "bigint"
 least_used = "double"
@@ -1076,8 +1140,26 @@ select
     null as reject,
     file_no,
     line,
-    submitted as submit_time,
-    case when not is_idle then began - resized_after - submitted end as wait_time,
+    coalesce(first_submitted, submitted) as submit_time,
+    case
+        when boxes is not null then first_started - first_submitted
+        when not is_idle then began - resized_after - coalesce(first_submitted, submitted)
+    end as wait_time,
+    case
+        when boxes is not null then boxes
+        -- Suspended for a time of which nothing says when.
+        when did_run and not is_open and ended - began - lasted >= 2
+            -- An hour that clocks are put back is none of suspension.
+            and coalesce(duration_of(suspended) > 0, ended - began - lasted <> 3600)
+            then concat_ws(
+                '/',
+                whole_of(began - coalesce(first_submitted, submitted)),
+                whole_of(ended - began),
+                whole_of(lasted),
+                '', '', '',
+                word_of(state)
+            )
+    end as runs,
     case when did_run and not is_open then coalesce(lasted, ended - began - coalesce(duration_of(suspended), 0)) + resized_after end as run_time,
     procs as n_procs,
     coalesce(
@@ -1144,7 +1226,7 @@ select
         end,
         step_energy
     ) as energy,
-    ready as eligible_time,
+    coalesce(first_ready, ready) as eligible_time,
     qos,
     case
         when state like 'OUT_OF_ME%' then 'OUT_OF_MEMORY'
@@ -1175,9 +1257,7 @@ select
         ),
         ''
     ) as bounds,
-    coalesce(runs, nullif(try_cast(restarts as bigint), 0)) as n_requeues,
-    requeued_cpu_seconds,
-    requeued_gpu_seconds,
+    coalesce(earlier_runs, nullif(try_cast(restarts as bigint), 0)) as n_requeues,
     coalesce(account, wckey) as project_id,
     [
         case when length(coalesce(submit, start_, end_)) = 19 then nullif(getvariable('zone_remark'), '') end,

@@ -27,6 +27,7 @@ from gwa.statistics.sample import Sample
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
+from gwa.store.runs import END, START
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 from gwa.store.subset import Subset, select
@@ -503,8 +504,8 @@ class Trace:
         store = self.store
         fields = [name for name in BY_NAME if store.has(name)]
         table = store.arrow(
-            f"select {', '.join(fields)}, submit_time + wait_time as start_time,"  # noqa: S608 - our own names
-            " submit_time + wait_time + run_time as end_time from jobs"
+            f"select {', '.join(fields)}, {_known(START)} as start_time,"  # noqa: S608 - our own names
+            f" {_known(END)} as end_time from jobs"
         )
         if self.system.relative:
             return table
@@ -693,6 +694,11 @@ def at_paths(paths: FilePath | Sequence[FilePath]) -> list[Path]:
     if not several:
         raise TraceError("no file was given, expected a trace")
     return [Path(path) for path in several]
+
+
+def _known(moment: str) -> str:
+    """Return the SQL of a *moment* of a job that is known to have started."""
+    return f"case when wait_time is not null or runs is not null then {moment} end"
 
 
 def _write_parquet(frame: Frame, path: Path) -> None:

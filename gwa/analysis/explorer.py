@@ -18,8 +18,8 @@ from gwa.breakdown.held import KNOWN_OF
 from gwa.breakdown.planes import packed
 from gwa.metrics.calendar import Calendar
 from gwa.metrics.outcomes import OUTCOMES
+from gwa.metrics.presence import recorded as recorded_time
 from gwa.metrics.stillness import stillness
-from gwa.metrics.window import recorded as recorded_time
 from gwa.report.explorer import Choice, Explorer, Mark
 from gwa.report.strip import strip
 from gwa.store.store import Store

@@ -26,12 +26,13 @@ from gwa.breakdown.measures import measured_jobs
 from gwa.errors import ArgumentError, TraceError
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.local_time import cyclic, local
+from gwa.metrics.presence import has_boxes, unfinished
+from gwa.metrics.presence import recorded as recorded_time
 from gwa.metrics.stillness import stillness
 from gwa.metrics.timeline import exact
 from gwa.metrics.totals import totals
 from gwa.metrics.waits import queued
-from gwa.metrics.window import recorded as recorded_time
-from gwa.metrics.window import unfinished, window
+from gwa.metrics.window import window
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Period, Store
 from gwa.util.atomic import whole, write_whole
@@ -450,7 +451,7 @@ def _usage(store: Store, keys: Sequence[_Key]) -> str:
     span = recorded_time(store.whole)
     amounts = recorded_amounts(store)
     columns = {"day": "day", **{one.name: f"{one.name}_number" for one in keys}}
-    columns |= {name: name for name in ("outcome", "known", "accounted")} | {HELD: "1"}
+    columns |= {name: name for name in ("outcome", "known", "accounted")} | {HELD: _holders(store, span)}
     numbered = "".join(f", {one.sql} as {one.name}_number" for one in keys)
     if span is None:
         nothing = f"(select *{numbered} from {NOTHING} {_joined(keys)}) as nothing_held"
@@ -465,6 +466,14 @@ def _usage(store: Store, keys: Sequence[_Key]) -> str:
     table = HELD_IN_BINS.format(days=days, bins=bins)
     inside = "(least(end_time, until) - greatest(start_time, since))"
     return _rows(columns | _decimals(amounts, inside), table)
+
+
+def _holders(store: Store, span: Period | None) -> str:
+    """Return the SQL of what counts the jobs that held something in a day: of several boxes, the first."""
+    if not has_boxes(store) or span is None:
+        return "1"
+    before = _number(_clock(store, "previous_end", span), DAY)
+    return f"case when previous_end is null or {before} < on_day then 1 else 0 end"
 
 
 def _days(store: Store, grain: Grain) -> pa.Table:

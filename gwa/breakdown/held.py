@@ -10,16 +10,26 @@ from typing import Final
 
 from gwa.breakdown.dimensions import Dimension
 from gwa.metrics.outcomes import OUTCOMES, Outcome, outcome
+from gwa.metrics.presence import has_boxes, listed_boxes, run_time, unfinished
 from gwa.metrics.timeline import exact_sum
-from gwa.metrics.window import run_time, unfinished, window
+from gwa.metrics.window import window
+from gwa.store.runs import FIRST_START
+from gwa.store.schema import NAMES
 from gwa.store.store import Period, Store
 
-HELD: Final = """
-(select *, start_time + seconds as end_time from (
-    select *, {outcome} as outcome, submit_time + coalesce(wait_time, 0) as start_time, {seconds} as seconds
-    from all_jobs where submit_time is not null
-) as begun where seconds >= 0)
+FIELDS_OF_BOXES: Final = ", ".join(
+    (*NAMES, "outcome", "start_time", "end_time", "seconds", "is_last_run", "is_by_sum", "previous_end")
+)
+
+ONCE: Final = f"""
+select *, start_time + seconds as end_time, true as is_last_run, false as is_by_sum,
+    cast(null as double) as previous_end
+from (
+    select *, {{outcome}} as outcome, {FIRST_START} as start_time, {{seconds}} as seconds
+    from all_jobs where submit_time is not null{{once}}
+) as begun where seconds >= 0
 """
+"""The jobs that are one box."""
 
 USED: Final = "(greatest(n_gpus, 0) * gpu_utilization)"
 """How many GPUs of a job were busy on average."""
@@ -51,21 +61,38 @@ KNOWN_OF: Final = {"gpu_used_seconds": "gpu_known_seconds", "gpu_idle_seconds": 
 
 @dataclass(frozen=True)
 class Held:
-    """The seconds held of each of `AMOUNTS` that is recorded, and the CPU seconds by outcome."""
+    """
+    The seconds held of each of `AMOUNTS` that is recorded, and the CPU seconds by outcome.
+
+    *earlier* are the CPU seconds held by all runs of jobs but the last, and *by_sum* those of which only the
+    sum over several runs is known; None where no job lists what it held.
+    """
 
     amounts: Mapping[str, float]
     outcomes: Mapping[Outcome, float]
+    earlier: float | None = None
+    by_sum: float | None = None
 
 
 def held_jobs(store: Store) -> str:
     """
-    Return the table of the jobs that held something at any time, with ``start_time`` and ``end_time``.
+    Return the table of what jobs held at any time, with ``start_time`` and ``end_time``.
 
-    Jobs that had not ended when the log did held it until then. Jobs without a known submission are left out:
-    it is not known when they did.
+    A row is a box: a job has several if it ran more than once, or held different amounts. ``previous_end`` is
+    the end of the box before of the same job, ``is_last_run`` whether the box is of its last run, and
+    ``is_by_sum`` whether its seconds are known, and their place is not. Jobs that had not ended when the log
+    did held it until then. Jobs without a known submission are left out: it is not known when they did.
     """
     seconds = run_time(store) if unfinished(store) else "run_time"
-    return HELD.format(outcome=outcome(store), seconds=seconds)
+    of_jobs = outcome(store)
+    if not has_boxes(store):
+        return f"({ONCE.format(outcome=of_jobs, seconds=seconds, once='')})"
+    once = ONCE.format(outcome=of_jobs, seconds=seconds, once=" and runs is null")
+    several = f"select *, {of_jobs} as outcome from {listed_boxes(store)} as listed"
+    return (
+        f"(select {FIELDS_OF_BOXES} from ({once}) as once"
+        f" union all select {FIELDS_OF_BOXES} from ({several}) as several)"
+    )
 
 
 def recorded_amounts(store: Store) -> Mapping[str, str]:
@@ -89,7 +116,21 @@ def held(store: Store) -> Held | None:
     by_outcome = {name: dict(zip(amounts, values, strict=True)) for name, *values in rows}
     totals = {name: sum(values[name] for values in by_outcome.values()) for name in amounts}
     of_cpus = {name: by_outcome.get(name, {}).get("cpu_seconds", 0.0) for name in OUTCOMES}
-    return Held(totals, of_cpus)
+    return Held(totals, of_cpus, *_of_runs(store, period))
+
+
+def _of_runs(store: Store, period: Period) -> tuple[float | None, float | None]:
+    """Return the CPU seconds of earlier runs in a *period*, and of what is known by its sum only."""
+    if not has_boxes(store) or not store.has("n_procs"):
+        return None, None
+    inside, where = _within(period)
+    amount = AMOUNTS["cpu_seconds"].format(seconds=inside)
+    earlier, by_sum = store.row(
+        f"select {exact_sum(f'case when not is_last_run then {amount} end')} as earlier,"
+        f" {exact_sum(f'case when is_by_sum then {amount} end')} as by_sum"
+        f" from {held_jobs(store)} as held where {where}"
+    )
+    return earlier or 0.0, by_sum or 0.0
 
 
 def cpu_seconds_by(store: Store, dimension: Dimension) -> dict[str | None, float]:

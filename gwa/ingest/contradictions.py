@@ -121,6 +121,7 @@ def _repaired(columns: Sequence[str]) -> str:
     changed = {
         "submit_time": "case when not has_false_submission then submit_time end",
         "wait_time": "case when not has_false_start and not has_false_submission then wait_time end",
+        "runs": "case when not has_false_start and not has_false_submission then runs end",
         "run_time": "case when has_false_start or has_measured_run then measured else run_time end",
         **{name: f"case when not ({' and '.join(never_ran)}) then {name} end" for name in HELD},
         # What never ran ended with no code of its own; others are of who tried to start it.

@@ -17,6 +17,7 @@ from gwa.metrics.efficiency import REQUESTED
 from gwa.metrics.timeline import decimal_sum
 from gwa.metrics.usage import seconds
 from gwa.store.engines.duckdb import literal
+from gwa.store.runs import END, START
 from gwa.store.schema import BY_NAME, NAMES
 from gwa.store.store import Store
 from gwa.util.toml import Check, TomlFile, record
@@ -123,10 +124,9 @@ ALLOCATED_TEXT: Final = "regexp_extract(used_resources, '(?:^|,)mem:([0-9]+[.]?[
 
 SIZES: Final = " ".join(f"when '{suffix}' then {1024.0**power!r}" for power, suffix in enumerate("KMGTPE"))
 
-ENDED: Final = """
-select {fields}, submit_time + coalesce(wait_time, 0) as start_time,
-    submit_time + coalesce(wait_time, 0) + run_time as end_time
-from {jobs} where run_time >= 0
+ENDED: Final = f"""
+select {{fields}}, {START} as start_time, {END} as end_time
+from {{jobs}} where run_time >= 0
 """
 
 RAN: Final = """

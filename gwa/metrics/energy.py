@@ -15,8 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.metrics.carbon import Carbon
+from gwa.metrics.presence import counted, has_boxes, listed_boxes
 from gwa.metrics.timeline import exact_sum, level
-from gwa.metrics.usage import seconds
+from gwa.metrics.usage import FIELDS, seconds
+from gwa.store.runs import END, START
+from gwa.store.schema import NAMES
 from gwa.store.store import Store
 from gwa.util.units import KILOWATT_HOUR, YEAR
 
@@ -25,11 +28,17 @@ Floats = NDArray[np.float64]
 DRAWN: Final = {"watts_per_cpu": "n_procs", "watts_per_gpu": "n_gpus", "watts_per_node": "n_nodes"}
 """What draws each of the powers that a system states."""
 
-JOBS: Final = """
-(select *, submit_time + coalesce(wait_time, 0) as start_time,
-    submit_time + coalesce(wait_time, 0) + run_time as end_time,
-    coalesce(energy, {estimate}) as joules, energy is not null as is_recorded
-from {jobs} where energy is not null or {estimate} is not null)
+JOBS: Final = f"""
+select {{fields}}, {START} as start_time, {END} as end_time,
+    coalesce(energy, {{estimate}}) as joules, energy is not null as is_recorded
+from {{jobs}} where {{once}}(energy is not null or {{estimate}} is not null)
+"""
+
+BOXES: Final = """
+select {fields}, start_time, end_time, coalesce(energy * share, {estimate}) as joules,
+    energy is not null as is_recorded
+from (select {others}, seconds as run_time, start_time, end_time, share from {boxes} as listed) as box
+where energy is not null or {estimate} is not null
 """
 
 
@@ -61,9 +70,9 @@ def is_known(store: Store) -> bool:
 def powered(store: Store) -> str:
     """Return the table of jobs whose energy is known, with their *joules*; of a period, of those in it."""
     if store.period is None:
-        return f"{JOBS.format(estimate=estimate(store), jobs='jobs')} as powered"
+        return f"{_drawn(store, 'jobs')} as powered"
     first, last = store.period
-    table = JOBS.format(estimate=estimate(store), jobs="all_jobs")
+    table = _drawn(store, "all_jobs")
     return f"(select * from {table} as drawn where start_time < {last!r} and end_time > {first!r}) as powered"
 
 
@@ -78,8 +87,8 @@ def energy(store: Store) -> Energy:
     """Return the energy that jobs used."""
     used = joules(store)
     jobs, total, guessed, part = store.row(
-        f"select count(*) as jobs, {exact_sum(used)} as total,"
-        " count(*) filter (where not is_recorded) as guessed,"
+        f"select {counted(store)} as jobs, {exact_sum(used)} as total,"
+        f" {counted(store, 'not is_recorded')} as guessed,"
         f" {exact_sum(f'case when not is_recorded then {used} end')} as part from {powered(store)}"
     )
     return Energy(jobs, (total or 0.0) / KILOWATT_HOUR, guessed, (part or 0.0) / KILOWATT_HOUR)
@@ -89,8 +98,8 @@ def kwh_by(store: Store, place: str, top: int | None) -> list[tuple[Any, int, fl
     """Return the jobs and kilowatt hours of each value of the SQL *place*, or of the *top* values."""
     limit = f" limit {top}" if top else ""
     rows = store.rows(
-        f"select {place} as name, count(*) as jobs, {exact_sum(joules(store))} as used from {powered(store)}"
-        f" where {place} is not null group by {place} order by used desc, name{limit}"
+        f"select {place} as name, {counted(store)} as jobs, {exact_sum(joules(store))} as used"
+        f" from {powered(store)} where {place} is not null group by {place} order by used desc, name{limit}"
     )
     return [(name, jobs, used / KILOWATT_HOUR) for name, jobs, used in rows]
 
@@ -111,7 +120,19 @@ def kwh_between(store: Store, edges: Floats, where: str = "true") -> Floats:
 
 
 def _anytime(store: Store) -> str:
-    return f"{JOBS.format(estimate=estimate(store), jobs='all_jobs')} as powered"
+    return f"{_drawn(store, 'all_jobs')} as powered"
+
+
+def _drawn(store: Store, jobs: str) -> str:
+    """Return the table of what *jobs* drew: of those that held several boxes, each of these."""
+    several, guess = has_boxes(store), estimate(store)
+    once = JOBS.format(
+        fields=", ".join(NAMES), estimate=guess, jobs=jobs, once="runs is null and " if several else ""
+    )
+    if not several:
+        return f"({once})"
+    boxes = BOXES.format(fields=", ".join(NAMES), others=FIELDS, estimate=guess, boxes=listed_boxes(store))
+    return f"({once} union all {boxes})"
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from typing import Final, NamedTuple
 
+from gwa.metrics.presence import present
 from gwa.metrics.timeline import changes
-from gwa.metrics.window import RUNNING, present
+from gwa.metrics.window import RUNNING
 from gwa.store.peaks import peak_query
 from gwa.store.store import Period, Store
 

@@ -4,8 +4,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from gwa.metrics.presence import present, recorded
 from gwa.metrics.timeline import Floats, exact_sum
-from gwa.metrics.window import present, recorded, window
+from gwa.metrics.window import window
 from gwa.store.store import Period, Store, overlap
 from gwa.util.units import HOUR
 

@@ -7,9 +7,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gwa.metrics.intervals import BIN, TimeSpans
+from gwa.metrics.presence import present
 from gwa.metrics.timeline import Floats, exact_sum, level
 from gwa.metrics.waits import queued
-from gwa.metrics.window import RUNNING, present
+from gwa.metrics.window import RUNNING
 from gwa.store.store import Store
 from gwa.util.units import MINUTE
 from gwa.words.message import message

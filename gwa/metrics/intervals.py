@@ -8,8 +8,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gwa.metrics.calendar import MAXIMUM_DAYS
+from gwa.metrics.presence import recorded
 from gwa.metrics.timeline import Floats, Level
-from gwa.metrics.window import recorded, window
+from gwa.metrics.window import window
 from gwa.store.store import Period, Store, overlap
 from gwa.util.units import DAY, WEEK
 from gwa.words.message import message

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
+from gwa.metrics.presence import end_of_log, run_time, running, unfinished
 from gwa.metrics.steps import step
 from gwa.metrics.timeline import decimal_sum, exact_sum
-from gwa.metrics.window import end_of_log, run_time, unfinished
+from gwa.store.runs import END, START
 from gwa.store.schema import UNFINISHED
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
@@ -131,14 +132,14 @@ def outcome(store: Store) -> str:
     Where the log has one outcome only, or exit codes of programs, how its jobs ended is unknown.
     """
     known = coding(store)
-    running = f"when {UNFINISHED} then 'running' " if unfinished(store) else ""
+    still = f"when {running(store)} then 'running' " if unfinished(store) else ""
     if known.codes != "several":
-        return f"case {running}else 'unknown' end" if running else "'unknown'"
+        return f"case {still}else 'unknown' end" if still else "'unknown'"
     by_time = f" or ({AT_LIMIT} and not coalesce(upper(state) in {OTHER_STATES}, false))"
     at_limit = f"(upper(state) in {LIMIT_STATES}{by_time if known.is_enforced else ''})"
     return (
         f"case when status = 1 then 'completed' when status in (0, 5) and {at_limit} then 'limit'"
-        f" when status = 0 then 'failed' when status = 5 then 'cancelled' {running}else 'unknown' end"
+        f" when status = 0 then 'failed' when status = 5 then 'cancelled' {still}else 'unknown' end"
     )
 
 
@@ -276,7 +277,7 @@ def _counted(name: str, jobs: int, limit: int, failed: int, cancelled: int, cpu_
     return Ended(name, int(jobs), int(limit), int(failed), int(cancelled), cpu_seconds)
 
 
-END: Final = "submit_time + coalesce(wait_time, 0) + coalesce(run_time, 0)"
+ENDED_AT: Final = f"coalesce({END}, {START})"
 """When a job ended; one that never ran ended when it stopped waiting."""
 
 
@@ -301,4 +302,8 @@ def ended_jobs(store: Store) -> str:
 
 def _end(store: Store) -> str:
     """Return the SQL of when a job ended."""
-    return f"case when {UNFINISHED} then {end_of_log(store)!r} else {END} end" if unfinished(store) else END
+    return (
+        f"case when {UNFINISHED} then {end_of_log(store)!r} else {ENDED_AT} end"
+        if unfinished(store)
+        else ENDED_AT
+    )

@@ -13,6 +13,7 @@ from typing import Any, Final
 from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.efficiency import TOO_MUCH_CPU_TIME
 from gwa.metrics.idleness import log_period
+from gwa.metrics.presence import runaway, runaways
 from gwa.metrics.stillness import Stretch, stillness
 from gwa.metrics.window import LACKING
 from gwa.store.repairs import repair_message
@@ -239,6 +240,8 @@ def problems(store: Store, facts: Mapping[str, Any] | None = None) -> list[Probl
         *_rejected(store),
         *_repeated_numbers(store),
         *unsafe_levels(facts or {}),
+        *_runaways(store),
+        *_unknown_runs(store),
         *_gaps(store),
         *_clock_jumps(store),
         *_alike(store),
@@ -296,6 +299,40 @@ def _over_capacity(facts: Mapping[str, Any]) -> Iterator[Problem]:
         level: Level = "warning" if share >= MINIMUM_ABOVE else "info"
         affects = message("utilization and simulations of this system")
         yield Problem(level, "over capacity", meaning, None, affects)
+
+
+UNKNOWN_RUNS: Final = "n_requeues > 0 and runs is null and run_time >= 0"
+
+
+def _runaways(store: Store) -> Iterator[Problem]:
+    """Yield the jobs that are recorded as running far beyond their limits."""
+    condition = runaway(store)
+    jobs = runaways(store)
+    if condition and jobs:
+        yield Problem(
+            "warning",
+            "runaway jobs",
+            message("are recorded as running far beyond their time limit: their end was never written"),
+            jobs,
+            message("core-hours and charges: what they held is unknown, and none of it is counted"),
+            _examples(store, condition),
+        )
+
+
+def _unknown_runs(store: Store) -> Iterator[Problem]:
+    """Yield the jobs that ran before their last run, where it is not known what they held then."""
+    if not store.has("n_requeues"):
+        return
+    (jobs,) = store.row(f"select count(*) as jobs from jobs where {UNKNOWN_RUNS}")
+    if jobs:
+        yield Problem(
+            "info",
+            "earlier runs",
+            message("ran before they were requeued, and the log does not say what they held then"),
+            jobs,
+            message("core-hours, utilization and charges: they are lower bounds"),
+            _examples(store, UNKNOWN_RUNS),
+        )
 
 
 def _rejected(store: Store) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from gwa.metrics.presence import has_boxes, listed_boxes
 from gwa.metrics.timeline import exact_sum
 from gwa.store.store import Store
 
@@ -30,12 +31,14 @@ def requeues(store: Store) -> Requeues | None:
     """
     if not store.has("n_requeues"):
         return None
-    jobs, runs, cpu_seconds, gpu_seconds = store.row(
+    jobs, runs, listed = store.row(
         "select count(*) filter (where n_requeues > 0) as jobs, cast(sum(n_requeues) as bigint) as runs,"
-        " case when count(requeued_cpu_seconds) filter (where n_requeues > 0)"
-        " = count(*) filter (where n_requeues > 0)"
-        f" then {exact_sum('requeued_cpu_seconds')} end as cpu_seconds,"
-        f" {exact_sum('requeued_gpu_seconds')} as gpu_seconds"
-        " from jobs"
+        " count(*) filter (where n_requeues > 0 and runs is not null) as listed from jobs"
     )
-    return Requeues(jobs, runs or 0, cpu_seconds, gpu_seconds)
+    if not has_boxes(store):
+        return Requeues(jobs, runs or 0, None, None)
+    cpu_seconds, gpu_seconds = store.row(
+        f"select {exact_sum('n_procs * seconds')} as cpu, {exact_sum('n_gpus * seconds')} as gpu"
+        f" from {listed_boxes(store)} as box where not is_last_run and job_id in (select job_id from jobs)"
+    )
+    return Requeues(jobs, runs or 0, cpu_seconds if listed == jobs else None, gpu_seconds)

@@ -18,12 +18,12 @@ from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.hours import Hours
 from gwa.metrics.idleness import idle_stretches, log_period, observed
 from gwa.metrics.job_numbers import JobNumbers, Passed
+from gwa.metrics.presence import has_boxes, listed_boxes, present, running, unfinished
 from gwa.metrics.timeline import Floats, exact_sum
 from gwa.metrics.waits import eligible
-from gwa.metrics.window import present, unfinished
 from gwa.statistics.sample import Sample
 from gwa.statistics.stillness import HOURS_OF_WEEK, freed_together, smallest_of, survival, unlikely_runs
-from gwa.store.schema import UNFINISHED
+from gwa.store.runs import FIRST_START
 from gwa.store.store import Period, Store
 from gwa.util.units import DAY, HOUR, MINUTE
 
@@ -61,18 +61,28 @@ TOUCHED: Final = 0.5
 """An outage of which a silence covers the first share is that silence; missing rows explain one that they
 touch by the second."""
 
-JOBS: Final = """
-select {submitted} as submitted, submit_time + coalesce(wait_time, 0) as started,
-    coalesce(submit_time + coalesce(wait_time, 0) + run_time, {last!r}) as ended,
+JOBS: Final = f"""
+select {{submitted}} as submitted, {FIRST_START} as started,
+    coalesce({FIRST_START} + run_time, {{last!r}}) as ended,
     cast(n_procs as double) as n_procs, case when wait_time is null then 0.0 else 1.0 end as waited,
-    {who} as who, job_id
-from all_jobs where submit_time is not null and n_procs >= 1 and (run_time >= 0{or_unfinished})
+    {{who}} as who, job_id
+from all_jobs where {{once}}submit_time is not null and n_procs >= 1 and (run_time >= 0{{or_unfinished}})
 """
 """
 When each job that ran could have started, started and ended, and whose it was.
 
 Jobs that had not ended when the log did run until then; *waited* is 1 where the wait is known, else 0.
 """
+
+JOBS_OF_RUNS: Final = """
+union all
+select case when previous_end is null then {submitted} else start_time end as submitted,
+    start_time as started, end_time as ended, cast(n_procs as double) as n_procs,
+    case when previous_end is null and wait_time is not null then 1.0 else 0.0 end as waited,
+    {who} as who, job_id
+from {boxes} as listed where n_procs >= 1
+"""
+"""The same of the boxes of jobs that held several: the first was waited for, from the submission on."""
 
 WAITERS: Final = f"""
 select begin, finish, count(*) as jobs, min(submitted) as earliest,
@@ -428,12 +438,17 @@ def _jobs(store: Store) -> str:
     submitted = eligible(store)
     who = "coalesce(user_id, '')" if _has_users(store) else f"floor(({submitted}) / {float(HOUR)!r})"
     period = log_period(store)
-    return JOBS.format(
+    has_several = has_boxes(store)
+    jobs = JOBS.format(
+        once="runs is null and " if has_several else "",
         submitted=submitted,
         who=who,
         last=float(period[1] if period else 0.0),
-        or_unfinished=f" or ({UNFINISHED})" if unfinished(store) else "",
+        or_unfinished=f" or {running(store)}" if unfinished(store) else "",
     )
+    if not has_several:
+        return jobs
+    return jobs + JOBS_OF_RUNS.format(submitted=submitted, who=who, boxes=listed_boxes(store))
 
 
 def _levels(store: Store) -> tuple[float, dict[float, float], Sample]:

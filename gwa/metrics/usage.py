@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
+from gwa.metrics.presence import counted, has_boxes, listed_boxes, run_time, running
 from gwa.metrics.stillness import known_area_of, stillness
 from gwa.metrics.timeline import Level, exact_sum, level, levels
-from gwa.metrics.window import RUNNING, run_time, window
+from gwa.metrics.window import RUNNING, window
 from gwa.store.peaks import peak_query
 from gwa.store.resources import Resource
+from gwa.store.runs import FIRST_START
 from gwa.store.schema import NAMES, NOT_ENDED
 from gwa.store.store import Store
 from gwa.util.units import HOUR
@@ -15,12 +17,17 @@ from gwa.util.units import HOUR
 BIN: Final = 600.0
 """Ten minutes: the archive's interval for utilization."""
 
-HOLDING: Final = """
-(select *, start_time + run_time as end_time from (
-    select {fields}, submit_time + coalesce(wait_time, 0) as start_time, {run_time} as run_time,
-        {held} as held, {unfinished} as unfinished
-    from {jobs} where {held} > 0
-) as begun where run_time >= 0)
+HOLDING: Final = f"""
+select *, start_time + run_time as end_time from (
+    select {{fields}}, {FIRST_START} as start_time, {{run_time}} as run_time,
+        {{held}} as held, {{unfinished}} as unfinished
+    from {{jobs}} where {{once}}{{held}} > 0
+) as begun where run_time >= 0
+"""
+
+HOLDING_BOXES: Final = """
+select {fields}, start_time, seconds as run_time, {held} as held, is_open as unfinished, end_time
+from {boxes} as listed where {held} > 0
 """
 """Jobs that held a resource, whether or not it is known how many processors they had."""
 
@@ -67,7 +74,7 @@ def usage(store: Store, resource: Resource) -> Usage:
     """Return what jobs held of a *resource* that is held."""
     amount = exact_sum(f"{seconds(store)} * held")
     jobs, running, total = store.row(
-        f"select count(*) as jobs, count(*) filter (where unfinished) as running, {amount} as seconds"
+        f"select {counted(store)} as jobs, {counted(store, 'unfinished')} as running, {amount} as seconds"
         f" from {holding(store, resource)}"
     )
     stated = getattr(store.system, resource.units)
@@ -87,7 +94,7 @@ def holding(store: Store, resource: Resource) -> str:
     Return the table of jobs that held a *resource*, each with what it *held*.
 
     Of a period, they are those that held it then, whenever they were submitted. Those that had not ended
-    when the log did (``unfinished``) are taken to run until then, as `gwa.metrics.window.present` does.
+    when the log did (``unfinished``) are taken to run until then, as `gwa.metrics.presence.present` does.
     """
     if store.period is None:
         return f"{_held(store, resource, 'jobs')} as holding"
@@ -97,15 +104,21 @@ def holding(store: Store, resource: Resource) -> str:
 
 
 def _held(store: Store, resource: Resource, jobs: str) -> str:
-    """Return the table of those of *jobs* that held a *resource*, with start_time, end_time and run_time."""
-    unfinished = NOT_ENDED if store.whole.has("status") else "false"
-    return HOLDING.format(
+    """Return the table of what those of *jobs* held of a *resource*: boxes from start_time to end_time."""
+    unfinished = running(store, NOT_ENDED) if store.whole.has("status") else "false"
+    has_several = has_boxes(store)
+    once = HOLDING.format(
         fields=FIELDS,
         run_time=run_time(store, unfinished),
         held=resource.held,
         unfinished=unfinished,
         jobs=jobs,
+        once="runs is null and " if has_several else "",
     )
+    if not has_several:
+        return f"({once})"
+    boxes = HOLDING_BOXES.format(fields=FIELDS, held=resource.held, boxes=listed_boxes(store))
+    return f"({once} union all {boxes})"
 
 
 def seconds(store: Store) -> str:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.metrics.lacking import lacking
+from gwa.metrics.presence import bounds, present, unfinished
 from gwa.statistics.numeric import dot
-from gwa.store.schema import UNFINISHED
 from gwa.store.store import Period, Store, overlap
 from gwa.util.units import MINUTE
 from gwa.words.message import message
@@ -53,12 +53,6 @@ LISTED_SHARE: Final = 0.5
 
 AGE_WEIGHT: Final = 2 / 3
 """The weight of ages against that of counts in the evidence."""
-
-BOUNDS: Final = """
-select min(submit_time), max(submit_time), max(submit_time + coalesce(wait_time, 0) + coalesce(run_time, 0))
-from all_jobs
-"""
-"""The first submission, the last, and the last end of jobs in the system at any time."""
 
 RUNNING: Final = ("start_time", "end_time")
 WAITING: Final = ("submit_time", "submit_time + wait_time")
@@ -115,62 +109,6 @@ def window(store: Store) -> Window:
     cut_early, cut_late = first > store.period[0], last < store.period[1]
     cut: Cut = ("both" if cut_late else "start") if cut_early else ("end" if cut_late else "none")
     return Window(first, last, cut, (first, last))
-
-
-def recorded(store: Store) -> Period | None:
-    """Return the first and the last second that the log tells of, within the period asked for."""
-    bounds = _bounds(store)
-    return overlap(bounds, store.period) if bounds else None
-
-
-def _bounds(store: Store) -> Period | None:
-    """Return the first submission and the last submission or end of jobs in the system at any time."""
-    first, submitted, ended = store.once("bounds", lambda: store.row(BOUNDS))
-    return (first, max(submitted, ended)) if first is not None else None
-
-
-def unfinished(store: Store) -> int:
-    """Return how many jobs had started, and not ended, when the log did; none where it has no statuses."""
-    if not store.whole.has("status"):
-        return 0
-    count = f"select count(*) as jobs from all_jobs where {UNFINISHED}"
-    return int(store.once("unfinished", lambda: store.row(count)[0]))
-
-
-def held_by_running(store: Store) -> float | None:
-    """Return the CPU seconds until the end of the log of jobs that had not ended then; None without any."""
-    if not unfinished(store):
-        return None
-    held = (
-        f"select cast(sum(n_procs * ({run_time(store)})) as double) as held from all_jobs where {UNFINISHED}"
-    )
-    seconds: float | None = store.row(held)[0]
-    return seconds
-
-
-def end_of_log(store: Store) -> float:
-    """Return the last second that the whole log tells of."""
-    return float((_bounds(store.whole) or (0.0, 0.0))[1])
-
-
-def run_time(store: Store, condition: str = UNFINISHED) -> str:
-    """Return the SQL of how long a job ran; those for which *condition* holds ran until the log ended."""
-    return f"case when {condition} then {end_of_log(store)!r} - submit_time - wait_time else run_time end"
-
-
-def present(store: Store) -> str:
-    """
-    Return the table of the jobs that ran at any time, with submit_time, start_time, end_time and n_procs.
-
-    Jobs that had not ended when the log did are taken to run until then.
-    """
-    if not unfinished(store):
-        return "all_ran"
-    columns = "submit_time, start_time, end_time, n_procs"
-    return (
-        f"(select {columns} from all_ran union all select submit_time, submit_time + wait_time as start_time,"
-        f" {end_of_log(store)!r} as end_time, n_procs from all_jobs where {UNFINISHED})"
-    )
 
 
 def _log_window(store: Store) -> Window:
@@ -233,7 +171,7 @@ def _generated_window(store: Store) -> Window | None:
     the first submission and the last end, between which all is known.
     """
     (submitted,) = store.row("select max(submit_time) from all_jobs")
-    borders = _bounds(store)
+    borders = bounds(store)
     if borders is None or not borders[0] < submitted:
         return None
     return Window(borders[0], submitted, "none", borders, is_generated=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gwa.store.peaks import peak_query
+from gwa.store.runs import END, START, boxes
 
 MAXIMUM_NAME: Final = 1000
 """The bytes of the longest name, of a user say, that is kept as it is; a page shows it several times."""
@@ -43,8 +44,8 @@ class Field:
 
     @property
     def is_name(self) -> bool:
-        """Whether the field holds a name; texts on resources are lists, which may be long."""
-        return self.is_text and not self.name.endswith("_resources")
+        """Whether the field holds a name; texts on resources and runs are lists, which may be long."""
+        return self.is_text and not self.name.endswith("_resources") and self.name != "runs"
 
     @property
     def is_whole(self) -> bool:
@@ -138,18 +139,7 @@ EXTENSION_FIELDS: Final = (
     Field("gpu_memory", "GPUMemory", "DOUBLE", "KB", "GPU memory used by the whole job at its peak", 0, 1e15),
     Field("bounds", "Bounds", "VARCHAR", "", "names of those fields of the job that are lower bounds only"),
     Field("n_requeues", "NRequeues", "BIGINT", "", "earlier runs of the job, before it was requeued", 0, 1e9),
-    Field(
-        "requeued_cpu_seconds",
-        "RequeuedCPUSeconds",
-        "DOUBLE",
-        "s",
-        "processor time held by earlier runs",
-        0,
-        1e18,
-    ),
-    Field(
-        "requeued_gpu_seconds", "RequeuedGPUSeconds", "DOUBLE", "s", "GPU time held by earlier runs", 0, 1e18
-    ),
+    Field("runs", "Runs", "VARCHAR", "", "what the job held when, if not one amount in one interval"),
     Field("idle_gpus", "IdleGPUs", "BIGINT", "", "GPUs of the job whose mean use was 0", 0, 1e9),
     Field("max_gpu_memory", "MaxGPUMemory", "DOUBLE", "KB", "memory used of one GPU at its peak", 0, 1e15),
     Field("idle_nodes", "IdleNodes", "BIGINT", "", "nodes of the job on which it used no CPU time", 0, 1e9),
@@ -172,14 +162,14 @@ SITE: Final = "coalesce(last_run_site_id, orig_site_id)"
 RAN: Final = "run_time >= 0 and n_procs >= 1"
 """The condition on jobs that ran."""
 
-ALL_RAN: Final = """
+ALL_RAN: Final = f"""
 select
     *,
-    submit_time + coalesce(wait_time, 0) as start_time,
-    submit_time + coalesce(wait_time, 0) + run_time as end_time,
+    {START} as start_time,
+    {END} as end_time,
     cast(run_time * n_procs as decimal(38, 6)) as cpu_seconds
-from {jobs}
-where {ran}
+from {{jobs}}
+where {{ran}}
 """
 
 
@@ -187,9 +177,9 @@ def ran(jobs: str) -> str:
     """
     Return the query for the view ``ran``: those of *jobs* that ran.
 
-    A missing wait means that a job started when it was submitted. CPU seconds are processors times run time,
-    as decimals, so that sums do not depend on the order of rows. Utilization, run times and processors are
-    computed over these jobs.
+    A missing wait means that a job started when it was submitted; of several runs, start and end are those of
+    the last. CPU seconds are processors times run time, as decimals, so that sums do not depend on the order
+    of rows. Utilization, run times and processors are computed over these jobs.
     """
     return ALL_RAN.format(jobs=jobs, ran=RAN)
 
@@ -200,12 +190,30 @@ NOT_ENDED: Final = "run_time is null and status is null and wait_time >= 0"
 UNFINISHED: Final = f"{NOT_ENDED} and n_procs >= 1"
 """That on those of them whose processors are known."""
 
-PEAK: Final = peak_query(f"""
+_EDGES: Final = f"""
     select submit_time + wait_time as t, cast(n_procs as double) as d from jobs
-    where {UNFINISHED} and exists (select 1 from jobs as other where status is not null)
+    where {UNFINISHED}{{once}} and exists (select 1 from jobs as other where status is not null)
     union all
-    select start_time as t, cast(n_procs as double) as d from ran where submit_time is not null
+    select start_time as t, cast(n_procs as double) as d from ran where submit_time is not null{{once}}
     union all
-    select end_time as t, -cast(n_procs as double) as d from ran where submit_time is not null
-""")
+    select end_time as t, -cast(n_procs as double) as d from ran where submit_time is not null{{once}}
+"""
+
+_EDGES_OF_BOXES: Final = """
+    union all
+    select start_time as t, cast(n_procs as double) as d from ({boxes}) as begun where n_procs >= 1
+    union all
+    select end_time as t, -cast(n_procs as double) as d from ({boxes}) as ended where n_procs >= 1
+"""
+
+FOR_EVER: Final = "4e9"
+"""Seconds that a box of a job that had not ended is taken to last where only its beginning counts."""
+
+PEAK: Final = peak_query(_EDGES.format(once=""))
 """The maximum number of processors busy at once (thesis, section 4.2: how the size of NGS was determined)."""
+
+PEAK_OF_RUNS: Final = peak_query(
+    _EDGES.format(once=" and runs is null")
+    + _EDGES_OF_BOXES.format(boxes=boxes(("n_procs",), "jobs", FOR_EVER))
+)
+"""The same of a log in which jobs had several runs."""

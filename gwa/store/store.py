@@ -23,7 +23,7 @@ from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import Duck, connect, literal
 from gwa.store.queries import Queries
 from gwa.store.repairs import remark_on
-from gwa.store.schema import FIELDS, NAMES, PEAK, SITE, ran
+from gwa.store.schema import FIELDS, NAMES, PEAK, PEAK_OF_RUNS, SITE, ran
 from gwa.store.system import (
     GENERATED_JOBS,
     SITES_KEY,
@@ -369,7 +369,7 @@ class Store(Queries):
             names = self.sites or [name for (name,) in self.rows(f"select distinct {SITE} from jobs")]
             system = of_sites(system, self.header, names)
         if system.cpus is None:
-            peak = self.row(PEAK)[0]
+            peak = self.row(PEAK_OF_RUNS if self.has("runs") else PEAK)[0]
             return with_inferred(system, int(peak)) if peak else system
         return system
 

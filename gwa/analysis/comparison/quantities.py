@@ -14,10 +14,11 @@ import numpy as np
 
 from gwa.metrics.interval_values import by_interval
 from gwa.metrics.intervals import BIN, Intervals
-from gwa.metrics.outcomes import END, jobs_by_status
+from gwa.metrics.outcomes import ENDED_AT, jobs_by_status
+from gwa.metrics.presence import present
 from gwa.metrics.timeline import Floats, level
 from gwa.metrics.waits import QUEUED
-from gwa.metrics.window import RUNNING, present, window
+from gwa.metrics.window import RUNNING, window
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, MINUTE
@@ -156,7 +157,7 @@ def _outcomes(store: Store, intervals: Intervals) -> Iterator[tuple[str, Compare
     """Yield the shares of failed and cancelled jobs of those whose outcome is known."""
     counts = jobs_by_status(store)
     total = sum(counts.get(status, 0) for status in (0, 1, 5))
-    query = ENDED.format(end=END, origin=intervals.origin, width=intervals.width)
+    query = ENDED.format(end=ENDED_AT, origin=intervals.origin, width=intervals.width)
     ended = _columns(store, query, intervals.count)
     if total and ended["jobs"].sum():
         for name, status in (("failed", 0), ("cancelled", 5)):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gwa.analysis.sections._size import size_line
 from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.records import Records
+from gwa.metrics.presence import counted, has_boxes
 from gwa.metrics.quantiles import spreads
 from gwa.metrics.sizes import size_classes
 from gwa.metrics.timeline import Level, exact_sum
@@ -38,17 +39,23 @@ OWNERS: Final = ("users", "projects", "queues")
 """The dimensions of those who hold a resource."""
 
 BY_OWNER: Final = """
-select {field} as name, count(*) as jobs, {amount} as seconds from {table}
+select {field} as name, {jobs} as jobs, {amount} as seconds from {table}
 where {field} is not null group by {field} order by seconds desc, name limit {top}
 """
 
 BY_SIZE: Final = """
-select place, count(*) as jobs, {amount} as seconds, count(*) filter (where status = 1) as completed,
-    count(status) as known
+select place, {jobs} as jobs, {amount} as seconds, {completed} as completed, {known} as known
 from (select *, {place} as place from {table}) as sized group by place order by place
 """
 
 WAITS: Final = "(select {place} as place, {wait} as value from {table} where wait_time >= 0)"
+
+WAITS_OF_RUNS: Final = """
+(select place, value from (
+    select distinct job_id, {place} as place, {wait} as value from {table} where wait_time >= 0
+) as waited)
+"""
+"""A job of several runs waits once, and is in each class whose size it had."""
 
 
 def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
@@ -127,6 +134,7 @@ def _owners(store: Store, resource: Resource, used: Usage, owner: tuple[str, str
     name, field, heading = owner
     query = BY_OWNER.format(
         field=field,
+        jobs=counted(store),
         amount=exact_sum(f"{seconds(store)} * held"),
         table=holding(store, resource),
         top=store.top,
@@ -158,8 +166,16 @@ def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
     sizes = size_classes(store, str(resource.held), "all_jobs")
     held_place = replace(sizes, size="held").place
     table = holding(store, resource)
-    query = BY_SIZE.format(amount=exact_sum(f"{seconds(store)} * held"), place=held_place, table=table)
-    waits = spreads(store, WAITS.format(place=held_place, wait=queued(store), table=table))
+    query = BY_SIZE.format(
+        jobs=counted(store),
+        completed=counted(store, "status = 1"),
+        known=counted(store, "status is not null"),
+        amount=exact_sum(f"{seconds(store)} * held"),
+        place=held_place,
+        table=table,
+    )
+    waited = WAITS_OF_RUNS if has_boxes(store) else WAITS
+    waits = spreads(store, waited.format(place=held_place, wait=queued(store), table=table))
     rows = []
     for index, jobs, held, completed, known in store.rows(query):
         wait = waits.get(index)

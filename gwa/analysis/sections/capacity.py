@@ -10,9 +10,10 @@ from gwa.analysis.sections._size import size_line
 from gwa.analysis.sections.changes import MeasuredChange, steps
 from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.intervals import BIN, Intervals
+from gwa.metrics.presence import present, recorded
 from gwa.metrics.stillness import stillness
 from gwa.metrics.timeline import Floats, Level, level
-from gwa.metrics.window import RUNNING, present, recorded, window
+from gwa.metrics.window import RUNNING, window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series

@@ -7,8 +7,9 @@ import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._size import size_line
+from gwa.metrics.presence import present
 from gwa.metrics.timeline import Floats, Ints, Level, level
-from gwa.metrics.window import RUNNING, WAITING, present, window
+from gwa.metrics.window import RUNNING, WAITING, window
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.series import series
 from gwa.statistics.numeric import dot

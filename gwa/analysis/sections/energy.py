@@ -19,8 +19,8 @@ from gwa.metrics.energy import (
 from gwa.metrics.energy import (
     energy as used_energy,
 )
+from gwa.metrics.presence import recorded
 from gwa.metrics.sizes import processors
-from gwa.metrics.window import recorded
 from gwa.report.document import Block, Column, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.report.figures.bars import bars

@@ -9,6 +9,7 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._resource import resource_blocks
 from gwa.breakdown.breakdown import breakdown
 from gwa.breakdown.dimensions import by_name
+from gwa.metrics.presence import counted
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.usage import holding, seconds
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
@@ -22,11 +23,11 @@ IDLE: Final = 0.01
 """GPUs that are used less than this on average are idle."""
 
 BY_TYPE: Final = """
-select gpu_type as name, count(*) as jobs, {amount} as seconds from {table} group by gpu_type order by name
+select gpu_type as name, {jobs} as jobs, {amount} as seconds from {table} group by gpu_type order by name
 """
 
 IDLE_JOBS: Final = """
-select count(*) as measured, count(*) filter (where gpu_utilization < {idle}) as idle,
+select {measured} as measured, {idle} as idle,
     {amount} as seconds from {table} where gpu_utilization is not null
 """
 
@@ -92,7 +93,8 @@ def _types(store: Store) -> list[dict[str, str | float | int | None]]:
     """Return jobs and hours of each type, the most used first; none where the log has no types."""
     jobs: Counter[str] = Counter()
     hours: Counter[str] = Counter()
-    query = BY_TYPE.format(amount=exact_sum(f"{seconds(store)} * held"), table=holding(store, GPU))
+    amount = exact_sum(f"{seconds(store)} * held")
+    query = BY_TYPE.format(jobs=counted(store), amount=amount, table=holding(store, GPU))
     for text, count, held in store.rows(query):
         parts = type_counts(text)
         for name, part in parts.items():
@@ -166,7 +168,12 @@ def _idle_jobs(store: Store) -> Iterator[Block]:
     if not store.has("gpu_utilization"):
         return
     wasted = exact_sum(f"case when gpu_utilization < {IDLE} then {seconds(store)} * held end")
-    query = IDLE_JOBS.format(idle=IDLE, amount=wasted, table=holding(store, GPU))
+    query = IDLE_JOBS.format(
+        measured=counted(store),
+        idle=counted(store, f"gpu_utilization < {IDLE}"),
+        amount=wasted,
+        table=holding(store, GPU),
+    )
     measured, idle, held = store.row(query)
     if measured:
         yield Facts(

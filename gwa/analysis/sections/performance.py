@@ -7,8 +7,9 @@ import numpy as np
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.calendar import Calendar, article
 from gwa.metrics.clock import whole_quarters
+from gwa.metrics.presence import present, recorded
 from gwa.metrics.timeline import QUARTER, Counts, Floats, Level, counts, level
-from gwa.metrics.window import RUNNING, WAITING, present, recorded, window
+from gwa.metrics.window import RUNNING, WAITING, window
 from gwa.report.document import Block, Note
 from gwa.report.facts import spread, table
 from gwa.report.figures.series import series

@@ -30,7 +30,9 @@ def usage(store: Store) -> Iterator[Block]:
     What jobs held of processors, GPUs and nodes within the window of observation, and how these jobs ended.
 
     Of a period, it is the part that lies in it, of all jobs that overlap it, whenever they were submitted.
-    Jobs that had not ended when the log did count until then.
+    Jobs that had not ended when the log did count until then. A job that ran several times counts with what
+    each of its runs held; where only the sum of several runs is known, it is put at the end of the time in
+    which they lie.
     """
     found = held(store)
     if found is None:
@@ -46,6 +48,23 @@ def usage(store: Store) -> Iterator[Block]:
             for name, value in found.amounts.items()
         )
     )
+    if found.earlier is not None:
+        yield Facts(
+            (
+                Fact(
+                    "usage.earlier_runs",
+                    number(found.earlier),
+                    message("CPU time held by runs that were not the last of their job"),
+                    "cpu seconds",
+                ),
+                Fact(
+                    "usage.by_sum",
+                    number(found.by_sum),
+                    message("CPU time known by its sum only, counted at the end of its time"),
+                    "cpu seconds",
+                ),
+            )
+        )
     known = coding(store)
     yield Facts(
         tuple(

@@ -7,7 +7,8 @@ from gwa.analysis.base import Chapter, Drawing, analysis
 from gwa.analysis.sections._size import size_line
 from gwa.metrics.busy import BIN, Busy, busy, busy_in
 from gwa.metrics.extremes import extremes
-from gwa.metrics.window import LACKING, Cut, Window, recorded, unfinished, window
+from gwa.metrics.presence import recorded, unfinished
+from gwa.metrics.window import LACKING, Cut, Window, window
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.series import series
 from gwa.store.store import Period, Store

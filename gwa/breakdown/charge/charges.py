@@ -17,7 +17,7 @@ from gwa.breakdown.charge.rates import PRICES, Basis, Rate, Rates
 from gwa.breakdown.dimensions import GPU_TYPE
 from gwa.breakdown.held import held_jobs
 from gwa.errors import DefinitionError, TraceError
-from gwa.metrics.window import recorded
+from gwa.metrics.presence import counted, recorded
 from gwa.store.store import Store
 from gwa.store.system import System
 from gwa.util.units import DAY, HOUR
@@ -94,19 +94,20 @@ MONTH: Final = """
 with begun as (
     select job_id, nullif(project_id, '') as project, {place} as place, outcome = 'running' as is_running,
         cast(floor(start_time + 0.5) as bigint) as began, cast(floor(end_time + 0.5) as bigint) as ended,
-        coalesce(n_gpus, 0) > 0 as has_gpus, {kind}, {amounts}
+        previous_end is null as is_first, coalesce(n_gpus, 0) > 0 as has_gpus, {kind}, {amounts}
     from {held} as held
-    where start_time < {late!r} and end_time > {early!r}
+    where start_time < {late!r} and end_time > {early!r}{charged_runs}
 ),
 within as (
-    select *, least(greatest(ended, began + {minimum}), {last}) - greatest(began, {first}) as seconds
+    select *, least(greatest(ended, began + case when is_first then {minimum} else 0 end), {last})
+        - greatest(began, {first}) as seconds
     from begun
 )
 select *, {state} as state from within where seconds > 0
 """
 
 SUMS: Final = """
-select project, place, state, count(*) as jobs, count(*) filter (where is_running) as running, {sums}
+select project, place, state, {jobs} as jobs, {running} as running, {sums}
 from ({charged}) as charged group by project, place, state order by project, place, state
 """
 
@@ -189,7 +190,9 @@ def month(store: Store, rates: Rates, part: BillingPeriod) -> Month:
         f" as {key}"
         for key in keys
     )
-    found = store.rows(SUMS.format(sums=sums, charged=charged))
+    found = store.rows(
+        SUMS.format(sums=sums, charged=charged, jobs=counted(store), running=counted(store, "is_running"))
+    )
     if any(state not in {"charged", *keys} for _, _, state, *_ in found):
         raise _without_rate(store, rates, charged)
     usage = [
@@ -221,6 +224,7 @@ def _charged(store: Store, rates: Rates, part: BillingPeriod) -> str:
         late=float(part.last),
         first=part.first,
         last=part.last,
+        charged_runs="" if rates.earlier_runs == "charged" else " and is_last_run",
         minimum=f"case when place is null then 0 else {minimum} end",
         state=_state(rates),
     )
@@ -283,13 +287,13 @@ def _without_rate(store: Store, rates: Rates, charged: str) -> TraceError:
     """Return the error that jobs have no rate: how many, their ids, and which rates to add."""
     states = ("rate", *(f"no_{key}" for key in PRICES["allocated"]))
     listed = (
-        "select job_id, cast(null as varchar) as project, 'rate' as state"
+        "select distinct job_id, cast(null as varchar) as project, 'rate' as state"
         f" from ({charged}) as charged where state in {states}"
     )
     named = store.rows(NAMED.format(listed=listed, shown=SHOWN))
     jobs, ids = named[0][2], ", ".join(str(row[3]) for row in named)
     kinds = store.rows(
-        "select place, state, queue_id, partition_id, qos, gpu_type, count(*) as jobs"
+        f"select place, state, queue_id, partition_id, qos, gpu_type, {counted(store)} as jobs"
         f" from ({charged}) as charged where state in {states}"
         " group by place, state, queue_id, partition_id, qos, gpu_type"
         " order by jobs desc, state, queue_id, partition_id, qos, gpu_type"
@@ -331,8 +335,8 @@ def uncharged(store: Store, rates: Rates, part: BillingPeriod, *, is_known: bool
     )
     if not is_known:
         listed += (
-            f" union all select job_id, project, state from ({_charged(store, rates, part)}) as charged"
-            " where state <> 'charged'"
+            " union all select distinct job_id, project, state"
+            f" from ({_charged(store, rates, part)}) as charged where state <> 'charged'"
         )
     found: dict[tuple[str | None, str], Uncharged] = {}
     for project, state, jobs, name in store.rows(NAMED.format(listed=listed, shown=SHOWN)):

@@ -171,13 +171,15 @@ class Rates:
 
     *basis* is what jobs are charged for: *allocated* processors, GPUs and memory; the *billing* that Slurm
     records; or the *largest* of the shares of processors, memory and GPUs of a node. *classes* are of
-    projects. Of discounts and free hours, those of a project take precedence over those of its class.
+    projects. Of discounts and free hours, those of a project take precedence over those of its class. What
+    jobs held in earlier runs, before they were preempted or requeued say, is *charged*, or *free*.
     """
 
     currency: Annotated[str, CURRENCY]
     rates: tuple[Rate, ...]
     decimals: Annotated[int, PLACES] = 2
     basis: Basis = "allocated"
+    earlier_runs: Literal["charged", "free"] = "charged"
     classes: Mapping[str, Names] = field(default_factory=dict)
     discounts: _Discounts = field(default_factory=_Discounts)
     free: _AllFree = field(default_factory=_AllFree)

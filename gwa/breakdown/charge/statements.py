@@ -27,7 +27,8 @@ from gwa.breakdown.charge.charges import (
 )
 from gwa.breakdown.charge.rates import WHOLE, Rates
 from gwa.errors import ArgumentError, DefinitionError
-from gwa.metrics.window import recorded, window
+from gwa.metrics.presence import recorded
+from gwa.metrics.window import window
 from gwa.store.store import Store
 from gwa.store.subset import bounds
 from gwa.store.system import System
