@@ -179,38 +179,38 @@ last as (
 ),
 
 -- What an ad of the history says of several runs: of two, when the first was; of more, between which moments all but
--- the last were, and for how long together.
+-- the last were, and for how long together. Where no sum is there, what was held before the last run is unknown.
 told as (
     select
         file_no,
         line,
-        if(has_several, numjobstarts - 1, null) as earlier_runs,
-        case when has_several and earlier_seconds > 0 and first_start < started then
-            concat_ws(
+        first_start,
+        coalesce(numjobstarts - 1, 1) as earlier_runs,
+        concat_ws(
+            ';',
+            case when earlier_seconds > 0 and vacated > first_start then concat_ws(
                 '/',
                 cast(first_start - qdate as bigint),
                 cast(if(numjobstarts = 2, earlier_seconds, vacated - first_start) as bigint),
                 if(numjobstarts = 2, '', cast(cast(least(earlier_seconds, vacated - first_start) as bigint) as varchar)),
                 '', '', '', 'evicted'
-            )
-            || case when last_seconds > 0 or is_running then ';' || concat_ws(
+            ) end,
+            case when last_seconds > 0 or is_running then concat_ws(
                 '/',
                 cast(started - qdate as bigint),
                 if(is_running, '', cast(cast(last_seconds as bigint) as varchar)),
                 '', '', '', '',
                 case jobstatus when 4 then 'completed' when 3 then 'removed' when 1 then 'evicted' else '' end
-            ) else '' end
-        end as boxes
+            ) end
+        ) as boxes
     from (
         select
             *,
-            coalesce(numjobstarts > 1, false) as has_several,
             least(coalesce(nullif(lastvacatetime, 0), started), started) as vacated,
             coalesce(nullif(lastremotewallclocktime, 0), nullif(completiondate, 0) - started) as last_seconds
         from job
-        where qdate > 0
+        where qdate > 0 and first_start >= qdate and first_start < started and coalesce(numjobstarts, 2) > 1
     )
-    where has_several
 ),
 
 bag as (
@@ -227,8 +227,8 @@ select
     job.file_no,
     job.line,
     nullif(job.qdate, 0) as submit_time,
-    coalesce(several.first_start, job.first_start) - nullif(job.qdate, 0) as wait_time,
-    coalesce(several.boxes, told.boxes) as runs,
+    coalesce(several.first_start, told.first_start, job.started) - nullif(job.qdate, 0) as wait_time,
+    coalesce(several.boxes, nullif(told.boxes, '')) as runs,
     greatest(several.runs - 1, told.earlier_runs) as n_requeues,
     case job.jobstatus
         when 4 then coalesce(nullif(job.completiondate, 0) - job.started, nullif(job.lastremotewallclocktime, 0))

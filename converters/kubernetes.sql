@@ -490,7 +490,7 @@ lived as (
                 cast(again_at - submitted as bigint),
                 cast(least(past, again_at - submitted) as bigint),
                 '', '', '', 'evicted'
-            ) || case when start_at is null then '' else ';' || box_of(start_at - submitted, end_at - start_at, lower(ended_as)) end
+            ) || case when start_at is null then '' else ';' || box_of(start_at - submitted, end_at - start_at, if(end_at is null, 'running', 'ended')) end
             when len(stretches) > 1 then array_to_string(
                 list_transform(
                     generate_series(1, len(stretches)),

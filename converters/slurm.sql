@@ -804,9 +804,17 @@ with box as (
         placed.run & 1048575 > 0 as is_earlier,
         moment(time_of(source.submit)) as submitted,
         moment(time_of(source.eligible)) as ready,
-        moment(time_of(source.start_)) as started,
         moment(time_of(source.end_)) as ended,
         duration_of(coalesce(source.elapsedraw, source.elapsed)) as lasted,
+        moment(time_of(source.start_)) as told_start,
+        -- As of the last run: a start that is before the submission is none, and is told from the end.
+        coalesce(
+            case when not coalesce(told_start < submitted - 3900, false) then told_start end,
+            case
+                when lasted > 0 and source.start_ is distinct from 'Unknown'
+                    then ended - lasted - coalesce(duration_of(source.suspended), 0)
+            end
+        ) as started,
         case when source.state not like 'RUNNING%' then coalesce(ended, started + lasted) end as finished,
         cpus_of(
             coalesce(source.alloccpus, source.ncpus),
@@ -814,7 +822,10 @@ with box as (
             duration_of(coalesce(source.cputimeraw, source.cputime)),
             lasted
         ) as procs,
-        gpus_of(if(contains(source.alloctres, 'gres/gpu'), source.alloctres, tres_of(source.allocgres))) as gpus,
+        coalesce(
+            gpus_of(if(contains(source.alloctres, 'gres/gpu'), source.alloctres, tres_of(source.allocgres))),
+            case when source.alloctres is not null then 0 end
+        ) as gpus,
         coalesce(try_cast(regexp_extract(source.alloctres, '(?:^|,)node=(\d+)', 1) as bigint), amount_of(source.nnodes))
             as nodes,
         word_of(source.state) as state
@@ -830,7 +841,7 @@ select
     min(submitted),
     arg_min(ready, submitted),
     min(started) filter (where has_run),
-    case when count(*) filter (where has_run) > 1 then
+    case when count(*) filter (where has_run) > 1 or bool_or(has_run and is_earlier) then
         string_agg(
             concat_ws(
                 '/',
@@ -838,7 +849,7 @@ select
                 whole_of(finished - started),
                 whole_of(case when lasted < finished - started then lasted end),
                 whole_of(procs),
-                coalesce(cast(gpus as varchar), ''),
+                coalesce(cast(round(gpus, 6) as varchar), ''),
                 whole_of(nodes),
                 state
             ),

@@ -14,7 +14,9 @@ from gwa.ingest.clocks import REPEATED
 from gwa.ingest.contradictions import REPAIRS, SLACK, clear_false_times, judged
 from gwa.ingest.row_order import total_order
 from gwa.ingest.spec import RepairStep
+from gwa.store.engines.duckdb import literal
 from gwa.store.repairs import CLOCK_SKEW, EARLIER, INVALID_VALUE, LACKING, LONG_NAME, UNSEALED
+from gwa.store.runs import FORM
 from gwa.store.schema import BY_NAME, FIELDS, MAXIMUM_NAME, STATUS, Field
 from gwa.store.store import Store
 
@@ -203,6 +205,7 @@ def is_clean(store: Store) -> bool:
     """Whether ``jobs`` is already as `insert_jobs` and `finish_jobs` would leave it."""
     valid = [f"coalesce(bool_and({_valid_condition(field)}), true)" for field in _numeric(FIELDS)]
     valid.append(f"coalesce(bool_and({STATUS_CONDITION}), true)")
+    valid.append(f"coalesce(bool_and(regexp_matches(runs, {literal(f'^{FORM}$')})), true)")
     valid.append("count(*) = count(distinct job_id)")
     # In bits: not every engine counts the bytes of a text under the same name.
     lengths = (f"coalesce(max(bit_length({field.name})), 0)" for field in FIELDS if field.is_name)
@@ -251,6 +254,7 @@ def finish_jobs(store: Store, steps: Sequence[RepairStep]) -> int:
             store.repaired(step.name, step.meaning, changed)
             folded += changed if step.folds else 0
     _clear_unknown_status(store)
+    _clear_false_runs(store)
     _cut_long_names(store)
     clear_false_times(store, _recorded(store))
     folded += _assign_job_numbers(store)
@@ -271,6 +275,13 @@ def _clear_unknown_status(store: Store) -> None:
     if _is_recorded(store, "status"):
         cleared = store.row(f"update recorded set status = null where not ({STATUS_CONDITION})")[0]
         store.repaired("unknown status", UNKNOWN_STATUS, cleared)
+
+
+def _clear_false_runs(store: Store) -> None:
+    if _is_recorded(store, "runs"):
+        where = f"not regexp_full_match(runs, {literal(FORM)})"
+        cleared = store.row(f"update recorded set runs = null where {where}")[0]
+        store.repaired("invalid value", INVALID_VALUE.format(field="runs"), cleared)
 
 
 def _cut_long_names(store: Store) -> None:

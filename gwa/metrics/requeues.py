@@ -41,4 +41,4 @@ def requeues(store: Store) -> Requeues | None:
         f"select {exact_sum('n_procs * seconds')} as cpu, {exact_sum('n_gpus * seconds')} as gpu"
         f" from {listed_boxes(store)} as box where not is_last_run and job_id in (select job_id from jobs)"
     )
-    return Requeues(jobs, runs or 0, cpu_seconds if listed == jobs else None, gpu_seconds)
+    return Requeues(jobs, runs or 0, cpu_seconds if listed == jobs else None, gpu_seconds or None)

@@ -72,11 +72,11 @@ RESOURCE_NAMES: Final = (
 
 STATES: Final = (
     "active", "boot_fail", "canceled", "cancelled", "complete", "completed", "completing", "configuring",
-    "deadline", "done", "error", "exit", "evicted", "failed", "finished", "held", "idle", "inactive",
+    "deadline", "done", "ended", "error", "exit", "evicted", "failed", "finished", "held", "idle", "inactive",
     "interrupted", "killed", "lost", "node_fail", "ok", "oom", "oom_killed", "out_of_memory", "pass", "pend",
-    "pending", "preempted", "queued", "removed", "requeued", "resizing", "revoked", "run", "running",
-    "signaling", "special_exit", "stage_out", "started", "stopped", "submitted", "succeeded", "success",
-    "suspended", "terminated", "timeout", "transferring_output", "unknown", "waiting",
+    "pending", "preempted", "queued", "removed", "requeued", "resizing", "restarting", "revoked", "run",
+    "running", "signaling", "special_exit", "stage_out", "started", "stopped", "submitted", "succeeded",
+    "success", "suspended", "terminated", "timeout", "transferring_output", "unknown", "waiting",
 )  # fmt: skip
 """The words of resource managers for the state of a job, which stay; so do single letters and numbers."""
 
@@ -93,6 +93,7 @@ GPU_MODELS: Final = (
 
 PUBLIC_WORDS: Final = {
     "bounds": rf"({'|'.join(NAMES)})(,({'|'.join(NAMES)}))*",
+    "runs": rf"([0-9]{{1,9}}(/[0-9.]{{0,16}}){{5}}/({'|'.join(STATES)})?(;|$))+",
     "state": rf"(?i)({'|'.join(STATES)}|[a-z]|[0-9]{{1,3}})",
     "gpu_type": (
         rf"(?i)(((nvidia|amd|intel|tesla|geforce|instinct)[ _-])*({'|'.join(GPU_MODELS)})"

@@ -22,6 +22,11 @@ from typing import Final
 WITHIN_A_RUN: Final = ("resizing", "suspended")
 """What ends a box, but not the run that it is of."""
 
+_WHOLE: Final = "[0-9]{0,9}"
+_AMOUNT: Final = r"([0-9]{1,9}(\.[0-9]{1,6})?)?"
+FORM: Final = rf"([0-9]{{1,9}}/{_WHOLE}/{_WHOLE}/{_WHOLE}/{_AMOUNT}/{_WHOLE}/[a-z_ ]{{0,30}}(;|$))+"
+"""The regular expression of what `runs` may be."""
+
 _BOX: Final = "[^;/]*/" + "[^;/]*/" * 5  # without braces, which templates of SQL have
 _LAST_RUN: Final = f"regexp_extract(runs, '({_BOX}({'|'.join(WITHIN_A_RUN)});)*{_BOX}[^;/]*$')"
 _LAST_BOX: Final = "regexp_extract(runs, '[^;]*$')"

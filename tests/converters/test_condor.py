@@ -138,31 +138,31 @@ def test_values(value, meaning):
 
 
 STORIES: list[tuple[dict[str, Any], tuple[int | None, ...]]] = [
-    ({}, (10, 60, 2, 1)),
-    ({"ExitCode": 3}, (10, 60, 2, 0)),
-    ({"ExitBySignal": True, "ExitCode": None}, (10, 60, 2, 0)),
-    ({"ExitCode": None}, (10, 60, 2, None)),
+    ({}, (5, 60, 2, 1)),
+    ({"ExitCode": 3}, (5, 60, 2, 0)),
+    ({"ExitBySignal": True, "ExitCode": None}, (5, 60, 2, 0)),
+    ({"ExitCode": None}, (5, 60, 2, None)),
     ({"JobCurrentStartDate": None}, (5, 65, 2, 1)),
-    ({"JobStatus": 3, "CompletionDate": 0}, (10, 60, 2, 5)),
-    ({"JobStatus": 3, "CompletionDate": 0, "LastRemoteWallClockTime": 20.0}, (10, 20, 2, 5)),
+    ({"JobStatus": 3, "CompletionDate": 0}, (5, 60, 2, 5)),
+    ({"JobStatus": 3, "CompletionDate": 0, "LastRemoteWallClockTime": 20.0}, (5, 20, 2, 5)),
     ({"JobStatus": 3, "JobStartDate": None, "JobCurrentStartDate": 0}, (None, None, None, 5)),
-    ({"JobStatus": 5, "CompletionDate": 0}, (10, None, 2, None)),
-    ({"JobStatus": 2, "CompletionDate": 0}, (10, None, 2, None)),
-    ({"JobStatus": 4, "CompletionDate": SUBMITTED}, (10, 0, 2, 1)),
-    ({"JobStatus": 4, "CompletionDate": SUBMITTED - 5000}, (10, None, 2, 1)),
-    ({"CpusProvisioned": 8}, (10, 60, 8, 1)),
-    ({"JobUniverse": 11, "MinHosts": 4}, (10, 60, 8, 1)),
-    ({"RequestCpus": Raw("1 + 1")}, (10, 60, None, 1)),
+    ({"JobStatus": 5, "CompletionDate": 0}, (5, None, 2, None)),
+    ({"JobStatus": 2, "CompletionDate": 0}, (5, None, 2, None)),
+    ({"JobStatus": 4, "CompletionDate": SUBMITTED}, (5, 0, 2, 1)),
+    ({"JobStatus": 4, "CompletionDate": SUBMITTED - 5000}, (5, None, 2, 1)),
+    ({"CpusProvisioned": 8}, (5, 60, 8, 1)),
+    ({"JobUniverse": 11, "MinHosts": 4}, (5, 60, 8, 1)),
+    ({"RequestCpus": Raw("1 + 1")}, (5, 60, None, 1)),
     ({"QDate": 2**63 - 1}, (None, 60, 2, 1)),
     # Held for most of the time, and then removed.
-    ({"JobStatus": 3, "LastJobStatus": 5, "CompletionDate": 0}, (10, None, 2, 5)),
-    ({"JobStatus": 3, "LastJobStatus": 1, "CompletionDate": 0}, (10, None, 2, 5)),
-    ({"JobStatus": 3, "LastJobStatus": 2, "CompletionDate": 0}, (10, 60, 2, 5)),
+    ({"JobStatus": 3, "LastJobStatus": 5, "CompletionDate": 0}, (5, None, 2, 5)),
+    ({"JobStatus": 3, "LastJobStatus": 1, "CompletionDate": 0}, (5, None, 2, 5)),
+    ({"JobStatus": 3, "LastJobStatus": 2, "CompletionDate": 0}, (5, 60, 2, 5)),
     ({"JobStatus": 3, "LastJobStatus": 5, "RemoteWallClockTime": 25.0, "NumJobStarts": 1}, (10, 25, 2, 5)),
-    ({"JobStatus": 3, "LastJobStatus": 5, "RemoteWallClockTime": 25.0, "NumJobStarts": 2}, (10, 25, 2, 5)),
+    ({"JobStatus": 3, "LastJobStatus": 5, "RemoteWallClockTime": 25.0, "NumJobStarts": 2}, (5, 25, 2, 5)),
     # On the submit host.
-    ({"JobUniverse": 7}, (10, 60, None, 1)),
-    ({"JobUniverse": 12}, (10, 60, None, 1)),
+    ({"JobUniverse": 7}, (5, 60, None, 1)),
+    ({"JobUniverse": 12}, (5, 60, None, 1)),
     ({"QDate": -(2**63)}, (None, 60, 2, 1)),
 ]
 
@@ -324,10 +324,15 @@ def by_hand(said, bags):
     signal, resident = said.get("exitbysignal", "").lower() == "true", "residentsetsize"
     code = 128 + int(said["exitsignal"]) if signal and "exitsignal" in said else None
     universe = said.get("jobuniverse", "5")
+    first = number("jobstartdate")
+    is_again = bool(start and first and first < start)
+    ran_for = (removed and start and number("lastremotewallclocktime")) or ran
     known = {
         "submit_time": submit,
-        "wait_time": start - submit if start else None,
-        "run_time": (removed and start and number("lastremotewallclocktime")) or ran,
+        "wait_time": (first if is_again else start) - submit if start else None,
+        "runs": f"{start - submit:.0f}/{ran_for:.0f}/////completed" if is_again else None,
+        "n_requeues": number("numjobstarts") - 1 if is_again else None,
+        "run_time": ran_for,
         "n_procs": given if start else None,
         "average_cpu_time": each(cpu, given or 1) if is_of_pool else None,
         "used_memory": each(memory, given or 1) if start and is_of_pool else None,

@@ -17,6 +17,7 @@ from gwa.formats.open import open_trace
 from gwa.formats.registry import format_called
 from gwa.ingest.source.head import FileHead
 from gwa.metrics.efficiency import overall
+from gwa.metrics.presence import listed_boxes
 from gwa.metrics.requeues import Requeues, requeues
 from gwa.report.document import Facts
 from gwa.store.anonymize import anonymize
@@ -519,6 +520,12 @@ RUNS = st.lists(
 )
 
 
+EARLIER = """
+select job_id, sum(n_procs * seconds) as cpu, sum(n_gpus * seconds) as gpu from {boxes}
+where not is_last_run group by job_id
+"""
+
+
 def clock(second):
     day, rest = divmod(second, 86_400)
     return f"2024-05-{1 + day:02}T{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
@@ -565,8 +572,9 @@ def test_runs_are_folded_into_their_job_and_counted(jobs, data, tmp_path_factory
         found = {
             (int(number), user): tuple(values)
             for number, user, *values in store.rows(
-                "select source_id, user_id, run_time, max_memory, n_requeues, requeued_cpu_seconds,"
-                " requeued_gpu_seconds from jobs join source_ids using (job_id)"
+                "select source_id, user_id, run_time, max_memory, n_requeues, cpu, nullif(gpu, 0) from jobs"
+                f" join source_ids using (job_id) left join ({EARLIER.format(boxes=listed_boxes(store))})"
+                " using (job_id)"
             )
         }
         assert found == expected
@@ -586,8 +594,8 @@ REQUEUED = """JobID|User|Submit|Start|End|Elapsed|State|AllocCPUS|NNodes|NTasks|
 7|ann|2024-05-01T11:00:10|2024-05-01T11:05:00|2024-05-01T11:35:00|00:30:00|COMPLETED|4|2|||cpu=4,gres/gpu=2
 7.batch|||2024-05-01T11:05:00|2024-05-01T11:35:00|00:30:00|COMPLETED|4|1|1|800K|
 """
-NEW_FIELDS = "run_time, max_memory, bounds, n_requeues, requeued_cpu_seconds, requeued_gpu_seconds"
-EXPECTED = (1800, 800, "max_memory", 1, 14_400, 7200)
+NEW_FIELDS = "run_time, max_memory, bounds, n_requeues, runs"
+EXPECTED = (1800, 800, "max_memory", 1, "10/3600//4/2.0/1/node_fail;3900/1800//4/2.0/2/completed")
 
 
 @pytest.fixture
@@ -607,7 +615,7 @@ def test_runs_and_bounds_are_written_and_read_again(suffix, requeued_log, tmp_pa
 def test_what_swf_cannot_hold_is_said(requeued_log, tmp_path):
     convert([requeued_log], tmp_path / "b.swf")
     note = next(line for line in (tmp_path / "b.swf").read_text().splitlines() if "without" in line)
-    assert "bounds, n_requeues, requeued_cpu_seconds, requeued_gpu_seconds" in note
+    assert "bounds, n_requeues, runs" in note
 
 
 def test_anonymized_jobs_keep_their_runs_and_bounds(requeued_log):
@@ -711,7 +719,7 @@ MADE_UP: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
                 "max_memory": None,
                 "bounds": None,
                 "n_requeues": 1,
-                "requeued_cpu_seconds": 2400,
+                "runs": "60/600//4///requeued",
             }
         },
     ),
@@ -721,13 +729,21 @@ MADE_UP: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
             f"1|{SUBMITTED}|2024-05-01T10:01:00|2024-05-01T10:05:00|00:04:00|RESIZING|4\n"
             f"1|{SUBMITTED}|2024-05-01T10:05:00|2024-05-01T10:11:00|00:06:00|COMPLETED|2\n"
         ),
-        {"1": {"wait_time": 60, "run_time": 600, "n_procs": 2, "n_requeues": None}},
+        {
+            "1": {
+                "wait_time": 60,
+                "run_time": 600,
+                "n_procs": 2,
+                "n_requeues": None,
+                "runs": "60/240//4///resizing;300/360//2///completed",
+            }
+        },
     ),
     "restarts are earlier runs that the log does not have": (
         f"{COMMON}|Restarts\n1|{SUBMITTED}|{SPAN}|COMPLETED|4|2\n2|{SUBMITTED}|{SPAN}|COMPLETED|4|0\n",
         {
-            "1": {"n_requeues": 2, "requeued_cpu_seconds": None},
-            "2": {"n_requeues": None, "requeued_cpu_seconds": None},
+            "1": {"n_requeues": 2, "runs": None},
+            "2": {"n_requeues": None, "runs": None},
         },
     ),
     "an exit code tells nothing of what has not ended": (
@@ -879,7 +895,7 @@ CELLS = [line.split("|") for line in WHOLE.replace("|T10:", "|2024-05-01T10:").s
 COUNTED = (
     "submit_time", "wait_time", "run_time", "n_procs", "average_cpu_time", "max_memory", "bounds",
     "req_n_procs", "req_memory", "req_time", "status", "user_id", "n_nodes", "n_gpus", "req_gpus", "energy",
-    "state", "exit_code", "n_requeues", "requeued_cpu_seconds",
+    "state", "exit_code", "n_requeues",
 )  # fmt: skip
 NUMBERS_OF_USERS = {"9": "ann", "8": "bob", "7": "eve"}
 
@@ -903,7 +919,7 @@ def all_told(tmp_path_factory):
 @example(columns={"Start"})
 @example(columns={"State", "End"})
 def test_without_some_columns_values_are_missing_or_the_same(columns, all_told, tmp_path):
-    assert all_told["7"]["requeued_cpu_seconds"] == 2400
+    assert all_told["7"]["n_requeues"] == 1
     assert all_told["1"]["max_memory"] == 4050
     if {"Submit", "Elapsed", "ElapsedRaw"} <= columns and not {"Start", "End"}.isdisjoint(columns):
         with pytest.raises(TraceError):
