@@ -92,7 +92,12 @@ def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
     elif jobs[NOT_COMPLETED]:
         yield message("Nearly all jobs{whose} completed.", whose=of.jobs)
     else:
-        yield message("All jobs{whose} completed.", whose=of.jobs)
+        again = known.get("outcomes.requeued.jobs")
+        yield (
+            message("All jobs{whose} completed in the end, some of them after earlier runs.", whose=of.jobs)
+            if again
+            else message("All jobs{whose} completed.", whose=of.jobs)
+        )
     yield from _holder(known, names)
     if names and known.get("outcomes.jobs.limit") is None:
         yield message(" Whether any of them reached a time limit is unknown.")
@@ -107,7 +112,14 @@ def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
 def _requeued(known: Known) -> Iterator[Message]:
     """Yield how many jobs ran before they were requeued, and what went into these runs."""
     jobs, held = known.get("outcomes.requeued.jobs"), known.get("outcomes.requeued.cpu_seconds")
-    if jobs and held:
+    earlier, whole = known.get("usage.earlier_runs"), known.get("usage.cpu_seconds")
+    if earlier and whole:
+        yield message(
+            " {share} of the core-hours were held by runs that were not the last of their job; whether a"
+            " checkpoint was kept the log does not say.",
+            share=fraction(earlier / whole),
+        )
+    elif jobs and held:
         yield plural(
             " {n} job was requeued after it had run: {held} went into its earlier runs.",
             " {n} jobs were requeued after they had run: {held} went into their earlier runs.",
