@@ -849,7 +849,7 @@ select
                 whole_of(finished - started),
                 whole_of(case when lasted < finished - started then lasted end),
                 whole_of(procs),
-                coalesce(cast(round(gpus, 6) as varchar), ''),
+                case when has_gpus then coalesce(cast(round(gpus, 6) as varchar), '') else '' end,
                 whole_of(nodes),
                 state
             ),
@@ -860,6 +860,7 @@ from (
     select
         *,
         min(submitted) over (partition by site, job, nth) as first_submitted,
+        coalesce(max(gpus) over (partition by site, job, nth) > 0, false) as has_gpus,
         started is not null and coalesce(lasted > 0 or finished > started, finished is null) as has_run
     from box
 )

@@ -91,7 +91,7 @@ def test_what_users_held_is_the_sum_over_their_boxes(make_store, jobs, cut):
     store = store_of(make_store, jobs, as_runs=False)
     first = START + cut[0]
     part = store.filtered("true", (first, first + cut[1]))
-    wanted = {}
+    wanted: dict[str, float] = {}
     for place, job in enumerate(jobs):
         for start, end, procs in intervals([job]):
             inside = max(min(end, first + cut[1]) - max(start, first), 0.0)
@@ -222,7 +222,7 @@ WAITS = {
 }
 """To the first start."""
 
-REQUEUES = {"01": [2, None], "03": [3], "05": [None, None], "06": [None, 1, 3, None], "07": [2]}
+REQUEUES: dict[str, list[int | None]] = {"01": [2, None], "03": [3], "05": [None, None], "06": [None, 1, 3, None], "07": [2]}
 
 
 @pytest.fixture
