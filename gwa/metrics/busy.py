@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from gwa.metrics.presence import present, recorded
 from gwa.metrics.timeline import Level, level
-from gwa.metrics.window import RUNNING, present, recorded, window
+from gwa.metrics.window import RUNNING, window
 from gwa.store.store import Period, Store
 
 Kind = Literal["value", "at least", "unknown"]

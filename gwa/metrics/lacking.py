@@ -10,9 +10,8 @@ WORK: Final = """
 select
     count(*) filter (where begun) as ran,
     count(*) filter (where begun and not placed) as unplaced,
-    cast(coalesce(sum(n_requeues) filter (where requeued_cpu_seconds is null), 0) as bigint) as restarts,
-    cast(coalesce(sum(run_time * n_procs) filter (where begun), 0) as double) as seconds,
-    cast(coalesce(sum(requeued_cpu_seconds), 0) as double) as earlier
+    cast(coalesce(sum(n_requeues) filter (where runs is null or strpos(runs, ';') = 0), 0) as bigint)
+        as restarts
 from (
     select *,
         run_time > 0 or (run_time is null and status = 1) as begun,
@@ -21,9 +20,7 @@ from (
 ) as work
 """
 """
-The jobs that *ran*, those of them without a time or a size, and the runs before their last.
-
-Of the latter they are those without, and the CPU seconds of those with, an account of what they held.
+The jobs that *ran*, those of them without a time or a size, and runs before their last that are not listed.
 """
 
 ATTEMPTS: Final = "earlier attempts"
@@ -45,18 +42,16 @@ def lacking(store: Store, noticeable: float) -> Message | str:
     held before they were started again. Rows that were refused are no jobs, nor are those of parts that were
     not given. What is missing beyond the borders of a log is the matter of `gwa.metrics.window`.
     """
-    ran, unplaced, restarts, seconds, earlier = store.row(WORK)
+    ran, unplaced, restarts = store.row(WORK)
     attempts, parts = store.row(REPAIRS)
     restarts += attempts
     rejected = store.account.rejected
     unknown = message("of {share} of the jobs that ran it does not say when, or on how many processors")
     repeated = message("{share} of all runs were earlier attempts of jobs, of which it says nothing")
-    before = message("{share} of the CPU time went into earlier runs of jobs, of which it does not say when")
     refused = message("{share} of its rows were refused")
     share, why = max(
         (_share(unplaced, ran), unknown),
         (_share(restarts, ran + restarts), repeated),
-        (_share(earlier, seconds + earlier), before),
         (_share(rejected, ran + rejected), refused),
     )
     if share > noticeable:

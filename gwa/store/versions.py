@@ -18,6 +18,11 @@ FIRST_FIELDS: Final = (
 )
 """Those of stores without that entry."""
 
+GONE: Final = frozenset(
+    {"requeued_cpu_seconds", "requeued_gpu_seconds", "RequeuedCPUSeconds", "RequeuedGPUSeconds"}
+)
+"""Fields of stores of earlier versions, which are left aside: `runs` says more."""
+
 
 def fields_known(provenance: Mapping[str, str]) -> dict[str, str]:
     """Return the entry of a trace with this *provenance*, for a copy of it."""
@@ -42,7 +47,7 @@ def fields_lacking(provenance: Mapping[str, str]) -> list[str]:
 
 def refuse_newer(path: Path, unknown: Iterable[str], provenance: Mapping[str, str]) -> None:
     """Raise `TraceError` for a store with something *unknown*: it may change what all else means."""
-    if names := sorted(unknown):
+    if names := sorted({*unknown} - GONE):
         made = provenance.get("gwa", "")
         by = f"a newer gwa ({made[:40]})" if made and made != __version__ else "a newer gwa"
         raise TraceError(

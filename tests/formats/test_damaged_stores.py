@@ -168,6 +168,14 @@ def test_a_store_of_a_newer_version_says_so(change, made, tmp_path):
         content(path)
 
 
+def test_a_field_that_is_gone_is_left_aside(made, tmp_path):
+    path = tmp_path / "a.duckdb"
+    path.write_bytes((made / "a.duckdb").read_bytes())
+    with duckdb.connect(str(path)) as database:
+        database.execute("alter table recorded add column requeued_cpu_seconds double")
+    assert content(path) == content(made / "a.duckdb")
+
+
 @pytest.mark.parametrize("kind", ["parquet", "sqlite"])
 def test_a_newer_parquet_or_sqlite_says_so_too(kind, made, monkeypatch):
     from gwa.formats.builtin import parquet, sqlite
@@ -193,9 +201,9 @@ def test_a_store_of_an_earlier_version_opens_and_says_what_it_lacks(kind, made, 
     """As those of today will, once there are more fields."""
     from gwa.store import versions
 
-    monkeypatch.setattr(versions, "EXTENSION_NAMES", (*EXTENSION_NAMES, "planet", "runs"))
+    monkeypatch.setattr(versions, "EXTENSION_NAMES", (*EXTENSION_NAMES, "planet", "moon"))
     wanted = (
-        "an earlier gwa made the store, which did not keep planet, runs: convert its log again to have it"
+        "an earlier gwa made the store, which did not keep planet, moon: convert its log again to have it"
     )
     assert remarks(made / f"a.{kind}")["earlier gwa"] == wanted
     copy = tmp_path / "copy.duckdb"

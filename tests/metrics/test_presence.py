@@ -222,7 +222,13 @@ WAITS = {
 }
 """To the first start."""
 
-REQUEUES: dict[str, list[int | None]] = {"01": [2, None], "03": [3], "05": [None, None], "06": [None, 1, 3, None], "07": [2]}
+REQUEUES: dict[str, list[int | None]] = {
+    "01": [2, None],
+    "03": [3],
+    "05": [None, None],
+    "06": [None, 1, 3, None],
+    "07": [2],
+}
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.metrics.presence import held_by_running, recorded
 from gwa.metrics.totals import totals
-from gwa.metrics.window import held_by_running, recorded
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.store.store import Store
