@@ -7,7 +7,7 @@ one box, from their start to their end; jobs that were started again, suspended 
 
 from typing import Final
 
-from gwa.store.runs import END, START, boxes
+from gwa.store.runs import END, FIRST_START, START, boxes
 from gwa.store.schema import NAMES, NOT_ENDED, UNFINISHED
 from gwa.store.store import Period, Store, overlap
 from gwa.util.units import DAY, HOUR
@@ -166,8 +166,8 @@ def present(store: Store) -> str:
     tables = [f"select {columns} from all_ran" + (" where runs is null" if once else "")]
     if is_open:
         tables.append(
-            f"select submit_time, submit_time + wait_time as start_time, {end_of_log(store)!r} as end_time,"
-            f" n_procs from all_jobs where {once}{running(store)}"
+            f"select submit_time, {FIRST_START} as start_time, {end_of_log(store)!r} as end_time, n_procs"
+            f" from all_jobs where {once}{running(store)}"
         )
     if once:
         tables.append(f"select {columns} from {listed_boxes(store)} as listed where n_procs >= 1")

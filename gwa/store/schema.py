@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gwa.store.peaks import peak_query
-from gwa.store.runs import END, START, boxes
+from gwa.store.runs import END, FIRST_START, START, boxes
 
 MAXIMUM_NAME: Final = 1000
 """The bytes of the longest name, of a user say, that is kept as it is; a page shows it several times."""
@@ -191,7 +191,7 @@ UNFINISHED: Final = f"{NOT_ENDED} and n_procs >= 1"
 """That on those of them whose processors are known."""
 
 _EDGES: Final = f"""
-    select submit_time + wait_time as t, cast(n_procs as double) as d from jobs
+    select {FIRST_START} as t, cast(n_procs as double) as d from jobs
     where {UNFINISHED}{{once}} and exists (select 1 from jobs as other where status is not null)
     union all
     select start_time as t, cast(n_procs as double) as d from ran where submit_time is not null{{once}}

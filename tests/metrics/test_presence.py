@@ -1,5 +1,6 @@
 """What jobs held, when: boxes against intervals that are added up by hand, and jobs that only seem to run."""
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -147,6 +148,30 @@ def test_runs_are_no_name_and_as_long_as_they_need_to_be(make_store):
     text = ";".join(f"{10 * place}/5/////evicted" for place in range(MAXIMUM_NAME))
     store = make_store(submit_time=[0.0], wait_time=[0.0], run_time=[5.0], n_procs=[1], runs=[text])
     assert len(store.rows(f"select 1 from {listed_boxes(store)} as listed")) == MAXIMUM_NAME
+
+
+BY_HAND = {
+    "store/runs.py": "the definition",
+    "ingest/clocks.py": "of jobs that are read: not all fields are there",
+    "metrics/window.py": "the end of the first wait",
+    "report/grafana.py": "over a table of others, which may have no runs",
+    "metrics/characteristics.py": "response times",
+    "analysis/sections/slowdown.py": "response times",
+    "analysis/comparison/quantities.py": "response times",
+}
+"""The modules that add waits and run times up themselves, and why."""
+
+
+def test_starts_and_ends_are_computed_in_one_place():
+    """A job may have several runs: whoever adds its wait and its run time up is wrong in silence."""
+    sums = re.compile(r"submit_time \+ (coalesce\()?wait_time|wait_time(, 0\))? \+ (coalesce\()?run_time")
+    package = HOME / "gwa"
+    found = {
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if sums.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == set(BY_HAND)
 
 
 # --- Jobs that are recorded as running and do not ---
