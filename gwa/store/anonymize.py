@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from gwa.errors import OutputError, TraceError
+from gwa.store.lost_numbers import lost_numbers
 from gwa.store.options import ReadOptions
 from gwa.store.privacy import (
     ANONYMIZED_KEY,
@@ -99,7 +100,8 @@ def anonymize(
         tell(_copy_jobs(store, copy, kept, coarser))
         _copy_other_tables(store, copy, vocabulary, coarser)
         lines = [(COARSENED_KEY, coarser.line)] if coarser else []
-        copy.set_header((anonymized_line(keep), *lines, *_public_lines(store.header)))
+        own = _public_lines(store.header)
+        copy.set_header((anonymized_line(keep), *lines, *own, *lost_numbers(store)))
         if coarser:
             _leave_out(copy, coarser)
         leaks = find_leaks(copy, vocabulary, kept=kept)

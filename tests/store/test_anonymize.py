@@ -232,6 +232,7 @@ def test_of_a_header_stay_numbers_the_time_zone_and_what_gwa_wrote(named):
         ("TimeZoneString", "Europe/Amsterdam"),
         ("UnixStartTime", "1741561200"),
         ("Synthetic", "made by a model, no system ran these jobs"),
+        ("JobNumbers", "given by gwa, those of the source are not held"),
     )
 
 
@@ -240,6 +241,16 @@ def test_the_header_says_how_it_was_anonymized():
     assert public_line(*anonymized_line({"sites", "queues"})) == anonymized_line({"queues", "sites"})
     assert "HMAC-SHA256" in anonymized_line(())[1]
     assert public_line("Anonymized", anonymized_line(())[1] + " by Jane") is None
+
+
+def test_the_header_says_that_the_numbers_of_the_source_are_left_out(named, make_store):
+    """Without them, missing rows cannot be told from silence, and are unknown rather than none."""
+    entry = ("JobNumbers", "given by gwa, those of the source are not held")
+    assert named.row("select count(*) > 0 from source_ids")[0]
+    with anonymize(named, KEY) as public, anonymize(public, KEY) as again:
+        assert public.header.count(entry) == again.header.count(entry) == 1
+    with anonymize(make_store(submit_time=[0.0], user_id=["ann"]), KEY) as public:
+        assert entry not in public.header
 
 
 def test_a_pseudonym_does_not_look_like_a_login(named):

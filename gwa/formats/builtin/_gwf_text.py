@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from gwa.formats.builtin._gwf_extensions import ENCODING, EXTENSION_KEY, extension_lines, recorded
-from gwa.formats.builtin._lost_numbers import lost_numbers
 from gwa.store.account import Account
+from gwa.store.lost_numbers import lost_numbers
 from gwa.store.schema import GWF_FIELDS, Field
 from gwa.store.store import Store
 from gwa.store.system import ABSOLUTE, Header

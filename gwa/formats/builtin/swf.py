@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from gwa.formats.builtin._gwf_text import entry_lines, number_sql
-from gwa.formats.builtin._lost_numbers import lost_numbers
 from gwa.formats.builtin._write_text import write_lines
+from gwa.store.lost_numbers import lost_numbers
 from gwa.store.schema import BY_NAME, EXTENSION_NAMES
 from gwa.store.store import Store
 from gwa.store.system import Header, from_header

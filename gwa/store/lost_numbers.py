@@ -1,4 +1,4 @@
-"""What GWF and SWF say of the numbers that jobs had in the source, for which they have no place."""
+"""What is said of the numbers that jobs had in the source, where GWF, SWF or pseudonyms leave them out."""
 
 from gwa.store.store import Store
 from gwa.store.system import GIVEN_NUMBERS, NUMBERS_KEY, Header
