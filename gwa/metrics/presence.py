@@ -71,7 +71,7 @@ def runaway(store: Store) -> str | None:
 
 
 def _runaway(store: Store) -> str | None:
-    if not store.has("status") or not store.has("req_time"):
+    if not _has_open(store) or not store.has("req_time"):
         return None
     jobs, beyond = store.row(LIMITS)
     if not jobs or beyond >= MAXIMUM_BEYOND * jobs:
@@ -104,9 +104,18 @@ def running(store: Store, condition: str = UNFINISHED) -> str:
     return f"({condition}{excluded})"
 
 
+def _has_open(store: Store) -> bool:
+    """Whether jobs of the whole log had started and have no end, in a log that has statuses."""
+    whole = store.whole
+    if not whole.has("status"):
+        return False
+    count = f"select count(*) as jobs from all_jobs where {NOT_ENDED}"
+    return bool(whole.once("open jobs", lambda: whole.row(count)[0]))
+
+
 def unfinished(store: Store) -> int:
     """Return how many jobs had started, and not ended, when the log did; none where it has no statuses."""
-    if not store.whole.has("status"):
+    if not _has_open(store):
         return 0
     count = f"select count(*) as jobs from all_jobs where {running(store)}"
     return int(store.once("unfinished", lambda: store.row(count)[0]))
