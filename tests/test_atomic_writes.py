@@ -10,6 +10,7 @@ PACKAGE = Path(__file__).parent.parent / "gwa"
 
 WRITERS = {
     "util/atomic.py": "it is what writes whole files",
+    "util/seal.py": "the seal of a file that appears when it is whole",
     "archive/_worker.py": "in the new site, which takes its place when it is whole",
     "archive/make_site.py": "in the new site",
     "archive/site_state.py": "in the new site",

@@ -39,7 +39,7 @@ def texts():
 
 def hits(text):
     """Yield the lines of a text with what is not written, each with its number."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.replace('"nobody"', "an account of systems").splitlines(), 1):
         for pattern, instead in BANNED.items():
             if re.search(rf"\b{pattern}\b", line):
                 yield f"{number}: {line.strip()} (write: {instead})"

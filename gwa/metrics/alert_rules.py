@@ -49,7 +49,7 @@ OF_REQUESTS: Final[Mapping[Stake, str]] = {
     "GPU-hours": message("{n} GPU-hours of requests"),
     "core-hours": message("{n} core-hours of requests"),
 }
-"""What is asked for and not used is held by nobody."""
+"""What is asked for and not used is held by no job."""
 
 SCALES: Final[Mapping[Stake, float]] = {
     "GPU-hours": HOUR, "core-hours": HOUR, "node-hours": HOUR, "TB-hours": TIB * HOUR,

@@ -4,7 +4,7 @@ Processes of their own for SQL of others, with limits of time and memory that th
 An engine heeds a limit between two pieces of work: one function, such as ``repeat('x', 3000000000)``, is
 one piece, which takes what time and memory it likes. A process can be killed at any time, and gets no more
 address space than it was allowed. It opens the trace read-only, and its connection is locked: no file but
-the trace's, no setting changed. What fails, hangs or crashes there harms nobody else, and the next query
+the trace's, no setting changed. What fails, hangs or crashes there harms no other query, and the next one
 has a new process.
 
 Who runs a query here: `gwa mcp`, for queries and conditions of an assistant, within seconds; and `gwa sql`,

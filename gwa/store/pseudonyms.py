@@ -183,6 +183,8 @@ def anonymous_sql(field: str, kept: Collection[str], colliding: Collection[str])
         return f"array_to_string(list_transform(string_split({field}, ','), lambda item: {item}), ',')"
     if field == "job_structure":
         return f"if({field} in {STRUCTURES}, {field}, pseudonym('{STRUCTURE_LETTER}', {field}))"
+    if field == "runs":  # words of others are none of it
+        return f"case when regexp_full_match({field}, {literal(PUBLIC_WORDS[field])}) then {field} end"
     if field not in PSEUDONYM_LETTERS:
         return field
     replaced = f"pseudonym('{PSEUDONYM_LETTERS[field]}', {field})"

@@ -42,7 +42,7 @@ SYSTEM_ACCOUNTS: Final = frozenset(
         "sales", "support", "mailer-daemon",
     }
 )  # fmt: skip
-"""Accounts of systems and of services, in small letters: nobody asked for letters to them."""
+"""Accounts of systems and of services, in small letters: no one asked for letters to them."""
 
 
 def is_person(name: str) -> bool:

@@ -34,6 +34,15 @@ PART: Final = re.compile(rf"\..+\.[0-9a-f]{{{2 * TOKEN_BYTES}}}\.part")
 PRIVATE: Final = 0o700
 
 
+def _is_strange(path: Path) -> bool:
+    """Whether something without a mark is at *path*, and was there all the time: others come and go."""
+    try:
+        before = path.lstat().st_ino
+        return not os.path.lexists(path / MARK) and path.lstat().st_ino == before
+    except FileNotFoundError:
+        return False
+
+
 class OwnedFolder:
     """A folder that this process owns until it releases or removes it, or ends."""
 
@@ -88,7 +97,7 @@ class OwnedFolder:
             try:
                 return cls.acquire(path)
             except (FileNotFoundError, NotADirectoryError) as error:
-                if os.path.lexists(path):
+                if _is_strange(path):
                     message = f"{path}: was not made by gwa and is left alone; gwa needs that name: rename it"
                     raise OutputError(message) from error
             folder = cls.create(part_name(path), 0o777)

@@ -91,7 +91,7 @@ def _refuse_others(outputs: Sequence[Path], origin: str, *, force: bool) -> None
 
 
 def _writer(folder: Path, line: _Line) -> str:
-    """Return who writes the output of a *line* now, empty if nobody does."""
+    """Return who writes the output of a *line* now, empty if no one does."""
     if not isinstance(line.size, str) or Path(line.size).name != line.size:
         return ""
     claim = folder / line.size

@@ -73,7 +73,7 @@ def test_findings_say_what_differs_or_that_nothing_does(make_store):
     found, *_ = level_findings(
         compare_levels(*two_months(make_store, longer_waits=4.0)), (JUNE, JULY), "levels"
     )
-    assert found.text.startswith("Median wait time rises from ")
+    assert found.text.startswith("Median wait rises from ")
     assert " in 1970-06 to " in found.text
     (found,) = level_findings(compare_levels(*two_months(make_store)), (JUNE, JULY), "levels")
     assert (

@@ -96,7 +96,7 @@ def test_the_same_statements_are_written_again_and_others_only_by_force(here):
     write_trace(here / "t.duckdb", ["a", "b"], hours=2)
     refused = charge()
     assert isinstance(refused.exception, OutputError)
-    assert "--against out makes corrections" in str(refused.exception)
+    assert "out makes corrections of them" in str(refused.exception)
     assert contents(here / "out") == before
     assert charge("--force").exit_code == 0
     assert "2.00" in (here / "out" / "a.csv").read_text()

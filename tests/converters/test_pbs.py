@@ -267,7 +267,7 @@ def test_the_last_end_counts(jobs):
         record("S", start=CREATED + 100), record("E", start=CREATED + 100, end=CREATED + 400, run_count=2),
     ]  # fmt: skip
     for order in (rows, rows[::-1]):
-        assert jobs(*order) == [(CREATED, 100, 300, 4, 1)]
+        assert jobs(*order) == [(CREATED, 10, 300, 4, 1)]
         assert jobs.account() == (6, 1, 5, 0, 0)
 
 

@@ -39,7 +39,7 @@ RIGHT: dict[str, Any] = {
     "sge_1969_uge.qacct": [NEVER | {"exit_code": None}],
     "pbs_openpbs.pbs": [
         NEVER,
-        {"run_time": 600, "wait_time": 1210},
+        {"run_time": 600, "wait_time": 10},
         {"run_time": 3600, "group_id": "domain users"},
         NEVER | {"status": 5},
         {"status": 0},

@@ -324,9 +324,10 @@ def test_the_last_attempt_is_the_job(first, jobs):
         row(**at(0, 100, 400), cpu=300),
         row(**at(0, 110, 390), pe_taskid="1.node03", cpu=200),
     ]
-    fields = "submit_time, wait_time, run_time, average_cpu_time, status"
+    fields = "submit_time, wait_time, run_time, average_cpu_time, status, runs"
+    runs = "10/20//1///requeued;100/300//1///ended"
     for order in (rows, rows[::-1]):
-        assert jobs(*order, fields=fields) == [(SUBMITTED, 100, 300, 500, 1)]
+        assert jobs(*order, fields=fields) == [(SUBMITTED, 10, 300, 500, 1, runs)]
         assert jobs.account() == (4, 1, 3, 0, 0)
 
 

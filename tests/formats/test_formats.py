@@ -35,6 +35,8 @@ def value_of(field):
     """Return a strategy for valid values of a field, missing included."""
     if field.name == "status":
         return st.sampled_from([0, 1, 5, None])
+    if field.name == "runs":
+        return st.sampled_from([None, "0/5/////evicted;60//3/4/0.5/2/", "7/1/////completed"])
     if field.is_text:
         return st.none() | st.sampled_from(NASTY) | st.text(max_size=12)
     if field.is_whole:

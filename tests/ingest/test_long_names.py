@@ -84,8 +84,9 @@ def test_a_page_on_long_names_is_no_larger(log, tmp_path):
     assert page.stat().st_size < 200_000
 
 
-def test_lists_of_resources_are_no_names():
+def test_lists_of_resources_and_runs_are_no_names():
     assert {field.name for field in FIELDS if field.is_text and not field.is_name} == {
         "used_resources",
         "req_resources",
+        "runs",
     }

@@ -174,7 +174,7 @@ def refusal(name: str) -> str:
 
     >>> refusal("read_text")
     'the function read_text(), which is not allowed: it reads files'
-    >>> refusal("list_medan")
+    >>> refusal("list_medan").partition(", list_min")[0]
     'the function list_medan(), which is not on the list of allowed functions; similar ones are list_median'
     """
     for pattern, reason in REASONS:
