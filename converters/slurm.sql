@@ -673,7 +673,8 @@ with used as materialized (
         run,
         is_own,
         started,
-        greatest(started, ended) as ended,
+        -- The greatest of a time and none is the time.
+        case when ended is not null then greatest(started, ended) end as ended,
         coalesce(exact(peak_of(total, mean, task, tasks)), 0) as peak,
         case when is_own then 0 else coalesce(exact(most_of(total, mean, task, tasks)), 0) end as most_used,
         coalesce(exact(gpu_peak), 0) as gpu_peak

@@ -46,8 +46,9 @@ def unpack(store: Store, texts: Sequence[str]) -> None:
             width = len(TABLES[name].split(", "))
             rows = ((*row, None)[:width] for content in contents for row in content[name])
             store.insert(name, list(dict.fromkeys(rows) if name == "sources" else rows))
-        provenances = [fields_known(own) | own for own in (dict(one["provenance"]) for one in contents)]
-        store.note({key: str(value) for entries in reversed(provenances) for key, value in entries.items()})
+        provenances = [dict(one["provenance"]) for one in contents]
+        merged = {key: str(value) for entries in reversed(provenances) for key, value in entries.items()}
+        store.note(fields_known(merged) | merged)
         _sum_accounts(store, provenances)
     except (ValueError, TypeError, KeyError, RecursionError, TraceError, duckdb.Error) as error:
         raise ValueError("its note on the trace is damaged") from error

@@ -183,10 +183,9 @@ def anonymous_sql(field: str, kept: Collection[str], colliding: Collection[str])
         return f"array_to_string(list_transform(string_split({field}, ','), lambda item: {item}), ',')"
     if field == "job_structure":
         return f"if({field} in {STRUCTURES}, {field}, pseudonym('{STRUCTURE_LETTER}', {field}))"
-    if field == "runs":  # words of others are none of it
-        return f"case when regexp_full_match({field}, {literal(PUBLIC_WORDS[field])}) then {field} end"
     if field not in PSEUDONYM_LETTERS:
-        return field
+        own = f"case when regexp_full_match({field}, {literal(PUBLIC_WORDS['runs'])}) then {field} end"
+        return own if field == "runs" else field  # words of others are no runs
     replaced = f"pseudonym('{PSEUDONYM_LETTERS[field]}', {field})"
     if field not in kept and field in PUBLIC_WORDS:
         return f"if(regexp_full_match({field}, {literal(PUBLIC_WORDS[field])}), {field}, {replaced})"

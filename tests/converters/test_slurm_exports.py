@@ -918,6 +918,7 @@ def all_told(tmp_path_factory):
 @given(columns=st.sets(st.sampled_from(CELLS[0][1:])))
 @example(columns={"Start"})
 @example(columns={"State", "End"})
+@example(columns={"End", "Elapsed", "ElapsedRaw"})
 @example(columns={"Start", "Elapsed", "ElapsedRaw", "AllocCPUS", "NodeList"})
 def test_without_some_columns_values_are_missing_or_the_same(columns, all_told, tmp_path):
     assert all_told["7"]["n_requeues"] == 1
