@@ -105,5 +105,6 @@ def written(facts: Iterable[Any]) -> set[str]:
         texts.update(
             (number(value), fraction(value), seconds(value), roughly(value), f"{value:,.0f}", f"{value:,.1f}")
         )
+        texts.add(show(value, "timestamp")[: len("2006-01-01 22:32")])
         texts.update((number(round(value, 1)), number(round(value)), f"{value:02.0f}"))
     return texts
