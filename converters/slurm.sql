@@ -1096,7 +1096,7 @@ lived as (
         or case
             -- Nothing was allocated to what was cancelled, and nothing tells of a start or a time.
             when started is null and lasted is null and start_ is null and alloctres is null and state like 'CANCELLED%'
-                then (select tres from kinds)
+                then coalesce(cpus, 0) = 0
             when started is null
                 then coalesce(lasted = 0 and not regexp_matches(state, '^(COMPLETED|FAILED|TIMEOUT)'), start_ is not null)
             -- Nothing was allocated to what was cancelled before it began.

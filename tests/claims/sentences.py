@@ -7,10 +7,13 @@ taken out of it and looked up among the facts.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from gwa.analysis.sections.dependence_over_time import roughly
 from gwa.report.document import Report
+from gwa.store.schema import EARLIEST_UNIX_TIME, LATEST
 from gwa.store.store import Store
 from gwa.words.formatting import FORMATS, brief, fraction, number, seconds, show
 from gwa.words.message import Message, Number
@@ -105,6 +108,8 @@ def written(facts: Iterable[Any]) -> set[str]:
         texts.update(
             (number(value), fraction(value), seconds(value), roughly(value), f"{value:,.0f}", f"{value:,.1f}")
         )
-        texts.add(show(value, "timestamp")[: len("2006-01-01 22:32")])
+        if EARLIEST_UNIX_TIME <= value <= LATEST:
+            zones = (UTC, ZoneInfo("Europe/Amsterdam"))  # those of the samples
+            texts.update(f"{datetime.fromtimestamp(value, zone):%Y-%m-%d %H:%M}" for zone in zones)
         texts.update((number(round(value, 1)), number(round(value)), f"{value:02.0f}"))
     return texts

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.analysis.sections._requeues import requeued
@@ -914,12 +914,18 @@ def all_told(tmp_path_factory):
     return jobs_without(set(), tmp_path_factory.mktemp("whole"))
 
 
+FEWER = ({"Start"}, {"State", "End"}, {"End", "Elapsed", "ElapsedRaw"}, {"AllocTRES", "NTasks"})
+"""Columns that a log may lack, of which much else follows."""
+
+
+@pytest.mark.parametrize("columns", FEWER, ids=" ".join)
+def test_without_these_columns_values_are_missing_or_the_same(columns, all_told, tmp_path):
+    check_values(columns, jobs_without(columns, tmp_path), all_told)
+
+
+@pytest.mark.slow
 @examples(15)
 @given(columns=st.sets(st.sampled_from(CELLS[0][1:])))
-@example(columns={"Start"})
-@example(columns={"State", "End"})
-@example(columns={"End", "Elapsed", "ElapsedRaw"})
-@example(columns={"Start", "Elapsed", "ElapsedRaw", "AllocCPUS", "NodeList"})
 def test_without_some_columns_values_are_missing_or_the_same(columns, all_told, tmp_path):
     assert all_told["7"]["n_requeues"] == 1
     assert all_told["1"]["max_memory"] == 4050

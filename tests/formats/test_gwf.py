@@ -251,7 +251,7 @@ def by_hand(path):
 
 def own_items(cell):
     """Return a cell without the extension fields among its items."""
-    items = [item for item in cell.split(",") if item.partition(":")[0] not in EXTENSION_NAMES]
+    items = [item for item in cell.split(",") if ":" not in item or item.split(":")[0] not in EXTENSION_NAMES]
     return ",".join(item.removeprefix("~") for item in items) or "-1"
 
 
