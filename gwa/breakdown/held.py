@@ -10,7 +10,7 @@ from typing import Final
 
 from gwa.breakdown.dimensions import Dimension
 from gwa.metrics.outcomes import OUTCOMES, Outcome, outcome
-from gwa.metrics.presence import has_boxes, listed_boxes, run_time, unfinished
+from gwa.metrics.presence import has_boxes, run_time, unfinished, unlisted, with_boxes
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.window import window
 from gwa.store.runs import FIRST_START
@@ -26,7 +26,7 @@ select *, start_time + seconds as end_time, true as is_last_run, false as is_by_
     cast(null as double) as previous_end
 from (
     select *, {{outcome}} as outcome, {FIRST_START} as start_time, {{seconds}} as seconds
-    from all_jobs where submit_time is not null{{once}}
+    from all_jobs where {{once}}submit_time is not null
 ) as begun where seconds >= 0
 """
 """The jobs that are one box."""
@@ -85,14 +85,10 @@ def held_jobs(store: Store) -> str:
     """
     seconds = run_time(store) if unfinished(store) else "run_time"
     of_jobs = outcome(store)
-    if not has_boxes(store):
-        return f"({ONCE.format(outcome=of_jobs, seconds=seconds, once='')})"
-    once = ONCE.format(outcome=of_jobs, seconds=seconds, once=" and runs is null")
-    several = f"select *, {of_jobs} as outcome from {listed_boxes(store)} as listed"
-    return (
-        f"(select {FIELDS_OF_BOXES} from ({once}) as once"
-        f" union all select {FIELDS_OF_BOXES} from ({several}) as several)"
-    )
+    once = ONCE.format(outcome=of_jobs, seconds=seconds, once=unlisted(store))
+    several = f"select {FIELDS_OF_BOXES} from (select *, {of_jobs} as outcome from {{}} as listed) as several"
+    jobs = f"select {FIELDS_OF_BOXES} from ({once}) as once"
+    return f"({with_boxes(store, jobs, several.format)})"
 
 
 def recorded_amounts(store: Store) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ the processors, GPUs and nodes that it holds. Power is taken to be constant over
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from math import gcd
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.metrics.carbon import Carbon
-from gwa.metrics.presence import counted, has_boxes, listed_boxes
+from gwa.metrics.presence import counted, unlisted, with_boxes
 from gwa.metrics.timeline import exact_sum, level
 from gwa.metrics.usage import FIELDS, seconds
 from gwa.store.runs import END, START
@@ -125,14 +125,10 @@ def _anytime(store: Store) -> str:
 
 def _drawn(store: Store, jobs: str) -> str:
     """Return the table of what *jobs* drew: of those that held several boxes, each of these."""
-    several, guess = has_boxes(store), estimate(store)
-    once = JOBS.format(
-        fields=", ".join(NAMES), estimate=guess, jobs=jobs, once="runs is null and " if several else ""
-    )
-    if not several:
-        return f"({once})"
-    boxes = BOXES.format(fields=", ".join(NAMES), others=FIELDS, estimate=guess, boxes=listed_boxes(store))
-    return f"({once} union all {boxes})"
+    said = {"fields": ", ".join(NAMES), "estimate": estimate(store)}
+    powered_jobs = JOBS.format(jobs=jobs, once=unlisted(store), **said)
+    of_boxes = partial(BOXES.format, others=FIELDS, **said)
+    return f"({with_boxes(store, powered_jobs, lambda table: of_boxes(boxes=table))})"
 
 
 @dataclass(frozen=True)

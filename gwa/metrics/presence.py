@@ -5,6 +5,7 @@ Whatever sums over time sums over *boxes*: what a job held without a change (`gw
 one box, from their start to their end; jobs that were started again, suspended or resized list theirs.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from gwa.store.runs import END, FIRST_START, START, boxes
@@ -155,6 +156,21 @@ def listed_boxes(store: Store) -> str:
     return store.keep_once("boxes", boxes(NAMES, "all_jobs", still))
 
 
+def unlisted(store: Store) -> str:
+    """Return how a condition begins that leaves out the jobs that list boxes; nothing where none does."""
+    return "runs is null and " if has_boxes(store) else ""
+
+
+def with_boxes(store: Store, jobs: str, of_boxes: Callable[[str], str]) -> str:
+    """
+    Return the query of *jobs* that are one box each and of what others list.
+
+    *of_boxes* returns the query of the latter, with the same columns in the same order, for the name of the
+    table of boxes; it is not asked where no job lists any.
+    """
+    return f"{jobs} union all {of_boxes(listed_boxes(store))}" if has_boxes(store) else jobs
+
+
 def counted(store: Store, condition: str = "") -> str:
     """Return the SQL of how many jobs a table of boxes has or, of a *condition*, those for which it holds."""
     if not has_boxes(store):
@@ -169,15 +185,14 @@ def present(store: Store) -> str:
     A row is a box. Jobs that had not ended when the log did are taken to run until then.
     """
     columns = "submit_time, start_time, end_time, n_procs"
-    is_open, once = unfinished(store) > 0, "runs is null and " if has_boxes(store) else ""
-    if not is_open and not once:
+    is_open = unfinished(store) > 0
+    if not is_open and not has_boxes(store):
         return "all_ran"
-    tables = [f"select {columns} from all_ran" + (" where runs is null" if once else "")]
+    jobs = f"select {columns} from all_ran where {unlisted(store)}true"
     if is_open:
-        tables.append(
-            f"select submit_time, {FIRST_START} as start_time, {end_of_log(store)!r} as end_time, n_procs"
-            f" from all_jobs where {once}{running(store)}"
+        jobs += (
+            f" union all select submit_time, {FIRST_START} as start_time, {end_of_log(store)!r} as end_time,"
+            f" n_procs from all_jobs where {unlisted(store)}{running(store)}"
         )
-    if once:
-        tables.append(f"select {columns} from {listed_boxes(store)} as listed where n_procs >= 1")
-    return f"({' union all '.join(tables)})"
+    listed = f"select {columns} from {{}} as listed where n_procs >= 1"
+    return f"({with_boxes(store, jobs, listed.format)})"

@@ -9,6 +9,7 @@ long where there is room. In a *silence* nothing was submitted for longer than c
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from math import gcd
 from typing import Final, Literal, NamedTuple
 
@@ -18,7 +19,7 @@ from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.hours import Hours
 from gwa.metrics.idleness import idle_stretches, log_period, observed
 from gwa.metrics.job_numbers import JobNumbers, Passed
-from gwa.metrics.presence import has_boxes, listed_boxes, present, running, unfinished
+from gwa.metrics.presence import present, running, unfinished, unlisted, with_boxes
 from gwa.metrics.timeline import Floats, exact_sum
 from gwa.metrics.waits import eligible
 from gwa.statistics.sample import Sample
@@ -75,7 +76,6 @@ Jobs that had not ended when the log did run until then; *waited* is 1 where the
 """
 
 JOBS_OF_RUNS: Final = """
-union all
 select case when previous_end is null then {submitted} else start_time end as submitted,
     start_time as started, end_time as ended, cast(n_procs as double) as n_procs,
     case when previous_end is null and wait_time is not null then 1.0 else 0.0 end as waited,
@@ -438,17 +438,15 @@ def _jobs(store: Store) -> str:
     submitted = eligible(store)
     who = "coalesce(user_id, '')" if _has_users(store) else f"floor(({submitted}) / {float(HOUR)!r})"
     period = log_period(store)
-    has_several = has_boxes(store)
     jobs = JOBS.format(
-        once="runs is null and " if has_several else "",
+        once=unlisted(store),
         submitted=submitted,
         who=who,
         last=float(period[1] if period else 0.0),
         or_unfinished=f" or {running(store)}" if unfinished(store) else "",
     )
-    if not has_several:
-        return jobs
-    return jobs + JOBS_OF_RUNS.format(submitted=submitted, who=who, boxes=listed_boxes(store))
+    of_boxes = partial(JOBS_OF_RUNS.format, submitted=submitted, who=who)
+    return with_boxes(store, jobs, lambda table: of_boxes(boxes=table))
 
 
 def _levels(store: Store) -> tuple[float, dict[float, float], Sample]:

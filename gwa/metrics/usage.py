@@ -1,9 +1,10 @@
 """How much of a resource jobs held: hours, how many units there are, and how busy they were."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from gwa.metrics.presence import counted, has_boxes, listed_boxes, run_time, running
+from gwa.metrics.presence import counted, run_time, running, unlisted, with_boxes
 from gwa.metrics.stillness import known_area_of, stillness
 from gwa.metrics.timeline import Level, exact_sum, level, levels
 from gwa.metrics.window import RUNNING, window
@@ -106,19 +107,16 @@ def holding(store: Store, resource: Resource) -> str:
 def _held(store: Store, resource: Resource, jobs: str) -> str:
     """Return the table of what those of *jobs* held of a *resource*: boxes from start_time to end_time."""
     unfinished = running(store, NOT_ENDED) if store.whole.has("status") else "false"
-    has_several = has_boxes(store)
-    once = HOLDING.format(
+    jobs_held = HOLDING.format(
         fields=FIELDS,
         run_time=run_time(store, unfinished),
         held=resource.held,
         unfinished=unfinished,
         jobs=jobs,
-        once="runs is null and " if has_several else "",
+        once=unlisted(store),
     )
-    if not has_several:
-        return f"({once})"
-    boxes = HOLDING_BOXES.format(fields=FIELDS, held=resource.held, boxes=listed_boxes(store))
-    return f"({once} union all {boxes})"
+    of_boxes = partial(HOLDING_BOXES.format, fields=FIELDS, held=resource.held)
+    return f"({with_boxes(store, jobs_held, lambda table: of_boxes(boxes=table))})"
 
 
 def seconds(store: Store) -> str:
