@@ -43,12 +43,12 @@ StakeOf = Callable[[Facts], HeldHours | None]
 def went_into(*outcomes: str) -> StakeOf:
     """Return what the core-hours are that went into some *outcomes*."""
 
-    def found(facts: Facts) -> HeldHours | None:
+    def stake(facts: Facts) -> HeldHours | None:
         known = [facts.get(f"usage.outcomes.{name}") for name in outcomes]
         held = math.fsum(one for one in known if one is not None)
         return HeldHours(held / HOUR) if held else None
 
-    return found
+    return stake
 
 
 def nothing_ran(facts: Facts) -> HeldHours | None:

@@ -379,7 +379,7 @@ def measures() -> tuple[Measure, ...]:
 def recorded(store: Store) -> tuple[Measure, ...]:
     """Return the measures that the log of *store* records."""
 
-    def found() -> Iterator[Measure]:
+    def headed() -> Iterator[Measure]:
         has_eligible = store.has("eligible_time")
         for one in measures():
             if one.is_recorded(store):
@@ -389,7 +389,7 @@ def recorded(store: Store) -> tuple[Measure, ...]:
                     else one
                 )
 
-    return store.once("measures", lambda: tuple(found()))
+    return store.once("measures", lambda: tuple(headed()))
 
 
 def value_of(measure: Measure, row: Row, whole: Whole) -> Value:

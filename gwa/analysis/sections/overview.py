@@ -51,8 +51,8 @@ def overview(store: Store) -> Iterator[Block]:
     yield Facts(
         (
             Fact("trace.cpus_inferred", system.cpus_inferred, "Processors inferred"),
-            Fact("trace.first", begin, "The log tells of the time from", "timestamp"),
-            Fact("trace.last", end, "The log tells of the time to", "timestamp"),
+            Fact("trace.first", begin, "First second that the log covers", "timestamp"),
+            Fact("trace.last", end, "Last second that the log covers", "timestamp"),
             Fact("trace.running_cpu_seconds", running, "CPU time of jobs that had not ended", "cpu seconds"),
         ),
         listed=False,
