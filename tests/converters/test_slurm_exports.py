@@ -914,13 +914,13 @@ def all_told(tmp_path_factory):
     return jobs_without(set(), tmp_path_factory.mktemp("whole"))
 
 
-FEWER = ({"Start"}, {"State", "End"}, {"End", "Elapsed", "ElapsedRaw"}, {"AllocTRES", "NTasks"})
+FEWER = ("Start", "State End", "End Elapsed ElapsedRaw", "AllocTRES NTasks")
 """Columns that a log may lack, of which much else follows."""
 
 
-@pytest.mark.parametrize("columns", FEWER, ids=" ".join)
+@pytest.mark.parametrize("columns", FEWER)
 def test_without_these_columns_values_are_missing_or_the_same(columns, all_told, tmp_path):
-    check_values(columns, jobs_without(columns, tmp_path), all_told)
+    check_values({*columns.split()}, jobs_without({*columns.split()}, tmp_path), all_told)
 
 
 @pytest.mark.slow
