@@ -14,9 +14,11 @@ Read are parts of task_events (13 columns) and, to explain them, of job_events (
 machine_events (6: how many machines, how large). All of them are one trace, in any order.
 
 Each task becomes a job; tasks of the same job are a bag, named by the job's id. A task that was
-evicted, failed or was killed may be submitted again: the row tells of its last attempt and waits since
-the first submission seen, the attempts before are counted. --attempts makes each of them a row.
-Events are in order of time, where times are equal in order of file and line.
+evicted, failed or was killed may be submitted again: it stays one job, which lists what it held from each
+SCHEDULE to the end that follows (runs). It waits from the first submission seen to its first start; run time
+and outcome are those of the last run. Of a run whose end has no event, or that began before the first submission
+seen, nothing but the number is known (n_requeues). Events are in order of time, where times are equal in order of
+file and line.
 
 Finished is completed (1); failed, lost, and evicted for good are failed (0); killed is cancelled (5).
 What still waits or runs when the trace ends has no run time and no status. What was never started has

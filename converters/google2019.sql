@@ -15,10 +15,11 @@ in the buckets clusterdata_2019_a to _h, in any order, of one cell. Whole number
 events numbers or names. Instances of alloc sets (reservations, not work) count as comments.
 
 Each instance becomes a job; instances of the same collection are a bag, named by its id. One that was
-evicted, failed or was killed may be submitted again: the row tells of its last attempt and waits since
-the first submission seen, the attempts before are counted. --attempts makes each of them a row.
-An attempt begins with SUBMIT, QUEUE or ENABLE and starts with SCHEDULE. Events are in order of time,
-where times are equal in order of file and line.
+evicted, failed or was killed may be submitted again: it stays one job, which lists what it held from each
+SCHEDULE to the EVICT, FAIL, FINISH, KILL or LOST that follows (runs). It waits from the first submission seen to its
+first start; run time and outcome are those of the last run. Of a run whose end has no event, or that began before
+the first submission seen, nothing but the number is known (n_requeues). Events are in order of time, where times
+are equal in order of file and line.
 
 FINISH is completed (1); FAIL, LOST, and EVICT for good are failed (0); KILL is cancelled (5).
 What still waits or runs when the trace ends has no run time and no status. What was never started has
@@ -38,7 +39,6 @@ collections started others or had to end before others is not kept.
 """
 
 [accepts]
-attempts = "true | false"
 before = "start | drop"
 digits = "a whole number"
 cpu_scale = "a number"
@@ -90,6 +90,7 @@ collection_type = ["1", "ALLOC_SET"]
 
 [functions]
 "stamp_of(seconds)" = "1556693400 + seconds"
+"procs_of(share)" = "try_cast(greatest(1, ceil(share * getvariable('cpu_scale')::double)) as bigint)"
 
 [[steps]]
 name = "before the trace"
@@ -114,21 +115,11 @@ sql = "select count(*) from recorded where status is null and n_procs is null"
 [[steps]]
 name = "died waiting"
 meaning = "it ended before it was started: it has no wait, no run time and no processors"
-sql = "select count(*) from recorded where status is not null and n_procs is null"
-
-[[steps]]
-name = "earlier attempts"
-meaning = "attempts that ended before the last one of the same task were folded into it"
-sql = """
-select greatest(0, count(*) - (select count(*) from recorded where status is not null))
-from source
-where type in ('4', 'EVICT', '5', 'FAIL', '6', 'FINISH', '7', 'KILL', '8', 'LOST')
-and time < 9223372036854775807
-"""
+sql = "select count(*) from recorded where status is not null and n_procs is null and runs is null"
 
 [[steps]]
 name = "evictions"
-meaning = "attempts were evicted, by a task of higher priority or since a machine was overcommitted or lost"
+meaning = "runs were evicted, by a task of higher priority or since a machine was overcommitted or lost"
 sql = "select count(*) from source where type in ('4', 'EVICT') and time < 9223372036854775807"
 
 [[steps]]
@@ -180,33 +171,11 @@ event as (
     from coded
 ),
 
-numbered as (
-    select * exclude (fault), 1 as attempt
-    from event
-    where fault is null and not coalesce(getvariable('attempts')::boolean, false)
-    union all
-    select
-        * exclude (begins),
-        1 + count(*) filter (where begins) over (partition by collection, instance order by place, event)
-            as attempt
-    from (
-        select
-            * exclude (fault),
-            event between 0 and 3
-            and lag(event) over (partition by collection, instance order by place, event) between 4 and 8
-                as begins
-        from event
-        where fault is null
-    ) as followed
-    where getvariable('attempts')::boolean
-),
-
--- The last event of each kind tells the last attempt: it begins with the last time it had to wait.
-attempt as (
+-- The last event of each kind tells the last run: it begins with the last time it had to wait.
+task as (
     select
         collection,
         instance,
-        attempt,
         count(*) as rows,
         count(event) as seen,
         min(file_no) as file_no,
@@ -215,6 +184,7 @@ attempt as (
         min(time) filter (where event = 0 and time > 0) as submit,
         coalesce(max(place) filter (where event between 0 and 2), -1) as waited,
         coalesce(max(place) filter (where event = 3), -1) as scheduled,
+        count(*) filter (where event = 3) as starts,
         coalesce(max(place) filter (where event between 4 and 8), -1) as ended,
         arg_max(event, place) filter (where event between 4 and 8) as ending,
         max(class) as class,
@@ -222,8 +192,9 @@ attempt as (
         arg_max(cpus, place) as cpus,
         arg_max(memory, place) as memory,
         arg_max(disk, place) as disk
-    from numbered
-    group by collection, instance, attempt
+    from event
+    where fault is null
+    group by collection, instance
 ),
 
 life as (
@@ -235,17 +206,90 @@ life as (
         nullif((ended >> 60)::bigint, 0) as finish,
         case when first = 0 and getvariable('before') = 'start' then 600000000 end as earliest,
         coalesce(getvariable('digits')::integer, 0) as digits
-    from attempt
+    from task
 ),
 
 measured as (
     select
         *,
-        round(coalesce(submit, earliest) / 1e6, digits) as submitted_at,
+        round(coalesce(earliest, submit) / 1e6, digits) as submitted_at,
         case when is_scheduled then round(coalesce(start, earliest) / 1e6, digits) end as started_at,
         case when is_over then round(finish / 1e6, digits) end as ended_at,
-        coalesce(try_cast(greatest(1, ceil(cpus * getvariable('cpu_scale')::double)) as bigint), 1) as procs
+        coalesce(procs_of(cpus), 1) as procs
     from life
+),
+
+-- The runs of what was started more than once, or waits again: from a start to the event that ends it. One without
+-- that event ended at a time that is not known.
+run as (
+    select
+        collection,
+        instance,
+        nullif((place >> 60)::bigint, 0) as start,
+        case when ending between 4 and 8 then (end_place >> 60)::bigint end as finish,
+        coalesce(ending between 4 and 8, true) as has_end,
+        cpus,
+        case ending
+            when 4 then 'evicted'
+            when 5 then 'failed'
+            when 6 then 'completed'
+            when 7 then 'killed'
+            when 8 then 'lost'
+            else 'running'
+        end as why
+    from (
+        select
+            collection,
+            instance,
+            event,
+            place,
+            cpus,
+            lead(event) over in_order as ending,
+            lead(place) over in_order as end_place
+        from event
+        semi join (from task where starts > 1 or starts = 1 and scheduled < waited) as several using (collection, instance)
+        where fault is null and event between 0 and 8
+        window in_order as (partition by collection, instance order by place, event)
+    ) as followed
+    where event = 3 and ending is distinct from 3
+),
+
+several as (
+    select
+        collection,
+        instance,
+        count(*) as runs,
+        min(started) as first_start,
+        string_agg(
+            concat_ws(
+                '/',
+                (started - submitted_at)::bigint,
+                coalesce((finished - started)::bigint::varchar, ''),
+                '',
+                coalesce(procs_of(run_cpus), procs),
+                '',
+                '',
+                why
+            ),
+            ';' order by started, finished
+        ) filter (where has_end and started is not null) as boxes
+    from (
+        select
+            measured.collection,
+            measured.instance,
+            submitted_at,
+            procs,
+            case when coalesce(run.start, earliest) >= coalesce(earliest, submit)
+                then round(coalesce(run.start, earliest) / 1e6, digits)
+            end as started,
+            round(run.finish / 1e6, digits) as finished,
+            run.cpus as run_cpus,
+            has_end,
+            why
+        from run
+        inner join measured using (collection, instance)
+    ) as placed
+    group by collection, instance
 ),
 
 -- What many instances share is made once.
@@ -279,7 +323,6 @@ mapped as (
     select
         measured.collection,
         measured.instance,
-        measured.attempt,
         measured.rows,
         measured.file_no,
         measured.line,
@@ -288,11 +331,12 @@ mapped as (
             when first = 0 and submit is null and getvariable('before') = 'drop'
                 then 'existed before the trace'
         end as reject,
-        bag.id || '/' || measured.instance
-        || case when getvariable('attempts')::boolean then '#' || attempt else '' end as source_id,
+        bag.id || '/' || measured.instance as source_id,
         stamp_of(submitted_at) as submit_time,
-        started_at - submitted_at as wait_time,
+        coalesce(several.first_start, started_at) - submitted_at as wait_time,
         ended_at - started_at as run_time,
+        case when not is_scheduled or several.first_start < started_at then several.boxes end as runs,
+        nullif(several.runs - is_scheduled::integer, 0) as n_requeues,
         case when is_scheduled then procs end as n_procs,
         procs as req_n_procs,
         measured.memory * getvariable('mem_scale')::double / procs as req_memory,
@@ -319,6 +363,7 @@ mapped as (
         ) as req_resources
     from measured
     inner join bag on measured.collection = bag.collection
+    left join several on measured.collection = several.collection and measured.instance = several.instance
     left join name on measured.collection = name.collection
     left join request
         on measured.cpus is not distinct from request.cpus
@@ -328,8 +373,8 @@ mapped as (
 )
 
 -- Rows that are sorted first are numbered as they come: a window that sorts takes twice the time and memory.
-select row_number() over () as job_id, * exclude (collection, instance, attempt)
-from (from mapped order by submit_time nulls first, collection, instance, attempt) as ordered
+select row_number() over () as job_id, * exclude (collection, instance)
+from (from mapped order by submit_time nulls first, collection, instance) as ordered
 union all by name
 select 1 as rows, file_no, line, fault as reject
 from event

@@ -12,10 +12,10 @@ gwa convert trace-data/cluster_job_log -o philly.parquet
 notes = """
 Source: the README of msr-fiddle/philly-traces.
 
-Each job becomes a job; a list of them and one object to a line are read. A job starts with its first attempt and ends with its
-last; its run time is the sum of the attempts, without the time between them. Attempts whose start or end is
-None count for nothing; where that is the last one, the job still ran when the log was taken: it has no run time and no status. A job
-without attempts never ran. Times are those of clocks in the zone America/Los_Angeles, unless a system file or -O zone=ZONE says otherwise.
+Each job becomes a job; a list of them and one object to a line are read. Its attempts are its runs: it waits until the
+first, and run time, GPUs and nodes are those of the last; what each held is listed (runs). Attempts whose start or end is
+None hold nothing that is known; where that is the last one, the job still ran when the log was taken: it has no run time and no
+status. A job without attempts never ran. Times are those of clocks in the zone America/Los_Angeles, unless a system file or -O zone=ZONE says otherwise.
 
 GPUs and nodes are those of the last attempt that names any. CPUs are not recorded: NProcs is missing, unless -O cpus_per_gpu=N
 gives each GPU that many. Pass is completed (1), Killed cancelled (5), Failed failed (0). The partition is the virtual cluster.
@@ -46,11 +46,6 @@ job = "jobid"
 submitted = "submitted_time"
 
 [[steps]]
-name = "several attempts"
-meaning = "jobs were started more than once: the run time is the sum of their attempts"
-sql = "select count(*) from recorded where used_resources is not null and used_resources <> 'attempts:1'"
-
-[[steps]]
 name = "never ran"
 meaning = "jobs have no attempt: they have no wait, no run time and no GPUs"
 sql = "select count(*) from recorded where used_resources is null"
@@ -76,7 +71,29 @@ job as (
         list_min(list_transform(attempts, lambda one: one.begun)) as begun,
         nullif(len(attempts), 0) as number_of_attempts,
         attempts[-1].ended is not null as is_over,
-        list_sum(list_transform(attempts, lambda one: one.ended - one.begun)) as ran,
+        attempts[-1].ended - attempts[-1].begun as ran,
+        attempts[-1].begun is not null as has_begun,
+        -- A run that has no end goes on, if no other began after it.
+        list_sort(list_transform(
+            list_filter(
+                attempts,
+                lambda one, i: one.begun >= submit and (one.ended >= one.begun or one.ended is null and i = len(attempts))
+            ),
+            lambda one: {
+                'begin': (one.begun - submit)::bigint,
+                'box': concat_ws(
+                    '/',
+                    (one.begun - submit)::bigint,
+                    coalesce((one.ended - one.begun)::bigint::varchar, ''),
+                    '',
+                    coalesce(ceil(one.gpus * getvariable('cpus_per_gpu')::double)::bigint::varchar, ''),
+                    coalesce(one.gpus::varchar, ''),
+                    coalesce(one.nodes::varchar, ''),
+                    if(one.ended is null, 'running', 'ended')
+                )
+            }
+        )) as boxes,
+        len(list_filter(attempts[: -2], lambda one: one.begun is not null)) as earlier,
         list_filter(attempts, lambda one: one.gpus is not null)[-1] as placed
     from tried
 )
@@ -89,6 +106,10 @@ select
     submit as submit_time,
     begun - submit as wait_time,
     case when is_over then ran end as run_time,
+    case when len(boxes) > 1 or not has_begun and len(boxes) = 1
+        then array_to_string(list_transform(boxes, lambda one: one.box), ';')
+    end as runs,
+    nullif(earlier, 0) as n_requeues,
     begun as start_time,
     ceil(placed.gpus * getvariable('cpus_per_gpu')::double) as n_procs,
     case

@@ -55,7 +55,6 @@ def reading(params: dict[str, Any], *, strict: bool = False) -> "ReadOptions":
     from gwa.store.options import ReadOptions
     from gwa.store.system import read_system
 
-    attempts = {"attempts": "true"} if params.get("attempts") else {}
     columns = {"map": params["map_"]} if params.get("map_") else {}
     return ReadOptions(
         system=read_system(params["system"]) if params["system"] else None,
@@ -63,7 +62,7 @@ def reading(params: dict[str, Any], *, strict: bool = False) -> "ReadOptions":
         engine=engine(params),
         progress=progress(quiet=params["quiet"]),
         cluster=params.get("cluster"),
-        format_options={**_set(params["set_"]), **attempts, **columns},
+        format_options={**_set(params["set_"]), **columns},
     )
 
 

@@ -40,7 +40,6 @@ MAXIMUM_HEADER: Final = 1 << 16
     callback=given,
     help="Cluster that the logs are of, where they do not name it; with --append, a store has several.",
 )
-@click.option("--attempts", is_flag=True, help="Make each attempt of a task a job (Google traces).")
 @click.option("--anonymize", is_flag=True, help="Replace names with keyed pseudonyms.")
 @pseudonyms
 @click.option(

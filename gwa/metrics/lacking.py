@@ -23,15 +23,10 @@ from (
 The jobs that *ran*, those of them without a time or a size, and runs before their last that are not listed.
 """
 
-ATTEMPTS: Final = "earlier attempts"
 PARTS: Final = "gap in parts"
-"""The names of repairs that count runs, and parts of a table, that are in no job."""
+"""The name of the repair that counts parts of a table that are in no job."""
 
-REPAIRS: Final = f"""
-select coalesce(sum(case when name = '{ATTEMPTS}' then jobs end), 0) as attempts,
-    coalesce(sum(case when name = '{PARTS}' then jobs end), 0) as parts
-from repairs
-"""
+REPAIRS: Final = f"select coalesce(sum(case when name = '{PARTS}' then jobs end), 0) as parts from repairs"
 
 
 def lacking(store: Store, noticeable: float) -> Message | str:
@@ -43,8 +38,7 @@ def lacking(store: Store, noticeable: float) -> Message | str:
     not given. What is missing beyond the borders of a log is the matter of `gwa.metrics.window`.
     """
     ran, unplaced, restarts = store.row(WORK)
-    attempts, parts = store.row(REPAIRS)
-    restarts += attempts
+    (parts,) = store.row(REPAIRS)
     rejected = store.account.rejected
     unknown = message("of {share} of the jobs that ran it does not say when, or on how many processors")
     repeated = message("{share} of all runs were earlier attempts of jobs, of which it says nothing")

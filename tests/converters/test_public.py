@@ -364,7 +364,7 @@ def philly(records):
         tries = [(philly_time(one["start_time"]), philly_time(one["end_time"])) for one in record["attempts"]]
         places = [one["detail"] for one in record["attempts"] if any(node["gpus"] for node in one["detail"])]
         starts = [start for start, _ in tries if start is not None]
-        spans = [end - start for start, end in tries if None not in {start, end}]
+        last = None if not tries or None in tries[-1] else tries[-1][1] - tries[-1][0]
         over = not tries or tries[-1][1] is not None
         submit = philly_time(record["submitted_time"])
         yield (
@@ -372,7 +372,9 @@ def philly(records):
             {
                 "submit_time": submit,
                 "wait_time": min(starts) - submit if starts else None,
-                "run_time": sum(spans) if spans and over else None,
+                "run_time": last,
+                "runs": philly_runs(submit, tries, record["attempts"]) if len(tries) > 1 else None,
+                "n_requeues": len(starts) - (tries[-1][0] is not None) or None if tries else None,
                 "status": {"Pass": 1, "Killed": 5, "Failed": 0}[record["status"]] if over else None,
                 "state": record["status"],
                 "user_id": record["user"],
@@ -383,6 +385,16 @@ def philly(records):
                 "job_structure": "UNITARY",
             },
         )
+
+
+def philly_runs(submit, tries, attempts):
+    """Return the boxes of a job of several attempts, all of which have a start."""
+    return ";".join(
+        f"{begun - submit:.0f}/{'' if ended is None else f'{ended - begun:.0f}'}//"
+        f"/{sum(len(node['gpus']) for node in one['detail'])}/{len(one['detail'])}"
+        f"/{'running' if ended is None else 'ended'}"
+        for (begun, ended), one in zip(tries, attempts, strict=True)
+    )
 
 
 def philly_records():
