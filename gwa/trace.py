@@ -422,7 +422,7 @@ class Trace:
 
         """
         whole = {field.name: "Int64" for field in BY_NAME.values() if field.is_whole}
-        return self.store.frame().astype(whole)
+        return self.store.frame(f"select * from jobs{self.store.order}").astype(whole)  # noqa: S608 - our own
 
     def arrow(self) -> "pa.Table":
         """
@@ -441,7 +441,7 @@ class Trace:
         (1200, 47)
 
         """
-        return self.store.arrow()
+        return self.store.arrow(f"select * from jobs{self.store.order}")  # noqa: S608 - our own
 
     @overload
     def jobs(self) -> "pd.DataFrame": ...
@@ -505,7 +505,7 @@ class Trace:
         fields = [name for name in BY_NAME if store.has(name)]
         table = store.arrow(
             f"select {', '.join(fields)}, {_known(START)} as start_time,"  # noqa: S608 - our own names
-            f" {_known(END)} as end_time from jobs"
+            f" {_known(END)} as end_time from jobs{store.order}"
         )
         if self.system.relative:
             return table

@@ -17,8 +17,6 @@ from threading import Event, Lock, Thread
 from typing import Any, Final, Self
 
 import duckdb
-import pyarrow as pa
-from pyarrow.parquet import write_table
 
 from gwa.analysis.base import analyses
 from gwa.analysis.conditions import FactsOnDemand
@@ -32,7 +30,6 @@ from gwa.metrics.quality import problems
 from gwa.report.document import Fact
 from gwa.store.confined import Confined
 from gwa.store.engines.config import Engine
-from gwa.store.engines.duckdb import literal
 from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME
 from gwa.trace import Trace, title
@@ -178,7 +175,7 @@ class Desk:
         self.lock = Lock()
         """Held by who asks a trace in this process: one at a time."""
         for name, trace in self.traces.items():
-            trace.store.resolve = partial(self._resolved, name)
+            trace.store.resolve = partial(self.choose, name)
             self._stack.callback(self._confined[name].close)
         self.progress: Progress = SILENT
         """Receives the progress of an answer that takes long."""
@@ -241,20 +238,12 @@ class Desk:
             if key in self._chosen:
                 self._chosen.move_to_end(key)
                 return self._chosen[key]
-        numbers = chosen(self._confined[name], condition)
-        folder = self.traces[name].store.scratch
-        path = folder / f"jobs-{token_bytes(8).hex()}.parquet"
-        write_table(pa.table({"job_id": numbers}), path)
+        path = chosen(self._confined[name], condition)
         with self._choosing:
             while len(self._chosen) >= MAXIMUM_CONDITIONS:
                 self._chosen.popitem(last=False)[1].unlink(missing_ok=True)
             self._chosen[key] = path
         return path
-
-    def _resolved(self, name: str, condition: str) -> str:
-        """Return a condition in SQL of our own that the same jobs meet as a *condition* of an assistant."""
-        file = literal(str(self.choose(name, condition)))
-        return f"job_id in (select job_id from read_parquet({file}))"  # noqa: S608 - a name of our own
 
     def prepare(self, usual: Sequence[Callable[[TracePart], object]]) -> None:
         """Compute the facts of the first traces, and the *usual* answers, while nothing is asked."""

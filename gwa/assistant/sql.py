@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import duckdb
 
@@ -19,10 +20,6 @@ from gwa.errors import DefinitionError, QueryError
 from gwa.store.confined import Confined
 from gwa.store.engines.restricted import check_condition, check_query, parser
 from gwa.store.subset import TABLES_OF_CONDITIONS
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -56,9 +53,9 @@ def ask(confined: Confined, query: str, seconds: float = MAXIMUM_SECONDS) -> Map
     }
 
 
-def chosen(confined: Confined, condition: str, seconds: float = MAXIMUM_SECONDS) -> "NDArray[np.int64]":
+def chosen(confined: Confined, condition: str, seconds: float = MAXIMUM_SECONDS) -> Path:
     """
-    Return the numbers of the jobs that meet a *condition*; raise `QueryError` as `ask` does.
+    Return a file with the numbers of the jobs that meet a *condition*; raise `QueryError` as `ask` does.
 
     It runs here once, within the limits; what is computed of these jobs then needs the condition no more.
     """
@@ -68,8 +65,7 @@ def chosen(confined: Confined, condition: str, seconds: float = MAXIMUM_SECONDS)
         )
     example = f"'{condition}' is not a condition on jobs such as run_time > 3600: "
     _refuse(partial(check_condition, condition=condition, tables=TABLES_OF_CONDITIONS), example)
-    query = f"select job_id from jobs where ({condition}\n)"  # noqa: S608 - it was checked
-    return _first_line(partial(confined.numbers, query, seconds), example)
+    return _first_line(partial(confined.jobs, condition, seconds), example)
 
 
 def _refuse(check: Callable[[duckdb.DuckDBPyConnection], None], example: str = "") -> None:

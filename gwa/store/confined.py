@@ -7,11 +7,11 @@ address space than it was allowed. It opens the trace read-only, and its connect
 the trace's, no setting changed. What fails, hangs or crashes there harms no other query, and the next one
 has a new process.
 
-Who runs a query here: `gwa mcp`, for queries and conditions of an assistant, within seconds; and `gwa sql`,
-which has no limit of time, since its user asks for himself, may wait on purpose, and ends it by Ctrl-C at
-once. Conditions that a user gives a command himself (``--where``) run within the analysis, as part of each
-of its queries: the functions of the list take no file and no setting, and the command may take as long as
-its user likes.
+Who runs a query here: `gwa mcp`, for queries and conditions of an assistant, within seconds; `gwa sql`, and
+any command for a condition of its user (``--where``), without a limit of time, since users ask for
+themselves, may wait on purpose, and end it by Ctrl-C at once. A condition runs here once, and the jobs that
+meet it are what is analysed; only one that is bounded, see `gwa.store.engines.restricted.is_bounded`, and one
+that Spark answers, in processes of its own, is a part of each query of the analysis.
 
 The limit of memory is that of the engine, above what the process takes when it has started. Only Linux keeps
 it; elsewhere the engine alone limits itself.
@@ -22,6 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from secrets import token_hex
 from threading import BoundedSemaphore, Thread
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -187,6 +188,22 @@ class Confined:
         """Return the whole numbers in the only column that *sql* yields, as `rows` does."""
         found: NDArray[np.int64] = self._ask(Request(self.view, sql, as_numbers=True), seconds)
         return found
+
+    def jobs(self, condition: str, seconds: float | None = None, table: str = "jobs") -> Path:
+        """
+        Return a file of Parquet with the numbers of the jobs that meet a *condition*, which was checked.
+
+        They are those of a *table*, which is what the condition calls jobs.
+        The file goes with the store. Raise `QueryError` as `rows` does.
+        """
+        import pyarrow as pa
+        from pyarrow.parquet import write_table
+
+        named = "" if table == "jobs" else f"with jobs as (from {table}) "
+        query = f"{named}select job_id from jobs where ({condition}\n)"
+        path = self._store.scratch / f"jobs-{token_hex(8)}.parquet"
+        write_table(pa.table({"job_id": self.numbers(query, seconds)}), path)
+        return path
 
     def start(self) -> None:
         """Start a process, so that the first query finds one; others may ask the store meanwhile."""

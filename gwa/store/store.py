@@ -72,6 +72,9 @@ SMALL_TRACE: Final = 10_000
 COPY: Final = "copy"
 """What the copy of a store is called that other processes read."""
 
+ORDER: Final = "submit_time nulls first, job_id"
+"""The order in which jobs are written."""
+
 MAGIC: Final = b"DUCK"
 """What stands at byte 8 of a DuckDB file."""
 
@@ -103,6 +106,8 @@ class Store(Queries):
         self.is_read_only = False
         self.files: Sequence[str] = ()
         """The files that the engine reads jobs from at each query; none where they are copied."""
+        self.is_in_order = True
+        """Whether jobs come in the order of their source; those that are looked up by number may not."""
         self.top = 10
         """The number of entries in lists of the largest users, groups and queues."""
         self.stated: dict[str, object] = {}
@@ -118,8 +123,8 @@ class Store(Queries):
         self._parquet: tuple[Sequence[str], Engine] | None = None
         self._is_settled = False
         self._file: Path | None = None
-        self.resolve: Callable[[str], str] = str
-        """Makes of a condition that is asked for the one that is applied: an assistant's runs elsewhere."""
+        self.resolve: Callable[[str], Path] | None = None
+        """Makes a file with the numbers of the jobs that meet a condition, where another decides how."""
 
     @classmethod
     def create(cls, path: Path | None = None, engine: Engine | None = None) -> Self:
@@ -233,18 +238,28 @@ class Store(Queries):
         """The trace that this one is filtered from, or itself."""
         return self._whole.whole if self._whole is not None else self
 
-    def filtered(self, condition: str, period: Period | None = None, sites: Sequence[str] = ()) -> "Store":
+    def filtered(
+        self,
+        condition: str,
+        period: Period | None = None,
+        sites: Sequence[str] = (),
+        *,
+        of_all: str | None = None,
+        files: Sequence[str] = (),
+    ) -> "Store":
         """
         Return a store of the jobs for which the SQL *condition* holds: a view, valid while this one is open.
 
-        Its ``jobs`` are those submitted in *period*, its ``all_jobs`` those of any time.
+        Its ``jobs`` are those submitted in *period*, its ``all_jobs`` those of any time, for which
+        *of_all* holds if it is given. The conditions may read *files*, in which numbers of jobs stand.
         Its cursor has views and temporary tables of its own, so that both stores may be asked in any order.
         Header, system, sources and account are those of the whole. If the jobs are those of *sites*, the size
         of the system is what the header says of these.
         """
         part = Store(self.connection.cursor(), self._folder, self)
-        part.is_read_only, part.top, part.files = self.is_read_only, self.top, self.files
+        part.is_read_only, part.top, part.files = self.is_read_only, self.top, (*self.files, *files)
         part.stated, part.sites = self.stated, tuple(sites)
+        part.is_in_order = self.is_in_order and not files
         # The header may stand in a temporary table, which no other cursor sees.
         part.connection.execute(f"create temp table header ({TABLES['header']})")
         part.set_header(self.header)
@@ -256,7 +271,7 @@ class Store(Queries):
         # "jobs where (true)" for an alias with a column.
         part.show(
             f"with jobs as ({self._jobs}) select * from jobs where true and ({condition}\n){within}",
-            f"with jobs as ({self._all_jobs}) select * from jobs where true and ({condition}\n)",
+            f"with jobs as ({self._all_jobs}) select * from jobs where true and ({of_all or condition}\n)",
         )
         part.localize()
         return part
@@ -278,6 +293,8 @@ class Store(Queries):
 
         It is that of the store, or a copy of a store that is written to, which goes with its scratch space.
         """
+        if self._whole is not None:
+            return self._whole.readable_file()
         if self._file:
             return self._file
         copy = self.scratch / f"{COPY}.duckdb"
@@ -288,8 +305,19 @@ class Store(Queries):
         return copy
 
     def views(self) -> tuple[tuple[str, str], ...]:
-        """Return the views of jobs, each with its SELECT: ``jobs`` and ``ran``."""
-        return (("jobs", self._jobs), ("ran", ran("jobs"))) if self._jobs else ()
+        """Return the views of jobs, each with its SELECT: ``jobs``, ``ran`` and ``all_jobs``, if others."""
+        views = (("jobs", self._jobs), ("ran", ran("jobs"))) if self._jobs else ()
+        return views if self.has_all_times else (*views, ("all_jobs", self._all_jobs))
+
+    @property
+    def has_all_times(self) -> bool:
+        """Whether no period limits the jobs, so that ``all_jobs`` are the same."""
+        return self._jobs == self._all_jobs
+
+    @property
+    def order(self) -> str:
+        """What a query of jobs ends with whose rows are to have an order; nothing where they have one."""
+        return "" if self.is_in_order else f" order by {ORDER}"
 
     def localize(self) -> None:
         """Let dates that a query makes of moments be those of the trace's zone, not of the machine's."""

@@ -6,20 +6,23 @@ sites are chosen, and the account of the conversion stay those of the whole. Of 
 submitted in it, but levels such as busy processors are of all jobs that overlap it.
 
 A condition in SQL is checked by `gwa.store.engines.restricted`: it reads jobs, by functions that read
-nothing else. It then is a part of each query of the analysis, in the process of the command that the user
-started, and may take as long as the user likes; an assistant's is resolved beforehand, see `Store.resolve`.
+nothing else. One that only compares is a part of each query of the analysis. Any other runs once, in a
+process of its own (`gwa.store.confined`), since one function may take all memory; then the numbers of the
+jobs that meet it are what is filtered by.
 """
 
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 import duckdb
 
-from gwa.errors import ArgumentError, DefinitionError, EngineError, TraceError
+from gwa.errors import ArgumentError, DefinitionError, EngineError, QueryError, TraceError
+from gwa.store.confined import Confined
 from gwa.store.engines.duckdb import literal
-from gwa.store.engines.restricted import check_condition, parser
+from gwa.store.engines.restricted import check_condition, is_bounded, parser
 from gwa.store.schema import SITE
 from gwa.store.store import Store, submitted_in
 from gwa.store.system import System
@@ -107,13 +110,9 @@ def select(store: Store, subset: Subset) -> Store:
     if subset.sites:
         of_sites = f"{SITE} in ({', '.join(map(literal, subset.sites))})"
         store = store.filtered(of_sites, sites=subset.sites)
-    try:
-        if subset.where:
-            with parser() as database:
-                check_condition(database, subset.where, TABLES_OF_CONDITIONS)
-    except DefinitionError as error:
-        raise _no_condition(subset, error) from error
-    condition = _condition(subset, store.resolve(subset.where) if subset.where else None)
+    files = _chosen(store, subset) if subset.where else ()
+    wheres = [_is_in(file) for file in files] or [subset.where or ""]
+    condition, of_all = _condition(subset, wheres[0]), _condition(subset, wheres[-1])
     period = bounds(subset.period, store.system) if subset.period else None
     query = f"select count(*) from jobs where {condition}{submitted_in(period)}"
     try:
@@ -123,7 +122,41 @@ def select(store: Store, subset: Subset) -> Store:
         raise _no_condition(subset, error) from error
     if not jobs:
         raise TraceError(f"the trace has no jobs that fit: {subset}{_extent(store)}")
-    return store.filtered(condition, period)
+    return store.filtered(condition, period, of_all=of_all, files=[str(file) for file in files])
+
+
+def _chosen(store: Store, subset: Subset) -> tuple[Path, ...]:
+    """
+    Return files with the numbers of the jobs that meet the condition; none where it may run anywhere.
+
+    There is a second one of the jobs of all times, where those of the store are of a period.
+    """
+    where = subset.where or ""
+    try:
+        with parser() as database:
+            check_condition(database, where, TABLES_OF_CONDITIONS)
+            runs_anywhere = store.database.name != "duckdb" or is_bounded(database, where)
+    except DefinitionError as error:
+        raise _no_condition(subset, error) from error
+    if store.resolve:
+        return (store.resolve(where),)
+    return () if runs_anywhere else store.once((_chosen, where), lambda: _found(store, where))
+
+
+def _found(store: Store, where: str) -> tuple[Path, ...]:
+    """Return files as `_chosen` does, which a process makes."""
+    with Confined(store) as confined:
+        try:
+            tables = ("jobs",) if store.has_all_times else ("jobs", "all_jobs")
+            return tuple(confined.jobs(where, table=name) for name in tables)
+        except QueryError as error:
+            reason = str(error).splitlines()[0].removeprefix("the query failed: ")
+            raise ArgumentError(f"the condition '{where}' fails: {reason}") from error
+
+
+def _is_in(file: Path) -> str:
+    """Return the condition that the number of a job stands in a *file*."""
+    return f"job_id in (select job_id from read_parquet({literal(str(file))}))"
 
 
 def _no_condition(subset: Subset, error: Exception) -> ArgumentError:

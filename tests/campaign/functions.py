@@ -17,14 +17,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
+from unittest.mock import patch
 
 from tests.campaign.table import Row
 from tests.conftest import HOME
+
+if TYPE_CHECKING:
+    from gwa.store.confined import Confined
 
 SECONDS: Final = 5.0
 """The limit of a call."""
@@ -104,13 +108,14 @@ class Doors:
         """Filter as an assistant does."""
         from gwa.assistant.sql import chosen
 
-        return len(chosen(self.confined, _condition(call), SECONDS))
+        return chosen(self.confined, _condition(call), SECONDS).stat().st_size
 
     def where(self, call: str) -> object:
         """Filter as a command does."""
         from gwa.store.subset import Subset, select
 
-        with select(self.store, Subset(where=_condition(call))) as part:
+        kept = patch("gwa.store.subset.Confined", lambda _: nullcontext(Kept(self.confined)))
+        with kept, select(self.store, Subset(where=_condition(call))) as part:
             return part.row("select count(*) from jobs")
 
     def gwa_sql(self, call: str) -> object:
@@ -137,6 +142,18 @@ class Doors:
         whole = self.store.row("select count(*) from jobs")
         asked = ask(self.confined, "select count(*) from jobs", SLACK)["rows"]
         return asked == [[1200]] and whole == (1200,)
+
+
+class Kept:
+    """Processes that find jobs for a command; they are there already, and their time is limited."""
+
+    def __init__(self, confined: "Confined") -> None:
+        """Take processes of the same store."""
+        self.confined = confined
+
+    def jobs(self, condition: str, table: str) -> Path:
+        """Return the file of the jobs that meet a condition."""
+        return self.confined.jobs(condition, SECONDS, table)
 
 
 def _query(call: str) -> str:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import gwa
 from gwa.errors import ArgumentError, GwaError, TraceError
+from gwa.store.confined import SIZES, Confined
 from gwa.store.subset import Subset, bounds
 from gwa.store.system import System
 
@@ -183,3 +184,82 @@ def test_the_hour_of_a_job_is_that_of_the_trace_in_any_zone_of_the_machine(zone,
     with gwa.open(sample / "swf" / "tiny.swf") as trace:
         expected = int((dates(trace.frame(), trace.system.zone).dt.hour < 6).sum())
     assert printed.stdout.split() == [str(expected)] * 2
+
+
+GROWING = "length(repeat(user_id, n_procs)) > 4"
+
+
+@pytest.mark.parametrize("kind", [".swf", ".duckdb", ".parquet"])
+def test_a_condition_that_could_grow_finds_the_same_jobs_in_a_process_of_its_own(kind, sample, tmp_path):
+    path = sample / "swf" / "tiny.swf"
+    with gwa.open(path) as text:
+        frame = text.frame()
+        if kind != ".swf":
+            path = tmp_path / f"trace{kind}"
+            text.save(path)
+    lengths = frame.user_id.str.len() * frame.n_procs
+    with gwa.open(path) as trace:
+        part = trace.filter(where=GROWING, user=["U1", "U2"])
+        expected = frame[(lengths > 4) & frame.user_id.isin(["U1", "U2"])]
+        assert part.frame().job_id.tolist() == expected.job_id.tolist()
+        again = part.filter(where="n_procs <= (select median(n_procs) from jobs)")
+        kept = expected[expected.n_procs <= expected.n_procs.median()]
+        assert again.frame().job_id.tolist() == again.jobs().job_id.tolist() == kept.job_id.tolist()
+
+
+def test_jobs_of_any_time_meet_the_condition_too_that_a_part_of_a_period_is_filtered_by(trace):
+    part = trace.filter(period="2025-03-16..2025-03-23")
+    condition = "n_procs >= (select median(n_procs) from jobs)"
+    chosen = part.filter(where=condition).store
+    for table, procs in (("jobs", part.frame().n_procs), ("all_jobs", trace.frame().n_procs)):
+        assert chosen.row(f"select count(*) from {table}")[0] == int((procs >= procs.median()).sum())
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    """The conditions that a process was asked for."""
+    asked, jobs = [], Confined.jobs
+
+    def noted(confined, where, **more):
+        asked.append(where)
+        return jobs(confined, where, **more)
+
+    monkeypatch.setattr(Confined, "jobs", noted)
+    return asked
+
+
+def test_a_condition_that_could_grow_is_asked_for_once(trace, processes):
+    for months in ("2025-03-10..2025-03-15", "2025-03-16..2025-03-23"):
+        assert len(trace.filter(period=months, where=GROWING))
+    assert processes == [GROWING]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "user_id = 'U1' or n_procs in (1, 2) and not (queue_id like 'q%' or run_time between 60 and 7200)",
+        "group_id is not null and coalesce(wait_time, 0) % 2 < 1 and user_id not ilike '%x'",
+        "hour(to_timestamp(submit_time)) < 6 or to_timestamp(submit_time)::date >= date '2025-03-20'",
+        "case when n_procs > 1 then lower(user_id) = 'u1' else -run_time < -5.5 end",
+    ],
+)
+def test_a_condition_that_only_compares_needs_no_process(trace, condition, processes):
+    assert 0 < len(trace.filter(where=condition)) <= 1200
+    assert not processes
+
+
+@pytest.mark.skipif(not SIZES.exists(), reason="only Linux limits the addresses of a process")
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "repeat('x', 3000000000) <> ''",
+        "len(generate_series(1, 1000000000)) > 0",
+        "n_procs > (select len(list(x)) from generate_series(1, 10000000000) as t(x))",
+        "user_id::int[2000000000] is null",
+    ],
+)
+def test_a_condition_gets_no_more_memory_than_the_command(sample, condition):
+    with gwa.open(sample / "swf" / "tiny.swf", memory="500MB") as trace:
+        with pytest.raises(ArgumentError, match=r"fails: .*(Memory|memory|Conversion|size)"):
+            trace.filter(where=condition)
+        assert len(trace.filter(where="n_procs > 1")) == 529

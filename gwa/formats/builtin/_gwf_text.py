@@ -7,7 +7,7 @@ from gwa.formats.builtin._gwf_extensions import ENCODING, EXTENSION_KEY, extensi
 from gwa.store.account import Account
 from gwa.store.lost_numbers import lost_numbers
 from gwa.store.schema import GWF_FIELDS, Field
-from gwa.store.store import Store
+from gwa.store.store import ORDER, Store
 from gwa.store.system import ABSOLUTE, Header
 from gwa.util.version import __version__
 
@@ -72,13 +72,15 @@ def cell_sql(field: Field, plain: set[str]) -> str:
 
 def order_clause(store: Store) -> str:
     """Return the ORDER BY for writing jobs in order of submission, empty if they are in order already."""
+    if not store.is_in_order:
+        return store.order
     out_of_order = store.row(
         "select count(*) from (select submit_time as t, job_id as n,"
         " lag(submit_time) over () as t0, lag(job_id) over () as n0, row_number() over () as place"
         " from jobs) as row"
         " where place > 1 and (t is null and (t0 is not null or n0 > n) or t0 > t or (t0 = t and n0 > n))"
     )[0]
-    return " order by submit_time nulls first, job_id" if out_of_order else ""
+    return f" order by {ORDER}" if out_of_order else ""
 
 
 def entry_lines(header: Header) -> list[str]:

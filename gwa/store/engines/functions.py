@@ -130,6 +130,16 @@ GROUPS: Final = {
 
 FUNCTIONS: Final = frozenset[str]().union(*GROUPS.values())
 
+BOUNDED: Final = _names("""
+    % * + - / // !~~ !~~* ~~ ~~*
+    abs ceil ceiling floor greatest if least mod nullif round sign
+    char_length contains ends_with left length lower ltrim prefix right rtrim starts_with strlen substr
+    substring suffix trim upper
+    date_part date_trunc day dayname dayofmonth dayofweek dayofyear hour isodow minute month monthname quarter
+    second to_timestamp week weekday year
+""")
+"""Functions that take no time to speak of, and whose result is about as large as their arguments at most."""
+
 OF_CONVERTERS: Final = _names("getvariable")
 """What the SQL of a converter may use besides: its options are variables, and there are no others."""
 
@@ -151,6 +161,12 @@ TYPES: Final = _names("""
     utinyint uuid varbinary varchar guid
 """) | {"time with time zone", "timestamp with time zone", "bignum", "varint"}
 """Types to which values may be cast: those that values of the tables have, or are computed to."""
+
+SCALARS: Final = _names("""
+    bigint bool boolean date double float int integer real smallint string text time timestamp timestamptz
+    tinyint varchar
+""") | {"time with time zone", "timestamp with time zone"}
+"""Those of them whose values are one number or one text."""
 
 REASONS: Final = (
     (r"(read|parquet|sniff|pandas|arrow|python|seq)_.*|.*_scan|glob|which_secret", "it reads files"),

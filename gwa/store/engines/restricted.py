@@ -23,9 +23,11 @@ from gwa.store.engines.duckdb import literal
 from gwa.store.engines.functions import (
     AGGREGATES,
     BARE,
+    BOUNDED,
     BY_NAME,
     CATALOG,
     FUNCTIONS,
+    SCALARS,
     TABLE_FUNCTIONS,
     TYPES,
     refusal,
@@ -42,6 +44,9 @@ EXPRESSIONS: Final = frozenset({
     "WINDOW",
 })  # fmt: skip
 """The kinds of expressions, as DuckDB's parser calls them; those of a later version are refused."""
+
+OF_A_ROW: Final = EXPRESSIONS - {"COLLATE", "LAMBDA", "PARAMETER", "STAR", "SUBQUERY", "WINDOW"}
+"""Expressions that see one job."""
 
 QUERIES: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 CHANGES: Final = frozenset({"INSERT_QUERY_NODE", "UPDATE_QUERY_NODE", "DELETE_QUERY_NODE"})
@@ -111,7 +116,7 @@ def check_condition(parser: duckdb.DuckDBPyConnection, condition: str, tables: C
 
     Raise `DefinitionError` if it is anything else: an order, a grouping or a second query behind it, too.
     """
-    tree = _parsed(parser, f"select 1 from jobs where ({condition}\n)")
+    tree = _parsed(parser, _of_condition(condition))
     if tree["error"]:
         raise DefinitionError(_reason(tree))
     _check_nodes(tree, Scope(tables), QUERIES, condition)
@@ -119,6 +124,25 @@ def check_condition(parser: duckdb.DuckDBPyConnection, condition: str, tables: C
     rest = ("modifiers", "group_expressions", "having", "qualify", "sample")
     if query["type"] != "SELECT_NODE" or any(query.get(part) for part in rest):
         raise DefinitionError("expected a condition and nothing else")
+
+
+def is_bounded(parser: duckdb.DuckDBPyConnection, condition: str) -> bool:
+    """
+    Whether a *condition* that was checked takes no more time and memory than comparisons with literals do.
+
+    It sees one job at a time, by functions whose results cannot grow.
+    """
+    return all(
+        node.get("class", "FUNCTION" if "function_name" in node else "COLUMN_REF") in OF_A_ROW
+        and _called(node) <= BOUNDED
+        and _cast_to(node) <= SCALARS
+        for node in _nodes(_parsed(parser, _of_condition(condition))["statements"])
+    )
+
+
+def _of_condition(condition: str) -> str:
+    """Return the query of which a *condition* is a part when it is parsed."""
+    return f"select 1 from jobs where ({condition}\n)"
 
 
 def check_change(
