@@ -294,10 +294,14 @@ def _cut_long_names(store: Store) -> None:
     for name, known in zip(names, statistics[0] if statistics else (), strict=bool(statistics)):
         if known["max_string_length"] > MAXIMUM_NAME:
             (cut,) = store.row(
-                f"update recorded set {name} = left({name}, {KEPT_OF_NAME}) || '…' || left(md5({name}), 8)"
-                f" where strlen({name}) > {MAXIMUM_NAME}"
+                f"update recorded set {name} = {cut_name(name)} where strlen({name}) > {MAXIMUM_NAME}"
             )
             store.repaired("long name", LONG_NAME.format(field=name), cut)
+
+
+def cut_name(name: str) -> str:
+    """Return the SQL of the beginning of a long *name*, and a hash of all of it."""
+    return f"left({name}, {KEPT_OF_NAME}) || '…' || left(md5({name}), 8)"
 
 
 def _assign_job_numbers(store: Store) -> int:

@@ -12,7 +12,7 @@ from typing import Final
 
 from gwa.errors import TraceError
 from gwa.ingest.blame import FaultySelectError
-from gwa.ingest.cleaning import KEPT_OF_NAME
+from gwa.ingest.cleaning import cut_name
 from gwa.ingest.counting import NO_ZONE, note_cut_files
 from gwa.ingest.mapping import JobQuery, Refused, blaming, move_rejects
 from gwa.ingest.pieces import TablePieces
@@ -161,8 +161,7 @@ def _cleaned(field: Field) -> str:
     """Return the expression for the value of *field*, NULL for what is none."""
     if field.is_name:
         text = _given(field)
-        cut = f"left({text}, {KEPT_OF_NAME}) || '…' || left(md5({text}), 8)"
-        return f"case when strlen({text}) > {MAXIMUM_NAME} then {cut} else {text} end"
+        return f"case when strlen({text}) > {MAXIMUM_NAME} then {cut_name(text)} else {text} end"
     typed = f"try_cast({_given(field)} as double)" if field.low is not None else _given(field)
     return f"case when {_is_valid(field)} then cast({typed} as {field.sql}) end"
 

@@ -449,17 +449,18 @@ class Store(Queries):
         self.insert("provenance", list(provenance.items()))
 
     def repaired(self, name: str, meaning: str, jobs: int) -> None:
-        """Count *jobs* to which a repair was applied."""
-        if jobs:
-            self.insert("repairs", [(name, meaning, jobs)])
-
-    def remark(self, name: str, meaning: str) -> None:
-        """Say something of all jobs, as of a repair, once; a file that is only read stays as it is."""
-        if self.rows("select 1 from repairs where name = ?", [name]):
+        """Count *jobs* to which a repair was applied; a file that is only read stays as it is."""
+        if not jobs:
             return
         if self.is_read_only:
             # This table takes precedence over the one in the file.
             self.connection.execute("create temp table if not exists repairs as from main.repairs")
+        self.insert("repairs", [(name, meaning, jobs)])
+
+    def remark(self, name: str, meaning: str) -> None:
+        """Say something of all jobs, as of a repair, once."""
+        if self.rows("select 1 from repairs where name = ?", [name]):
+            return
         self.repaired(name, meaning, int(self.row("select count(*) from jobs")[0]))
 
     def remark_lacking(self) -> None:

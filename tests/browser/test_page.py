@@ -58,6 +58,17 @@ def test_what_is_folded_opens_by_keyboard_and_by_an_address_within_it(page):
     expect(rest).to_have_attribute("open", "")
 
 
+@pytest.mark.parametrize("end", ["%", "%E0%A4%A", "users%"])
+def test_an_address_whose_end_is_no_encoded_text_leads_to_the_page(page, end):
+    address = page.url
+    page.goto("about:blank")
+    page.goto(f"{address}#{end}")
+    rest = page.locator("#users details.rest")
+    inside = rest.locator("[id]").first.get_attribute("id")
+    page.evaluate("id => { location.hash = id; }", inside)
+    expect(rest).to_have_attribute("open", "")
+
+
 def test_a_chapter_that_is_folded_opens_from_the_contents(page):
     folded = page.locator("main details.folded").first
     expect(folded).not_to_have_attribute("open", "")

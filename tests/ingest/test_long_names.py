@@ -3,10 +3,11 @@
 import duckdb
 import pytest
 
-from gwa.errors import TraceError
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace
+from gwa.formats.registry import writer
 from gwa.ingest.cleaning import KEPT_OF_NAME
+from gwa.store.confined import Confined
 from gwa.store.options import ReadOptions
 from gwa.store.repairs import LONG_NAME
 from gwa.store.schema import FIELDS, MAXIMUM_NAME
@@ -70,12 +71,27 @@ def test_long_names_in_parquet_are_cut(short, tmp_path):
         assert trace.rows("select jobs from repairs where name = 'long name'") == [(4,)]
 
 
-def test_long_names_in_a_store_of_another_hand_are_refused(short, tmp_path):
+def test_long_names_in_a_store_of_another_hand_are_cut(short, tmp_path):
+    """The file is only read: what is shown, what is queried and what is copied has short names."""
     convert([short], tmp_path / "a.duckdb", options=options())
     with duckdb.connect(tmp_path / "a.duckdb") as database:
         database.execute("update recorded set user_id = repeat('a', 65536) || user_id")
-    with pytest.raises(TraceError, match=r"a job's user_id has 65,538 bytes, expected at most 1,000"):
-        open_trace([tmp_path / "a.duckdb"]).close()
+        database.execute("update recorded set queue_id = repeat('ä', 600) where queue_id = 'short'")
+    before = (tmp_path / "a.duckdb").read_bytes()
+    with open_trace([tmp_path / "a.duckdb"]) as trace, Confined(trace) as processes:
+        users = names(trace, "user_id")
+        repairs = trace.rows("select meaning, jobs from repairs where name = 'long name' order by all")
+        write = writer(tmp_path / "b.duckdb").write
+        assert write
+        write(trace, tmp_path / "b.duckdb")
+        assert processes.rows("select max(strlen(user_id)) from jobs").rows == [(KEPT_OF_NAME + 11,)]
+    assert [len(user) for user in users] == [KEPT_OF_NAME + 9] * 4
+    assert (len(set(users)), users[0] == users[2]) == (3, True)
+    assert repairs == [(LONG_NAME.format(field="queue_id"), 2), (LONG_NAME.format(field="user_id"), 4)]
+    assert (tmp_path / "a.duckdb").read_bytes() == before
+    with open_trace([tmp_path / "b.duckdb"]) as trace:
+        assert names(trace, "user_id") == users
+        assert len(trace.rows("select jobs from repairs where name = 'long name'")) == 2
 
 
 def test_a_page_on_long_names_is_no_larger(log, tmp_path):

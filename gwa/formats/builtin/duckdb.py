@@ -15,11 +15,12 @@ import duckdb
 from gwa.errors import OutputError, TraceError
 from gwa.formats.base import WORDS, Format, new_store, refuse_requests, require_match
 from gwa.formats.builtin._columns import is_packed, refuse_packed_name
-from gwa.ingest.cleaning import STATUS_CONDITION
+from gwa.ingest.cleaning import STATUS_CONDITION, cut_name
 from gwa.ingest.source.head import FileHead
 from gwa.store.account import Account
 from gwa.store.metadata import provenance
 from gwa.store.options import ReadOptions
+from gwa.store.repairs import LONG_NAME
 from gwa.store.requests import RequestStore
 from gwa.store.schema import FIELDS, MAXIMUM_NAME, Field
 from gwa.store.store import MAGIC, TABLES, Store
@@ -71,6 +72,7 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     try:
         _refuse_truncated(store, heads[0].path)
         _refuse_impossible(store, heads[0].path)
+        _cut_long_names(store)
         _believe_no_other_account(store, heads[0].path)
         store.remark_lacking()
         if options.system:
@@ -147,17 +149,29 @@ def _refuse_impossible(store: Store, path: Path) -> None:
         if value is not None and not field.low <= value <= (inf if field.high is None else field.high)
     ]
     faults += [f"{jobs - numbered:,} jobs have no number"] if numbered < jobs else []
-    texts = [field.name for field in FIELDS if field.name in names and field.is_name]
-    stats = ", ".join(f"stats({name})" for name in texts)
-    for statistics in store.rows(f"select {stats} from recorded limit 1") if texts else []:
-        faults += [
-            f"a job's {name} has {known['max_string_length']:,} bytes, expected at most {MAXIMUM_NAME:,}"
-            for name, known in zip(texts, statistics, strict=True)
-            if known["max_string_length"] > MAXIMUM_NAME
-        ]
     faults += [] if faults else _faults_of_values(store, jobs)
     if faults:
         raise TraceError(f"{path}: {faults[0]}: convert its log again")
+
+
+def _cut_long_names(store: Store) -> None:
+    """Show names that are too long as they are cut when a log is read; the file stays as it is."""
+    recorded = {name for name, *_ in store.rows("describe recorded")}
+    names = [field.name for field in FIELDS if field.name in recorded and field.is_name]
+    statistics = store.rows(f"select {', '.join(f'stats({name})' for name in names)} from recorded limit 1")
+    lengths = [known["max_string_length"] for known in statistics[0]] if statistics else []
+    long = [name for name, length in zip(names, lengths, strict=False) if length > MAXIMUM_NAME]
+    if not long:
+        return
+    cases = [
+        f"case when strlen({name}) > {MAXIMUM_NAME} then {cut_name(name)} else {name} end as {name}"
+        for name in long
+    ]
+    for name in long:
+        (cut,) = store.row(f"select count(*) from recorded where strlen({name}) > {MAXIMUM_NAME}")
+        store.repaired("long name", LONG_NAME.format(field=name), cut)
+    (_, jobs), *_ = store.views()
+    store.show(f"select * replace ({', '.join(cases)}) from ({jobs})")
 
 
 def _range(field: Field) -> str:
