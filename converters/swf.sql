@@ -15,8 +15,11 @@ UnixStartTime; without one, or where it is 0, they stay relative. Users, groups 
 numbers there and become U1, G1, X1; queues and partitions take their names from the header, else Q1, P1.
 The site is the header's Installation. -1 is missing; columns behind the 18th are passed over.
 Status 1 is completed, 0 failed, 5 cancelled. Where any is beyond 5, or below -1, the column holds exit codes: 0 is
-completed, all else has failed. Lines of partial executions (2, 3, 4) are folded into the summary line of their job;
-where there is none, the last of them (3 completed, 4 failed) is the job, with the sum of their run times.
+completed, all else has failed. Lines of partial executions (2, 3, 4) belong to the summary line of their job; where there
+is none, the last of them (3 completed, 4 failed) is the job, with the sum of their run times. What a job held in each is
+listed (runs), if all but the last have a wait and a run time, and none begins before another has ended: one begins as long
+after the end of the one before as its wait says, or after its own submission. All are taken for one run that
+was suspended, since nothing says why it was interrupted.
 Which job a job waited for, and for how long its user thought, is kept beside the jobs.
 """
 
@@ -55,11 +58,65 @@ sql = "update recorded set status = case status when 0 then 1 else 0 end where s
 
 [[steps]]
 name = "partial executions"
+meaning = "what jobs held in each partial execution was listed"
+when = "select count(*) > 0 from recorded where status in (2, 3, 4)"
+sql = """
+update recorded set
+    runs = listed.runs,
+    wait_time = coalesce(recorded.wait_time, listed.wait_time)
+from (
+    select
+        job_id,
+        min("begin") as wait_time,
+        string_agg(
+            concat_ws(
+                '/',
+                cast("begin" as bigint),
+                coalesce(cast(cast(run_time as bigint) as varchar), ''),
+                '',
+                coalesce(cast(n_procs as varchar), ''),
+                '',
+                '',
+                case status when 3 then 'completed' when 4 then 'failed' else 'suspended' end
+            ),
+            ';' order by place
+        ) as runs
+    from (
+        select *, lag("begin" + run_time, 1, 0) over (partition by job_id order by place) as earliest
+        from (
+            select
+                *,
+                coalesce(first_value(submit_time) over so_far - submitted, 0)
+                + sum(wait_time) over so_far + coalesce(sum(run_time) over before, 0) as "begin"
+            from (
+                select
+                    *,
+                    rowid as place,
+                    min(submit_time) over (partition by job_id) as submitted,
+                    count(submit_time) filter (where status in (2, 3, 4)) over (partition by job_id order by rowid) as stretch
+                from recorded
+            ) as line
+            where status in (2, 3, 4)
+            window
+                so_far as (partition by job_id, stretch order by place),
+                before as (partition by job_id, stretch order by place rows between unbounded preceding and 1 preceding)
+        ) as begun
+    ) as part
+    group by job_id
+    having any_value(submitted) is not null and bool_and(coalesce("begin" >= earliest, false)) and count(*) = count(wait_time)
+    and count(*) - count(run_time) <= (max_by(run_time is null, place))::integer
+    and (count(*) > 1 or min(status) = 2)
+) as listed
+where recorded.job_id = listed.job_id
+"""
+
+[[steps]]
+name = "folded partial executions"
 meaning = "lines of partial executions (status 2, 3, 4) were folded into the job's summary line"
 when = "select count(*) > 0 from recorded where status in (2, 3, 4)"
 sql = """
 delete from recorded where status in (2, 3, 4)
-and job_id in (select job_id from recorded where status in (0, 1, 5))
+and job_id in (select job_id from recorded where coalesce(status, -1) not in (2, 3, 4))
 """
 folds = true
 
@@ -80,7 +137,7 @@ where recorded.job_id = whole.job_id and recorded.status in (3, 4)
 """
 
 [[steps]]
-name = "folded partial executions"
+name = "continued partial executions"
 meaning = "partial executions (status 2) were folded into the last one of the same job"
 when = "select count(*) > 0 from recorded where status in (2, 3, 4)"
 sql = """
@@ -127,6 +184,7 @@ select
     'X' || executable_no as executable_id,
     coalesce((select map(list(id), list(name)) from queue_name)[queue_no], 'Q' || queue_no) as queue_id,
     coalesce((select map(list(id), list(name)) from partition_name)[partition_no], 'P' || partition_no) as partition_id,
+    cast(null as varchar) as runs,
     preceding as preceding_job,
     think as think_time
 from source

@@ -179,26 +179,85 @@ def test_exit_codes_in_the_status_column_are_understood(tmp_path):
         assert store.rows("select name from repairs") == [("exit codes",)]
 
 
-def test_partial_executions_are_folded(tmp_path):
-    rows = [
-        (1, 0, 5, 100, 1),
-        (1, 0, 5, 40, 2),
-        (1, -1, 7, 60, 3),
-        (2, 9, 1, 10, 2),
-        (2, -1, 2, 20, 4),
-        (3, 11, 0, 5, 2),
-    ]
-    lines = [
-        f"{n} {submit} {wait} {run} 1 -1 -1 1 1 -1 {status} 1 1 1 1 1 -1 -1"
-        for n, submit, wait, run, status in rows
-    ]
-    with open_text(tmp_path, "\n".join(lines)) as store:
-        assert store.rows("select job_id, submit_time, wait_time, run_time, status from jobs order by 1") == [
-            (1, 0.0, 5.0, 100.0, 1),
-            (2, 9.0, 1.0, 30.0, 0),
-            (3, 11.0, 0.0, 5.0, None),
+def partial(*rows):
+    """Return lines of the number, submission, wait, run time, processors and status of jobs."""
+    return "\n".join(
+        f"{n} {submit} {wait} {run} {procs} -1 -1 4 1 -1 {status} 1 1 1 1 1 -1 -1"
+        for n, submit, wait, run, procs, status in rows
+    )
+
+
+def jobs_of(store, fields="job_id, submit_time, wait_time, run_time, status, runs"):
+    return store.rows(f"select {fields} from jobs order by job_id")
+
+
+def test_partial_executions_are_what_a_job_held_and_when(tmp_path):
+    text = partial(
+        (1, 0, 5, 100, 4, 1), (1, 0, 5, 40, 4, 2), (1, -1, 7, 60, 2, 3),
+        (2, 9, 1, 10, 1, 2), (2, -1, 2, 20, 1, 4),
+        (3, 11, 0, 5, 1, 2),
+        # Each with its own submission.
+        (4, 20, 5, 30, 1, 0), (4, 20, 5, 10, 1, 2), (4, 90, 1, 20, 1, 4),
+        # One goes on.
+        (5, 30, 0, -1, 1, -1), (5, 30, 0, 10, 1, 2), (5, -1, 5, -1, 1, 2),
+        # It is all of the job.
+        (6, 40, 2, 10, 1, 1), (6, 40, 2, 10, 1, 3),
+    )  # fmt: skip
+    with open_text(tmp_path, text) as store:
+        assert jobs_of(store) == [
+            (1, 0.0, 5.0, 100.0, 1, "5/40//4///suspended;52/60//2///completed"),
+            (2, 9.0, 1.0, 30.0, 0, "1/10//1///suspended;13/20//1///failed"),
+            (3, 11.0, 0.0, 5.0, None, "0/5//1///suspended"),
+            (4, 20.0, 5.0, 30.0, 0, "5/10//1///suspended;71/20//1///failed"),
+            (5, 30.0, 0.0, None, None, "0/10//1///suspended;15///1///suspended"),
+            (6, 40.0, 2.0, 10.0, 1, None),
         ]
-        assert (store.account.folded, store.account.jobs) == (3, 3)
+        assert (store.account.folded, store.account.jobs) == (8, 6)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [(1, 0, 5, 40, 4, 2), (1, -1, -1, 60, 4, 3)],
+        [(1, 0, 5, -1, 4, 2), (1, -1, 7, 60, 4, 3)],
+        [(1, 0, 5, 40, 4, 2), (1, 10, 7, 60, 4, 3)],
+        [(1, -1, -1, 40, 4, 2), (1, -1, 7, 60, 4, 3)],
+    ],
+)
+def test_partial_executions_that_cannot_be_placed_are_folded(parts, tmp_path):
+    with open_text(tmp_path, partial((1, 0, 5, 100, 4, 1), *parts)) as store:
+        assert jobs_of(store) == [(1, 0.0, 5.0, 100.0, 1, None)]
+
+
+def test_what_runs_held_is_written_and_read_again(make_store, tmp_path):
+    runs = [
+        None,
+        "10/20//4///evicted;50/30//2///resizing;80/5//1///completed",
+        "0/100/30////evicted;200/7/////failed",
+        "5/10/////evicted;40//////running",
+        "5/10//3///requeued",
+    ]
+    store = make_store(
+        (("Times", "Unix seconds, UTC"),),
+        submit_time=[1e9 + 10 * n for n in range(5)], wait_time=[3.0, 10.0, 0.0, 5.0, 5.0],
+        run_time=[60.0, 35.0, 7.0, None, None], n_procs=[1, 1, 2, 2, None], status=[1, 1, 0, None, None],
+        runs=runs,
+    )  # fmt: skip
+    path = tmp_path / "a.swf"
+    writer(path).save(store, path)
+    assert {"MaxJobs: 5", "MaxRecords: 13"} < {*header(path)}
+    assert header(path)[-1].endswith(", without why runs ended")
+    with open_trace([path]) as again:
+        assert jobs_of(again) == [
+            (1, 1e9, 3.0, 60.0, 1, None),
+            (2, 1e9 + 10, 10.0, 55.0, 1, "10/20//4///suspended;50/30//2///suspended;80/5//1///completed"),
+            (3, 1e9 + 20, 0.0, 37.0, 0, "70/30//2///suspended;200/7//2///failed"),
+            (4, 1e9 + 30, 5.0, None, None, "5/10//2///suspended;40///2///suspended"),
+            (5, 1e9 + 40, 5.0, 10.0, None, "5/10//3///suspended"),
+        ]
+        third = tmp_path / "b.swf"
+        writer(third).save(again, third)
+        assert (data(third) == data(path)).all()
 
 
 @pytest.mark.parametrize("start", ["0", "-1", "unknown", "9" * 400, ""])

@@ -44,12 +44,22 @@ def recorded(store: Store) -> list[Field]:
     return [field for field in EXTENSION_FIELDS if store.has(field.name)]
 
 
+REMARKS: Final = {
+    "runs": "; WaitTime ends with the first run, RunTime is that of the last: the two do not adjoin"
+}
+"""What readers that do not know a field have to know of the columns beside it."""
+
+
 def extension_lines(fields: Iterable[Field]) -> list[tuple[str, str]]:
     """Return the header lines on the *fields* of a file."""
     return [
-        (EXTENSION_KEY, f"{field.name} in {BY_NAME[column_of(field)].title}: {field.meaning}")
+        (EXTENSION_KEY, f"{field.name} in {BY_NAME[column_of(field)].title}: {_described(field)}")
         for field in fields
     ]
+
+
+def _described(field: Field) -> str:
+    return field.meaning + REMARKS.get(field.name, "")
 
 
 def declared_fields(comments: Iterable[str]) -> list[Field]:

@@ -5,6 +5,9 @@ Names become numbers: ``U12`` is 12 where all names of a column are one letter a
 are numbered by first appearance. Queues and partitions keep the numbers that the header gives them,
 and their names are listed there. If a job depends on several others, the last of them is kept. Extension
 fields, such as GPUs, have no column; a note says which were left out.
+
+A job that lists boxes is a summary line, whose run time is that of all its runs, and a line of a partial
+execution for each box. Why a box ended has no place: read again, it is one run that was suspended.
 """
 
 import re
@@ -14,6 +17,7 @@ from typing import Final
 from gwa.formats.builtin._gwf_text import entry_lines, number_sql
 from gwa.formats.builtin._write_text import write_lines
 from gwa.store.lost_numbers import lost_numbers
+from gwa.store.runs import boxes
 from gwa.store.schema import BY_NAME, EXTENSION_NAMES
 from gwa.store.store import Store
 from gwa.store.system import Header, from_header
@@ -31,8 +35,46 @@ NUMBERED: Final = ("user_id", "group_id", "executable_id", "queue_id", "partitio
 HEADER_KEYS: Final = {"queue_id": "Queue", "partition_id": "Partition"}
 """Columns whose names are listed in the header, and the keys of these lines."""
 
+LINES: Final = """
+select {line}, 0 as part, submit_time as submitted from jobs where runs is null
+union all
+select {line}, 0 as part, submit_time as submitted from (
+    select jobs.* replace (case when ran.job_id is null then jobs.run_time else ran.seconds end as run_time)
+    from jobs left join (
+        select job_id, case when not bool_or(is_open) then sum(seconds) end as seconds from {boxes} as box
+        group by job_id
+    ) as ran on jobs.job_id = ran.job_id
+    where runs is not null
+) as summary
+union all
+select {line}, part, submitted from (
+    select * replace (
+        case when part = 1 then submit_time end as submit_time,
+        case when is_open then null else seconds end as run_time,
+        start_time - coalesce(previous_end, submit_time) as wait_time,
+        cast(null as double) as average_cpu_time,
+        cast(null as double) as used_memory,
+        case when part < parts or is_open or status is null then 2 when status = 1 then 3 else 4 end as status
+    )
+    from (
+        select *, submit_time as submitted, row_number() over (partition by job_id order by end_time) as part,
+            count(*) over (partition by job_id) as parts
+        from {boxes} as box
+    ) as counted
+) as partial
+"""
+"""
+The lines of a trace of which some jobs list boxes: a summary of each of these, and a line for each box.
+
+The summary has the run time of all, and a status of 0, 1 or 5; others have 2, the last 3 (completed) or 4.
+Only the first of these has a submission; the others wait since the end of the one before.
+"""
+
 NUMBERED_NAME: Final = re.compile(r"(\d{1,18})\s+(\S+)")
 """A number and its name, as listed in the header."""
+
+WITHOUT: Final = {"runs": "why runs ended"}
+"""What is left out of an extension field of which a part is written."""
 
 NOTE_BEGINNING: Final = "made by gwa"
 """The beginning of the note on the origin of a file."""
@@ -45,8 +87,9 @@ def write(store: Store, path: Path) -> None:
     for field in NUMBERED:
         if field not in HEADER_KEYS:
             _number_names(store, field, None)
-    comments = [f"; {line}" for line in entry_lines(_header(store, start, lists))]
-    write_lines(store, path, comments, _lines_query(start or 0.0))
+    lines = _lines(store)
+    comments = [f"; {line}" for line in entry_lines(_header(store, start, lines, lists))]
+    write_lines(store, path, comments, _lines_query(lines, start or 0.0))
 
 
 def _start_time(store: Store) -> float | None:
@@ -107,28 +150,38 @@ select name, own, case when sound then own else place end as number from owned c
 """
 
 
-def _header(store: Store, start: float | None, lists: dict[str, list[str]]) -> Header:
+def _lines(store: Store) -> str:
+    """Return the table of the lines: the jobs, or those of `LINES`."""
+    if not store.has("runs"):
+        return "(select *, 0 as part, submit_time as submitted from jobs)"
+    names = ("job_id", "submit_time", *COPIED, *NUMBERED)
+    # How long a box lasted that had not ended is not written.
+    held = boxes(names, "jobs", still="1.0")
+    return f"({LINES.format(line=', '.join(names), boxes=f'({held})')})"
+
+
+def _header(store: Store, start: float | None, lines: str, lists: dict[str, list[str]]) -> Header:
     """Return the header of the trace, with entries replaced that the jobs or the system give better."""
-    jobs = str(store.row("select count(*) from jobs")[0])
+    jobs, records = (str(store.row(f"select count(*) from {table}")[0]) for table in ("jobs", lines))
     original = tuple((key, value) for key, value in store.header if not value.startswith(NOTE_BEGINNING))
-    replaced = {"Version": ["2.2"], "MaxJobs": [jobs], "MaxRecords": [jobs], **lists}
+    replaced = {"Version": ["2.2"], "MaxJobs": [jobs], "MaxRecords": [records], **lists}
     replaced |= {"Times": [], "Processors": []}
     if start != store.system.start:
         replaced["UnixStartTime"] = [] if start is None else [f"{start:.0f}"]
     stated = from_header(tuple(line for line in original if line[0] != "Processors"))
     if store.system.cpus and not store.system.cpus_inferred and store.system.cpus != stated.cpus:
         replaced["MaxProcs"] = [str(store.system.cpus)]
-    lines, written_keys = [("Version", "2.2")], {"Version"}
+    entries, written_keys = [("Version", "2.2")], {"Version"}
     for key, value in original:
         if key not in replaced:
-            lines.append((key, value))
+            entries.append((key, value))
         elif key not in written_keys:
-            lines += [(key, value) for value in replaced[key]]
+            entries += [(key, value) for value in replaced[key]]
             written_keys.add(key)
-    lines += [(key, value) for key, ones in replaced.items() if key not in written_keys for value in ones]
-    left_out = ", ".join(name for name in EXTENSION_NAMES if store.has(name))
+    entries += [(key, value) for key, ones in replaced.items() if key not in written_keys for value in ones]
+    left_out = ", ".join(WITHOUT.get(name, name) for name in EXTENSION_NAMES if store.has(name))
     note = f"{NOTE_BEGINNING} {__version__}{_origin(store)}" + (f", without {left_out}" if left_out else "")
-    return (*lines, *lost_numbers(store), ("Note", note))
+    return (*entries, *lost_numbers(store), ("Note", note))
 
 
 def _origin(store: Store) -> str:
@@ -139,8 +192,8 @@ def _origin(store: Store) -> str:
     return f" from {first}" + (f" and {files - 1} more" if files > 1 else "")
 
 
-def _lines_query(start: float) -> str:
-    """Return the query for the lines of the jobs; every cell is a number."""
+def _lines_query(lines: str, start: float) -> str:
+    """Return the query for the text of the table of *lines*; every cell is a number."""
     # A double has six decimals left after subtracting a start in Unix seconds.
     since = f"submit_time - {start!r}"
     submit = f"case when submit_time = trunc(submit_time) then {since} else round({since}, 6) end"
@@ -148,12 +201,14 @@ def _lines_query(start: float) -> str:
     cells += [number_sql(name, is_whole=BY_NAME[name].is_whole) for name in COPIED]
     cells += [number_sql(f"{name}_number.number", is_whole=True) for name in NUMBERED]
     cells += [number_sql("preceding_job", is_whole=True), number_sql("think_time", is_whole=False)]
-    joins = " ".join(f"left join {name}_number on jobs.{name} = {name}_number.name" for name in NUMBERED)
+    joins = " ".join(f"left join {name}_number on line.{name} = {name}_number.name" for name in NUMBERED)
     return (
         f"with chained as (select job_id, max(preceding_job) as preceding_job,"
-        " arg_max(think_time, (preceding_job, think_time)) as think_time from dependencies group by job_id)"
-        f" select {' || chr(32) || '.join(cells)} as line from jobs left join chained using (job_id) {joins}"
-        " order by submit_time nulls first, job_id"
+        " arg_max(think_time, (preceding_job, think_time)) as think_time, 0 as part"
+        " from dependencies group by job_id)"
+        f" select {' || chr(32) || '.join(cells)} as text from {lines} as line"
+        f" left join chained using (job_id, part) {joins}"
+        " order by submitted nulls first, job_id, part"
     )
 
 
