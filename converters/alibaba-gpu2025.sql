@@ -41,6 +41,7 @@ scheduled_time = "double"
 deletion_time = "double"
 
 [options]
+closed = true
 header = "instance_sn"
 order = [
   "instance_sn", "role", "app_name", "cpu_request", "cpu_limit", "gpu_request", "gpu_limit", "rdma_request",

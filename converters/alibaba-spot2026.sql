@@ -36,6 +36,7 @@ duration = "double"
 job_type = "varchar"
 
 [options]
+closed = true
 header = "gpu_model"
 order = [
   "job_name", "organization", "gpu_model", "cpu_request", "gpu_request", "worker_num", "submit_time", "duration",

@@ -3,7 +3,7 @@ title = "Batsim workloads: jobs to simulate, and their profiles"
 files = ["batsim*.json"]
 reader = "json"
 scope = "trace"
-contains = '"subtime"\s*:'
+contains = ['"subtime"\s*:\s*[0-9.]', '"profiles"\s*:\s*\{', '"nb_res"\s*:|"profile"\s*:\s*"']
 export = '''
 # It is what Batsim reads with --workload:
 gwa convert workload.json -o workload.gwf

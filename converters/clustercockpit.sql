@@ -4,7 +4,7 @@ files = ["meta.json", "*.json"]
 reader = "json"
 scope = "trace"
 joined_by = "job_id"
-contains = '"(numHwthreads|subCluster|monitoringStatus)"\s*:'
+contains = ['"(numHwthreads|subCluster|monitoringStatus)"\s*:', '"jobId"\s*:\s*\d', '"(jobState|numNodes)"\s*:']
 export = '''
 # One file for each job; jq makes lines of them. Its archive does not know when jobs were submitted.
 find /var/lib/job-archive/CLUSTER -name meta.json -exec jq -c . {} + > jobs.json

@@ -5,7 +5,10 @@ reader = "classads"
 scope = "trace"
 joined_by = "coalesce(split_part(split_part(globaljobid, '#', 2), '.', 1), cast(clusterid as varchar))"
 first = '^(\s*"?[A-Za-z_]\w*"?\s*[=:]|\*\*\*|[\[\]{},])'
-contains = '(?i)^\s*"?(ClusterId|GlobalJobId)"?\s*[=:]|[{,]\s*"(ClusterId|GlobalJobId)"\s*:'
+contains = [
+    '(?i)^\s*"?(ClusterId|GlobalJobId)"?\s*[=:]|[{,]\s*"(ClusterId|GlobalJobId)"\s*:',
+    '(?i)^\s*"?(ProcId|JobStatus|QDate|CompletionDate|JobStartDate)"?\s*[=:]|[{,]\s*"(ProcId|JobStatus|QDate|CompletionDate|JobStartDate)"\s*:',
+]
 export = '''
 # On the schedd. All that it remembers, as JSON lines or as the history of the spool:
 condor_history -jsonl > history.jsonl

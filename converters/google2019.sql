@@ -4,7 +4,7 @@ files = ["instance_events-*.json", "collection_events-*.json"]
 reader = "json"
 scope = "trace"
 first = '^\s*\{.*"collection_id"\s*:.*\}\s*$'
-contains = '"(type|instance_index)"\s*:'
+contains = ['"time"\s*:\s*"?\d', '"type"\s*:\s*"?[\w]', '"(instance_index|collection_type)"\s*:\s*"?\w']
 export = '''
 gwa fetch google2019
 '''

@@ -3,7 +3,10 @@ title = "Globus GRAM audit records (WS-GRAM and GRAM5)"
 files = ["*.gramaudit", "gram_audit*.csv"]
 reader = "whole_lines"
 scope = "trace"
-contains = '\A(?![^\n]*\b(?i:jobid(raw)?)\b)(?s:.*?)^"[^"]*","[^"]*","[^"]*","[^"]*","[^"]*","(NULL|[A-Z][a-z][a-z] [A-Z][a-z][a-z] [ \d]\d |\d{4}-\d\d-\d\d)'
+contains = [
+    '\A(?![^\n]*\b(?i:jobid(raw)?)\b)(?s:.*?)^"[^"]*","[^"]*","[^"]*","[^"]*","[^"]*","(NULL|[A-Z][a-z][a-z] [A-Z][a-z][a-z] [ \d]\d |\d{4}-\d\d-\d\d)',
+    '^"(NULL|[a-z]+:[^"]*)","[^"]*","(NULL|[^"]*=[^"]*)","',
+]
 export = '''
 # The files that GRAM5 writes:
 cat /var/lib/globus/gram-audit/*.gramaudit > site.gramaudit

@@ -3,7 +3,10 @@ title = "Kubernetes: Jobs, Pods, Kueue's Workloads and Volcano's Jobs, as kubect
 files = ["*.json"]
 reader = "json"
 scope = "trace"
-contains = '"(apiVersion|api_version)"\s*:\s*"(batch/v1|batch\.volcano\.sh/|kueue\.x-k8s\.io/)|"kind"\s*:\s*"(Pod|PodList|JobList)"'
+contains = [
+    '"(apiVersion|api_version)"\s*:\s*"(batch/v1|batch\.volcano\.sh/|kueue\.x-k8s\.io/)|"kind"\s*:\s*"(Pod|PodList|JobList)"',
+    '"metadata"\s*:\s*\{',
+]
 export = '''
 # Several files are one trace. Finished objects are deleted after a while: export often.
 kubectl get jobs,pods -A -o json > jobs.json

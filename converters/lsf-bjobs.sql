@@ -3,7 +3,7 @@ title = "LSF jobs as JSON: bjobs -json"
 files = ["*.json"]
 reader = "json"
 select = "lsf"
-contains = '"COMMAND"\s*:\s*"bjobs"|"JOBID"\s*:\s*"[^"]*"[^{}]*"STAT"\s*:|"STAT"\s*:\s*"[^"]*"[^{}]*"JOBID"\s*:'
+contains = ['"COMMAND"\s*:\s*"bjobs"|"JOBID"\s*:\s*"', '"RECORDS"\s*:\s*\[|"STAT"\s*:\s*"(DONE|EXIT|RUN|PEND|PSUSP|USUSP|SSUSP|WAIT|UNKWN|ZOMBI|PROV|FWD_PEND)"']
 export = '''
 # LSF forgets jobs that have ended after CLEAN_PERIOD, an hour: lsb.acct knows all (gwa formats lsf). With
 # LSB_DISPLAY_YEAR=Y in lsf.conf times have a year.

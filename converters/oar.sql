@@ -3,7 +3,11 @@ title = "OAR: oarstat -J, and the jobs of its REST API"
 files = ["*.json"]
 reader = "json"
 scope = "trace"
-contains = '"(assigned_resources|assigned_network_address|assigned_moldable_job|launchingDirectory|launching_directory|cpuset_name|initial_request|initialRequest)"\s*:'
+contains = [
+    '"(assigned_resources|assigned_network_address|assigned_moldable_job|launchingDirectory|launching_directory|cpuset_name|initial_request|initialRequest)"\s*:',
+    '"(Job_Id|id|job_id|jobId)"\s*:\s*"?\d',
+    '"(submissionTime|submission_time|startTime|start_time|owner|job_user)"\s*:',
+]
 export = '''
 # Jobs that have not ended, and those of a period; add -f with OAR 3 for the resources of each:
 oarstat -J -f > jobs.json

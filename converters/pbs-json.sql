@@ -3,7 +3,7 @@ title = "OpenPBS and PBS Pro as JSON: qstat -f -F json"
 files = ["*.json"]
 reader = "json"
 select = "pbs"
-contains = '"(pbs_version|Job_Owner)"\s*:'
+contains = ['"(pbs_version|Job_Owner)"\s*:\s*"', '"Jobs"\s*:\s*\{|"Resource_List"\s*:\s*\{']
 export = '''
 # With -x of jobs that have finished, too, which a server with job_history_enable keeps for job_history_duration,
 # with -t of tasks of arrays. The accounting log knows all jobs: gwa formats pbs.

@@ -3,7 +3,7 @@ title = "Microsoft Philly: jobs of deep learning (cluster_job_log)"
 files = ["cluster_job_log", "cluster_job_log*.json"]
 reader = "json"
 scope = "trace"
-contains = '"attempts"\s*:'
+contains = ['"attempts"\s*:\s*\[', '"vc"\s*:', '"submitted_time"\s*:']
 export = '''
 gwa fetch philly
 tar -xzf philly-trace-data.tar.gz
@@ -40,6 +40,9 @@ job = "varchar"
 submitted = "varchar"
 user = "varchar"
 attempts = "varchar"
+
+[options]
+closed = true
 
 [options.paths]
 job = "jobid"

@@ -3,7 +3,7 @@ title = "Slurm job completion as JSON: jobcomp/elasticsearch and jobcomp/kafka"
 files = ["*.json", "*.jsonl"]
 reader = "json"
 select = "slurm"
-contains = '"@(submit|eligible|start|end)"\s*:'
+contains = ['"@(submit|eligible)"\s*:\s*"', '"@(start|end)"\s*:\s*"', '"(jobid|total_cpus|cpu_hours|exit_code)"\s*:']
 export = '''
 # From Elasticsearch, or from Kafka:
 elasticdump --input=http://HOST:9200/slurm --output=jobcomp.json --type=data

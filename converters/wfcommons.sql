@@ -3,7 +3,7 @@ title = "WfCommons instances of workflows (WfFormat 1.2 to 1.5)"
 files = ["wfcommons*.json", "*wfformat*.json"]
 reader = "json"
 scope = "trace"
-contains = '"schemaVersion"\s*:'
+contains = ['"schemaVersion"\s*:\s*"', '"workflow"\s*:\s*\{', '"(tasks|jobs)"\s*:\s*\[']
 export = '''
 # An instance, or a folder of them:
 git clone https://github.com/wfcommons/WfInstances

@@ -6,6 +6,7 @@ The exceptions that gwa raises on purpose.
     GwaError
     ├── TraceError (ValueError)         a file is not what it should be
     │   ├── UnknownFormat               no format, or several, claim a file
+    │   ├── NothingReadError            nothing in a file is what its format has
     │   ├── StrictError                 a bad row met with ``strict``
     │   ├── RowsLostError               the account of rows does not add up
     │   ├── RebuildNeeded               a store is appended to by making it again
@@ -40,6 +41,10 @@ class TraceError(GwaError, ValueError):
 
 class UnknownFormat(TraceError):  # noqa: N818 - the message reads "unknown format: …"
     """No format claims a file, or several do."""
+
+
+class NothingReadError(TraceError):
+    """Nothing in a file is what its format has: no row is a job, or no job has a time."""
 
 
 class StrictError(TraceError):

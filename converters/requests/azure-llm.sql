@@ -5,7 +5,7 @@ files = ["azurellminferencetrace*.csv", "azurelmminferencetrace*.csv"]
 reader = "named"
 delimiter = ","
 missing = [""]
-contains = "ontext[ _]?[Tt]okens" # whatever its first letter: a text that begins alike is sought fast
+contains = ["ontext[ _]?[Tt]okens", "enerated[ _]?[Tt]okens"] # whatever the first letter: a text that begins alike is sought fast
 export = '''
 # code and conversation of 2023 stand in the repository, those of 2024 at the addresses on its pages
 https://github.com/Azure/AzurePublicDataset/tree/master/data
@@ -33,6 +33,7 @@ numimages = "varchar"
 zone = "a time zone such as Europe/Amsterdam"
 
 [options]
+closed = true
 header = "contexttokens"
 order = ["timestamp", "contexttokens", "generatedtokens"]
 loose = []

@@ -3,7 +3,7 @@ of = "requests"
 title = "Mooncake: requests with the blocks of their prompts"
 files = ["*_trace.jsonl"]
 reader = "json"
-contains = '"input_length"\s*:'
+contains = ['"timestamp"\s*:', '"input_length"\s*:\s*\d', '"output_length"\s*:\s*\d']
 export = '''
 https://github.com/kvcache-ai/Mooncake/tree/main/FAST25-release/traces
 '''
@@ -22,6 +22,9 @@ timestamp = "double"
 input_length = "varchar"
 output_length = "varchar"
 hash_ids = "varchar"
+
+[options]
+closed = true
 --- */
 select
     file_no,

@@ -43,6 +43,7 @@ end
 """
 
 [options]
+closed = true
 header = "tokens_in"
 least = 1
 order = ["submit_time", "tokens_in", "tokens_out"]

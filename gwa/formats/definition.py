@@ -12,7 +12,8 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
 ``files``
     patterns such as ``*.swf`` for names, used where the content alone does not decide.
 ``first``, ``contains``
-    a regular expression that most lines of data match, and one to be found somewhere in the head.
+    a regular expression that most lines of data match, and one, or a list, of which each is found somewhere
+    in the head: marks that only this tool writes, at least two where one of them may be in any table.
 ``distinct``
     a column of which most lines have a value of their own, such as the number of the job.
 ``reader``, ``columns``, ``delimiter``, ``comment``, ``missing``, ``options``, ``extra_columns``
@@ -137,7 +138,7 @@ class DefinitionHeader(TableHeader):
     notes: str
     export: str = ""
     first: re.Pattern[str] | None = None
-    contains: re.Pattern[str] | None = None
+    contains: tuple[re.Pattern[str], ...] = ()
     distinct: str = ""
     extra_columns: bool = False
     reader: Annotated[str, Check(READERS.__contains__, f"one of {', '.join(READERS)}")] = "columns"
@@ -187,9 +188,7 @@ def parse_definition(name: str, text: str) -> tuple[DefinitionHeader, ConverterS
         raise DefinitionError(f"{name}: expected a TOML header between '/* ---' and '--- */', then a SELECT")
     file = TomlFile.parsed(name, match[1], first_line=2)
     with file.located():
-        header = record(
-            DefinitionHeader, {"columns": {}, **file.data} if "select" in file.data else file.data
-        )
+        header = record(DefinitionHeader, {**_implied(file.data), **file.data, **_listed(file.data)})
         shared = {key: file.data[key] for key in TABLE_KEYS if key in file.data}
         for side in header.sides:
             _require(TABLE_NAME, f"sides.{side}", side, "a name of letters, digits and underscores")
@@ -204,6 +203,16 @@ def parse_definition(name: str, text: str) -> tuple[DefinitionHeader, ConverterS
         **{key: getattr(header, key) for key in SPEC_KEYS},
     )
     return header, spec
+
+
+def _implied(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a header need not say: the columns of another definition whose SELECT is used."""
+    return {"columns": {}} if "select" in data else {}
+
+
+def _listed(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return as a list what a header may state as one pattern, or as several."""
+    return {key: [value] for key in ("contains",) if isinstance(value := data.get(key), str)}
 
 
 def repairs_of(text: str) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """Whether a file is of the format of a definition, judged by its head, and how near it comes."""
 
 from collections.abc import Sequence
+from json import JSONDecoder
 from typing import Final
 
 from gwa.formats.definition import MAXIMUM_COLUMNS, DefinitionHeader
@@ -44,11 +45,12 @@ def mismatch(head: FileHead, spec: ConverterSpec, header: DefinitionHeader) -> s
 
 
 NO_RECORD: Final = "has no line such as those of its records"
+FOREIGN_NAMES: Final = "names columns that it does not have"
 
 
 def _lacks_records(head: FileHead, header: DefinitionHeader) -> bool:
-    """Whether nothing in *head* is what a format's files contain."""
-    return header.contains is not None and not header.contains.search(head.text)
+    """Whether *head* lacks one of the marks that a format's files have."""
+    return not all(mark.search(head.text) for mark in header.contains)
 
 
 def _odd_rows(
@@ -56,14 +58,29 @@ def _odd_rows(
 ) -> str | None:
     """Return why *rows* are not lines of a format, None when they are."""
     if spec.reader == "named" and (found := header_of(head, spec.table_read)) != "none":
-        return None if found == "own" else "names columns that it does not have"
+        return None if found == "own" else FOREIGN_NAMES
+    if spec.reader == "named" and spec.table_read.options.get("closed") and not header.first:
+        return NO_RECORD
     if header.first and 2 * sum(bool(header.first.match(row)) for row in rows) < len(rows):
         return "most of its lines look different"
     if _lacks_records(head, header):
         return NO_RECORD
+    if spec.reader == "json" and spec.table_read.options.get("closed") and not _is_closed(head, spec.table_read):
+        return FOREIGN_NAMES
     if header.distinct and not _is_distinct(rows, spec.table_read, header.distinct):
         return f"most of its lines have the same {header.distinct}"
     return None
+
+
+def _is_closed(head: FileHead, table_spec: TableSpec) -> bool:
+    """Whether the first record of JSON in *head*, if it ends there, has no keys but those that are read."""
+    begin = max(head.text.find("{"), 0)
+    try:
+        record, _ = JSONDecoder().raw_decode(head.text, begin)
+    except (ValueError, RecursionError):
+        return True
+    paths = table_spec.options.get("paths", {})
+    return not isinstance(record, dict) or record.keys() <= {paths.get(name, name) for name in table_spec.columns}
 
 
 def _is_distinct(rows: Sequence[str], table_spec: TableSpec, column: str) -> bool:
@@ -80,8 +97,8 @@ def likeness(head: FileHead, spec: ConverterSpec, header: DefinitionHeader) -> f
         return 0.0
     rows = head.rows(spec.table_read.comment)
     found = [sum(bool(header.first.match(row)) for row in rows) / len(rows)] if header.first and rows else []
-    if header.contains and header.contains.search(head.text):
-        found.append(1.0)
+    if header.contains:
+        found.append(sum(bool(mark.search(head.text)) for mark in header.contains) / len(header.contains))
     if spec.reader == "columns":
         width, wanted = _widths(head, spec)
         if width >= MINIMUM_NEAR_WIDTH:

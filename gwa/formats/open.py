@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from gwa.errors import ArgumentError, EngineError, UnknownFormat
+from gwa.errors import ArgumentError, EngineError, NothingReadError, TraceError, UnknownFormat
 from gwa.formats.appearance import appearance
 from gwa.formats.base import Format, refuse_requests
 from gwa.formats.builtin.parquet import read_remote
 from gwa.formats.format_options import check_options
 from gwa.formats.registry import all_formats, broken, format_called
 from gwa.formats.remote import is_remote
+from gwa.formats.tools import tool_of
 from gwa.ingest.inputs import expand
 from gwa.ingest.source.compressed import Source, plain_name
 from gwa.ingest.source.head import HEAD_SIZE, TOTAL_HEAD_SIZE, FileHead
@@ -36,6 +37,10 @@ MAXIMUM_NAMES: Final = 3
 
 SKIPPED: Final = "file not read"
 """The name of the repair that names files that were skipped."""
+
+TRIED: Final = "tried as another format"
+MEANING_OF_TRIED: Final = "the file has the marks of the format {name}, but none of its rows is a job of it"
+"""The name and the meaning of the repair that says what a file was tried as first."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,8 @@ def recognise(head: FileHead, name: str | None = None) -> Format:
     known = [format_ for format_ in all_formats() if not format_.is_last_resort]
     mismatches = {format_: format_.mismatch(head) for format_ in known}
     matching = [format_ for format_ in known if mismatches[format_] is None]
+    if not matching and not head.is_binary and (tool := tool_of(head)):
+        raise UnknownFormat(f"{head.path}: {tool.advice(format_called)}")
     if not matching:
         others = [format_ for format_ in all_formats() if format_.is_last_resort]
         mismatches |= {format_: format_.mismatch(head) for format_ in others}
@@ -174,23 +181,71 @@ def _read(files: Sequence[Path], name: str | None, options: ReadOptions, *, skip
     recognised = _recognise_all(files, name, options, skip_unknown=skip_unknown)
     if len(recognised.heads) > 1:
         raise UnknownFormat(_mixture(recognised.heads))
-    ((name, heads),) = recognised.heads.items()
-    format_ = recognised.formats[name]
-    if options.on_spark and format_.name != "parquet":
-        raise EngineError(
-            f"{files[0]}: is {format_.title}, Spark reads Parquet: gwa convert it to .parquet first"
-        )
-    check_options(format_.title, format_.options, options.format_options)
-    unread = tuple(file.path for file in recognised.skipped)
-    store = format_.read(heads, replace(options, unread=unread))
-    if options.cluster and (CLUSTER_KEY, options.cluster) not in store.header:
-        store.close()
-        raise _no_log(files[0], format_.title)
+    ((found, heads),) = recognised.heads.items()
+    format_ = recognised.formats[found]
+    options = replace(options, unread=tuple(file.path for file in recognised.skipped))
+    if name or options.appends:
+        store = _read_as(format_, heads, options)
+    else:
+        format_, store = _first_that_reads(format_, heads, options)
     if not store.is_read_only:
         _record_skipped(store, recognised.skipped)
         _add_skipped(store, options.stored_skips)
         if "format" not in store.provenance:
             store.note({"format": format_.name, "gwa": __version__})
+    return store
+
+
+def _first_that_reads(
+    format_: Format, heads: Sequence[FileHead], options: ReadOptions
+) -> tuple[Format, Store]:
+    """
+    Return a store of files that are recognised as *format_*, and the format that they are of.
+
+    A file may have the marks of a format, and be another's: where no row of it is a job, the other formats
+    that its head matches are tried, tables last. The error of the first says why each of them was left.
+    """
+    try:
+        return format_, _read_as(format_, heads, options)
+    except NothingReadError as error:
+        left = []
+        for other in all_formats():
+            reasons = [reason for head in heads if (reason := other.mismatch(head))]
+            if other.name == format_.name or (reasons and not other.is_last_resort):
+                continue
+            try:
+                if reasons:
+                    left += [f"{other.name}: {reasons[0]}"] if other.likeness(heads[0]) == 1 else []
+                    continue
+                _remove_begun(options)
+                store = _read_as(other, heads, options)
+            except TraceError as fault:
+                left.append(f"{other.name}: {str(fault).removeprefix(f'{heads[0].path}: ')}")
+                continue
+            store.repaired(TRIED, MEANING_OF_TRIED.format(name=format_.name), store.account.jobs)
+            return other, store
+        if not left:
+            raise
+        raise NothingReadError(f"{error}. Tried as well: {'; '.join(left)}") from error
+
+
+def _remove_begun(options: ReadOptions) -> None:
+    """Remove the store that a format began that could not read the files."""
+    if options.target:
+        options.target.unlink(missing_ok=True)
+
+
+def _read_as(format_: Format, heads: Sequence[FileHead], options: ReadOptions) -> Store:
+    """Return a store with the jobs of the files behind *heads*, which *format_* reads."""
+    if options.on_spark and format_.name != "parquet":
+        raise EngineError(
+            f"{heads[0].path}: is {format_.title}, Spark reads Parquet: gwa convert it to .parquet first"
+        )
+    check_options(format_.title, format_.options, options.format_options)
+    store = format_.read(heads, options)
+    if options.cluster and (CLUSTER_KEY, options.cluster) not in store.header:
+        store.close()
+        raise _no_log(heads[0].path, format_.title)
     return store
 
 

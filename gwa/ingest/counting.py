@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gwa.errors import StrictError, TraceError
+from gwa.errors import NothingReadError, StrictError
 from gwa.ingest.batch import Batch
 from gwa.ingest.cleaning import finish_jobs
 from gwa.ingest.source.compressed import CUT
@@ -67,7 +67,7 @@ def count_batch(store: Store, path: Path, batch: Batch, counts: RowCounts, *, st
 
 
 def _refuse_empty(store: Store, heads: Sequence[FileHead], expected: str, counts: RowCounts) -> None:
-    """Raise `TraceError` if there are no jobs, with what became of the rows."""
+    """Raise `NothingReadError` if there are no jobs, with what became of the rows."""
     if store.row("select count(*) as n from recorded")[0]:
         return
     first = store.rows("select line, reason from rejects order by file, line limit 1")
@@ -78,7 +78,7 @@ def _refuse_empty(store: Store, heads: Sequence[FileHead], expected: str, counts
     )
     detail = f", the first at line {first[0][0]}: {first[0][1]}" if first else ""
     message = f"{heads[0].path}: no job in it: {outcome}{detail}; expected {expected}"
-    raise TraceError(message)
+    raise NothingReadError(message)
 
 
 def mark_unix_times(store: Store) -> None:
@@ -101,11 +101,11 @@ def note_untimed_jobs(store: Store) -> int:
 
 
 def _require_times(store: Store, heads: Sequence[FileHead], needs: str) -> None:
-    """Count the jobs without any time; raise `TraceError` if all are, since those are not jobs of a trace."""
+    """Count the jobs without any time; raise `NothingReadError` if all are, since those are not jobs of a trace."""
     if not note_untimed_jobs(store):
         (jobs,) = store.row("select count(*) from jobs")
         message = f"{heads[0].path}: none of its {jobs:,} jobs has a submit time or a run time"
-        raise TraceError(f"{message}; {needs}" if needs else message)
+        raise NothingReadError(f"{message}; {needs}" if needs else message)
 
 
 def note_cut_files(store: Store) -> None:
@@ -127,7 +127,7 @@ def finish_store(
     """
     Finish the jobs of a store after all rows were read.
 
-    Raise `TraceError` if there are no jobs, or if no job has a time; *needs* says how to get them.
+    Raise `NothingReadError` if there are no jobs, or if no job has a time; *needs* says how to get them.
     """
     _refuse_empty(store, heads, expected, total)
     folded = finish_jobs(store, steps)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from gwa.errors import TraceError
+from gwa.errors import NothingReadError, TraceError
 from gwa.ingest.blame import FaultySelectError
 from gwa.ingest.cleaning import cut_name
 from gwa.ingest.counting import NO_ZONE, note_cut_files
@@ -189,13 +189,13 @@ def _count_repairs(store: RequestStore, fields: Sequence[Field], *, has_remarks:
 def _require_requests(
     store: RequestStore, heads: Sequence[FileHead], expected: str, rows: int, rejected: int
 ) -> None:
-    """Raise `TraceError` if there are no requests, with what became of the rows."""
+    """Raise `NothingReadError` if there are no requests, with what became of the rows."""
     if store.row("select count(*) from staged")[0]:
         return
     first = store.rows("select line, reason from rejects order by file, line limit 1")
     outcome = f"{rejected} of {rows} lines were refused" if rejected else f"none of its {rows} lines is one"
     detail = f", the first at line {first[0][0]}: {first[0][1]}" if first else ""
-    raise TraceError(f"{heads[0].path}: no request in it: {outcome}{detail}; expected {expected}")
+    raise NothingReadError(f"{heads[0].path}: no request in it: {outcome}{detail}; expected {expected}")
 
 
 def _merge_repairs(store: RequestStore) -> None:

@@ -156,16 +156,27 @@ def header_of(head: FileHead, table_spec: TableSpec) -> Literal["own", "foreign"
 
     Names such as JobID and User are in many tables. Where the cells are parted by something unusual, the
     table is another's unless it names only what such tables have, as they spell it; in another spelling,
-    with one name that only they have; or several of these beside any others.
+    with one name that only they have; or several of these beside any others. The tables of a data set that
+    is *closed* have its names and no others.
     """
     rows = head.rows(table_spec.comment)
     found = _header_borders(rows, table_spec)
-    if not found or isinstance(found, Ruled) or found.text == table_spec.delimiter:
-        return "own" if found else "none"
+    if not found:
+        return "none"
     spec = replace(table_spec, delimiter=found.delimiter)
     lines = (found.row(row.strip(" \r\n")) for row in rows)
     cells = next(line.split(found.delimiter) for line in lines if parse_header(line, spec))
+    if table_spec.options.get("closed"):
+        return "own" if _has_no_other(cells, table_spec) else "foreign"
+    if isinstance(found, Ruled) or found.text == table_spec.delimiter:
+        return "own"
     return "own" if _is_own(cells, table_spec, head.text) else "foreign"
+
+
+def _has_no_other(cells: Sequence[str], table_spec: TableSpec) -> bool:
+    """Whether the *cells* of a header are names of such tables, all of them."""
+    names = {normalized(cell) for cell in cells if not _INDEX.fullmatch(cell)}
+    return names <= {*map(normalized, _order(table_spec)), *map(normalized, table_spec.columns)}
 
 
 def _is_own(cells: Sequence[str], table_spec: TableSpec, text: str) -> bool:
