@@ -2,7 +2,7 @@
 title = "Flux: flux jobs --json"
 files = ["*.json"]
 reader = "json"
-contains = ['"t_submit"\s*:\s*[0-9.]', '"(t_depend|t_run|t_cleanup|t_inactive)"\s*:\s*[0-9.]', '"state"\s*:\s*"(NEW|DEPEND|PRIORITY|SCHED|RUN|CLEANUP|INACTIVE)"']
+contains = ['"t_submit"\s*:\s*[0-9.]', '"(t_depend|t_run|t_cleanup|t_inactive)"\s*:\s*[0-9.]', '"state"\s*:\s*("(NEW|DEPEND|PRIORITY|SCHED|RUN|CLEANUP|INACTIVE)"|\d)']
 export = '''
 # Without -c 0 it stops at 1,000 jobs, without -A it has your own only:
 flux jobs -A -a -c 0 --json > jobs.json

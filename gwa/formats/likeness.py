@@ -57,15 +57,28 @@ def _odd_rows(
     head: FileHead, rows: Sequence[str], spec: ConverterSpec, header: DefinitionHeader
 ) -> str | None:
     """Return why *rows* are not lines of a format, None when they are."""
-    if spec.reader == "named" and (found := header_of(head, spec.table_read)) != "none":
-        return None if found == "own" else FOREIGN_NAMES
-    if spec.reader == "named" and spec.table_read.options.get("closed") and not header.first:
-        return NO_RECORD
+    if spec.reader == "named":
+        found = header_of(head, spec.table_read)
+        if found != "none":
+            return None if found == "own" else FOREIGN_NAMES
+        if spec.table_read.options.get("closed") and not header.first:
+            return NO_RECORD
+    return _odd_lines(head, rows, spec, header)
+
+
+def _odd_lines(
+    head: FileHead, rows: Sequence[str], spec: ConverterSpec, header: DefinitionHeader
+) -> str | None:
+    """Return why *rows* are not those of a format, judged by their text, None when they are."""
     if header.first and 2 * sum(bool(header.first.match(row)) for row in rows) < len(rows):
         return "most of its lines look different"
     if _lacks_records(head, header):
         return NO_RECORD
-    if spec.reader == "json" and spec.table_read.options.get("closed") and not _is_closed(head, spec.table_read):
+    if (
+        spec.reader == "json"
+        and spec.table_read.options.get("closed")
+        and not _is_closed(head, spec.table_read)
+    ):
         return FOREIGN_NAMES
     if header.distinct and not _is_distinct(rows, spec.table_read, header.distinct):
         return f"most of its lines have the same {header.distinct}"
@@ -80,7 +93,9 @@ def _is_closed(head: FileHead, table_spec: TableSpec) -> bool:
     except (ValueError, RecursionError):
         return True
     paths = table_spec.options.get("paths", {})
-    return not isinstance(record, dict) or record.keys() <= {paths.get(name, name) for name in table_spec.columns}
+    return not isinstance(record, dict) or record.keys() <= {
+        paths.get(name, name) for name in table_spec.columns
+    }
 
 
 def _is_distinct(rows: Sequence[str], table_spec: TableSpec, column: str) -> bool:

@@ -101,7 +101,7 @@ def note_untimed_jobs(store: Store) -> int:
 
 
 def _require_times(store: Store, heads: Sequence[FileHead], needs: str) -> None:
-    """Count the jobs without any time; raise `NothingReadError` if all are, since those are not jobs of a trace."""
+    """Count the jobs without any time; raise `NothingReadError` if all are: those are no jobs of a trace."""
     if not note_untimed_jobs(store):
         (jobs,) = store.row("select count(*) from jobs")
         message = f"{heads[0].path}: none of its {jobs:,} jobs has a submit time or a run time"

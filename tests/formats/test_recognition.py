@@ -4,9 +4,9 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -33,7 +33,12 @@ JOBS = [
 ]
 
 MARKS: Mapping[str, Mapping[str, Any]] = {
-    "philly": {"attempts": 1, "vc": "ee9e8c", "jobid": "application_1", "submitted_time": "2026-03-02 08:00:00"},
+    "philly": {
+        "attempts": 1,
+        "vc": "ee9e8c",
+        "jobid": "application_1",
+        "submitted_time": "2026-03-02 08:00:00",
+    },
     "mooncake": {"timestamp": 3000, "input_length": 600, "output_length": 5, "hash_ids": "1 2"},
     "flux": {"t_submit": 1772438400.5, "t_run": 1772438500.5, "urgency": 16, "nnodes": 2},
     "requests": {"tokens_in": 500, "tokens_out": 20},
@@ -41,7 +46,12 @@ MARKS: Mapping[str, Mapping[str, Any]] = {
     "burstgpt": {"Request tokens": 500, "Response tokens": 20, "Total tokens": 520, "Log Type": "API log"},
     "burstgpt-camel": {"requestTokens": 500, "responseTokens": 20},
     "wfcommons": {"schemaVersion": "1.5", "workflow": "montage", "tasks": 4},
-    "clustercockpit": {"subCluster": "main", "numHwthreads": 144, "monitoringStatus": 1, "jobState": "completed"},
+    "clustercockpit": {
+        "subCluster": "main",
+        "numHwthreads": 144,
+        "monitoringStatus": 1,
+        "jobState": "completed",
+    },
     "batsim": {"subtime": 0.5, "profile": "ten", "nb_res": 4},
     "oar": {"assigned_resources": 4, "launchingDirectory": "/home/u", "cpuset_name": "u_501", "owner": "u"},
     "pbs-json": {"pbs_version": "23.06.06", "Job_Owner": "u@login"},
@@ -59,7 +69,9 @@ MARKS: Mapping[str, Mapping[str, Any]] = {
 """Names that the tools of some formats write, with values of others or of the tools."""
 
 
-def _as_csv(rows: list[dict[str, Any]], delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> str:
+def _as_csv(
+    rows: list[dict[str, Any]], delimiter: str = ",", quoting: Literal[0, 1] = csv.QUOTE_MINIMAL
+) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, rows[0], delimiter=delimiter, quoting=quoting, lineterminator="\n")
     writer.writeheader()
@@ -67,7 +79,7 @@ def _as_csv(rows: list[dict[str, Any]], delimiter: str = ",", quoting: int = csv
     return text.getvalue()
 
 
-SHAPES = {
+SHAPES: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {
     "csv": _as_csv,
     "quoted": lambda rows: _as_csv(rows, quoting=csv.QUOTE_ALL),
     "tsv": lambda rows: _as_csv(rows, "\t"),
@@ -102,8 +114,15 @@ def _as_what(path: Path) -> str:
 
 
 def test_says_what_was_tried(tmp_path):
-    """The rows of another's file are refused by the format whose marks they have: the error says all reasons."""
-    row = {"vc": "a", "jobid": None, "submitted_time": "soon", "attempts": [], "status": "Pass", "user": "u"}
+    """No row is a job of the format whose marks they have: the error says why."""
+    row: dict[str, object] = {
+        "vc": "a",
+        "jobid": None,
+        "submitted_time": "soon",
+        "attempts": [],
+        "status": "Pass",
+        "user": "u",
+    }
     path = tmp_path / "jobs.json"
     path.write_text(json.dumps([row] * 3))
     with pytest.raises(NothingReadError, match=r"(?s)its jobid is missing; expected Microsoft Philly"):
@@ -130,50 +149,10 @@ def test_every_known_tool_names_a_command_or_what_to_do(name):
         assert command(format_called(tool.reads)) in words
 
 
-OUTPUTS = {
-    "squeue": "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n"
-    "               7       gpu    train     ada  R    1:02:03      1 n01\n",
-    "scontrol-job": "JobId=7 JobName=train\n   UserId=ada(1) GroupId=bio(1) MCS_label=N/A\n",
-    "scontrol-node": "NodeName=n01 Arch=x86_64 CoresPerSocket=16\n   CPUAlloc=0 CPUTot=32\n",
-    "seff": "Job ID: 7\nCluster: oak\nUser/Group: ada/bio\nState: COMPLETED (exit code 0)\n",
-    "sreport": "Cluster|Account|Login|Proper Name|Used|Energy\noak|bio|||120|0\n",
-    "sinfo": "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\ngpu* up 1-00:00:00 4 idle n[1-4]\n",
-    "sshare": "Account                    User  RawShares  NormShares    RawUsage\nroot 1 1.0 10 1.0\n",
-    "sprio": "          JOBID PARTITION   PRIORITY       SITE        AGE\n 7 gpu 100 0 10\n",
-    "sstat": "JobID|MaxVMSize|MaxVMSizeNode|AveCPU|\n7.0|100K|n01|00:01|\n",
-    "bjobs": "JOBID   USER    STAT  QUEUE      FROM_HOST   EXEC_HOST   JOB_NAME   SUBMIT_TIME\n",
-    "bhist": "Summary of time in seconds spent in various states:\nJOBID   USER    JOB_NAME  PEND\n",
-    "bhist-long": "Job <7>, Job Name <x>, User <ada>, Project <p>, Command <run>\nMon Mar  2 08:00:00: Submitted\n",
-    "bacct": "Accounting information about jobs that are:\n  - submitted by users ada,\n",
-    "bhosts": "HOST_NAME          STATUS       JL/U    MAX  NJOBS    RUN\nh1 ok - 8 0 0\n",
-    "qstat-grid-engine": "job-ID  prior   name       user         state submit/start at     queue\n-----\n7 0.5 x ada r\n",
-    "qstat-grid-engine-xml": "<?xml version='1.0'?>\n<job_info  xmlns:xsd='x'>\n<queue_info></queue_info></job_info>\n",
-    "qstat-grid-engine-job": "=====\njob_number:                 7\nexec_file: x\n",
-    "qhost": "HOSTNAME                ARCH         NCPU NSOC NCOR NTHR  LOAD\nglobal - - - - - -\n",
-    "qstat": "Job id            Name             User              Time Use S Queue\n----\n7.srv x ada 0 R workq\n",
-    "qstat-dsv": "Job Id: 7.srv|Job_Name=x|Job_Owner=ada@login|job_state=F\n",
-    "qstat-xml": "<Data><Job><Job_Id>7.srv</Job_Id><Job_Name>x</Job_Name></Job></Data>\n",
-    "pbsnodes": "n01\n     Mom = n01.lab\n     ntype = PBS\n     state = free\n",
-    "tracejob": "Job: 7.srv\n\n03/02/2026 08:00:00  S    enqueuing into workq\n",
-    "cobalt": "03/02/2026 08:00:00;Q;7;queue=default;cwd=/;user=ada\n"
-    "03/02/2026 09:01:00;E;7.svc;Exit_status=0;Resource_List.ncpus=64;start=1772438460.2;user=ada\n",
-    "condor-q": "-- Schedd: ap1.lab : <10.0.0.1:9618?... @ 03/02/26 08:00:00\nOWNER BATCH_NAME\n",
-    "condor-history": " ID     OWNER          SUBMITTED   RUN_TIME     ST COMPLETED   CMD\n 7.0 ada 3/2 08:00 0+01:00 C 3/2 x\n",
-    "condor-status": "Name      OpSys      Arch   State     Activity LoadAv Mem\nslot1@n1 LINUX X86_64 Unclaimed Idle\n",
-    "kubectl": "NAME                 READY   STATUS      RESTARTS   AGE\ntrain-0              0/1     Completed   0   3h\n",
-    "kubectl-yaml": "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n",
-    "kubectl-describe": "Name:             train-0\nNamespace:        lab\nPriority:         0\n",
-    "kubectl-others": '{"apiVersion": "v1", "kind": "List", "items": [{"kind": "PyTorchJob", "metadata": {}}]}\n',
-    "aws-batch-table": "jobId     jobName   status     runTime\nabc  sim SUCCEEDED 1:00\n",
-    "spark-events": '{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}\n{"Event":"SparkListenerJobStart"}\n',
-    "yarn": "Total number of applications (application-types: []): 1\nApplication-Id  Application-Name\n",
-    "flux": "       JOBID QUEUE    USER     NAME       ST NTASKS NNODES     TIME INFO\n  f7 batch ada x CD 1 1 3s n1\n",
-    "oarstat": "Job id    Name           User     Submission Date     S Queue\n--- ---\n7 x ada 2026-03-02 T default\n",
-    "showq": "ACTIVE JOBS--------------------\nJOBNAME USERNAME STATE PROC REMAINING STARTTIME\n",
-    "snakemake": "s\th:m:s\tmax_rss\tmax_vms\n20.5\t0:00:20\t46\t63\n",
-    "apel-summary": "APEL-summary-job-message: v0.2\nSite: X\nMonth: 3\n",
-    "json-schema": '{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Job", "type": "object"}\n',
-}
+OUTPUTS = dict(
+    part.split("\n", 1)
+    for part in Path(__file__).with_name("outputs_of_tools.txt").read_text(encoding="utf-8").split("=== ")[1:]
+)
 """The first lines of what each known tool prints, written as it writes them."""
 
 
