@@ -35,7 +35,8 @@ only: the Pod ran from the earlier of the two starts, after more than one restar
 Processors are the CPUs that the scheduler counts: of a Pod the sum over its containers and sidecars (init
 containers whose restartPolicy is Always), or what one other init container asks for together with the sidecars
 before it, where that is more; requests of the Pod as a whole come before them, and its overhead is added. A limit
-without a request is the request. That times the lesser of parallelism and completions, times replicas or
+without a request is the request. A container of a Pod that was resized in place counts with the most of what is
+requested, allocated and in effect; when it was resized is not kept. That times the lesser of parallelism and completions, times replicas or
 count; a Workload that was admitted partially has the processors of the count in podSetAssignments. They are
 rounded up, and stand as cpu:0.5 among the resources requested. Memory is that requested, over the processors. GPUs
 are resources called .../gpu or nvidia.com/mig-...; the type of MIG slices is their name, that of Workloads the
@@ -257,6 +258,7 @@ templates as (
         -- A Job never has more Pods at a time than it still needs.
         case when type = 'pod' then 1 else least(coalesce(parallelism, 1), coalesce(completions, parallelism, 1)) end as pods,
         pods as admitted,
+        case when type = 'pod' then statuses end as statuses,
         containers, inits, overhead, pod_resources
     from placed
     where not is_folded and type in ('pod', 'job')
@@ -283,19 +285,19 @@ templates as (
 ),
 
 contained as (
-    select file_no, line, place, 'app' as part, nth, container
+    select file_no, line, place, 'app' as part, nth, container, statuses
     from (
-        select file_no, line, place, unnest(range(len(parts))) as nth, unnest(parts) as container
-        from (select *, from_json(containers, '[{"image":"VARCHAR","restartPolicy":"VARCHAR","restart_policy":"VARCHAR","resources":{"requests":"JSON","limits":"JSON"}}]') as parts from templates)
+        select file_no, line, place, statuses, unnest(range(len(parts))) as nth, unnest(parts) as container
+        from (select *, from_json(containers, '[{"name":"VARCHAR","image":"VARCHAR","restartPolicy":"VARCHAR","restart_policy":"VARCHAR","resources":{"requests":"JSON","limits":"JSON"}}]') as parts from templates)
     )
     union all
     select
         file_no, line, place,
         case when coalesce(container.restartPolicy, container.restart_policy) = 'Always' then 'sidecar' else 'init' end as part,
-        nth, container
+        nth, container, null as statuses
     from (
         select file_no, line, place, unnest(range(len(parts))) as nth, unnest(parts) as container
-        from (select *, from_json(inits, '[{"image":"VARCHAR","restartPolicy":"VARCHAR","restart_policy":"VARCHAR","resources":{"requests":"JSON","limits":"JSON"}}]') as parts from templates)
+        from (select *, from_json(inits, '[{"name":"VARCHAR","image":"VARCHAR","restartPolicy":"VARCHAR","restart_policy":"VARCHAR","resources":{"requests":"JSON","limits":"JSON"}}]') as parts from templates)
     )
 ),
 
@@ -307,6 +309,15 @@ amounts as (
             file_no, line, place, part, nth,
             json_merge_patch(coalesce(container.resources.limits, '{}'), coalesce(container.resources.requests, '{}')) as requests
         from contained
+        union all
+        -- What a container has that was resized in place, or is to be.
+        select file_no, line, place, part, nth, unnest(list_filter([coalesce(status.allocatedResources, status.allocated_resources), status.resources.requests], lambda x: is_object(x)))
+        from (
+            select * exclude (statuses), unnest(from_json(statuses, '[{"name":"VARCHAR","allocatedResources":"JSON","allocated_resources":"JSON","resources":{"requests":"JSON"}}]')) as status
+            from contained
+            where statuses is not null
+        )
+        where status.name = container.name
         union all
         select
             file_no, line, place, 'pod' as part, 0 as nth,
@@ -320,7 +331,7 @@ amounts as (
     )
 ),
 
-quantities as (
+told as (
     select
         file_no, line, place, part, nth, resource,
         case
@@ -337,6 +348,12 @@ quantities as (
             when 'Ki' then 1024 when 'Mi' then 1048576 when 'Gi' then 1073741824 when 'Ti' then 1099511627776
         end as amount
     from amounts
+),
+
+quantities as (
+    select file_no, line, place, part, nth, resource, what, slice, max(amount) as amount
+    from told
+    group by file_no, line, place, part, nth, resource, what, slice
 ),
 
 -- An init container runs beside the sidecars that were started before it.

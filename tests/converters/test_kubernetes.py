@@ -162,6 +162,27 @@ def test_what_a_pod_asks_for(requests, limits, inits, cpus, gpus, tmp_path):
     assert read(tmp_path / "pod.json", "req_n_procs, req_gpus")[0] == {"n/p": (cpus, gpus)}
 
 
+@pytest.mark.parametrize(
+    ("spec", "allocated", "actual", "cpus"),
+    [("2", "8", "8", 8), ("8", "2", "2", 8), ("2", "2", "8", 8), ("2", "8", None, 8), ("2", None, "8", 8)],
+)
+def test_a_pod_that_was_resized_has_the_most_of_what_is_asked_allocated_and_in_effect(
+    spec, allocated, actual, cpus, tmp_path
+):
+    one = pod({"cpu": spec})
+    one["spec"]["containers"].append({"name": "b", "image": "i", "resources": {"requests": {"cpu": "1"}}})
+    one["spec"]["containers"][0]["name"] = "a"
+    told = {
+        "name": "a",
+        "state": {"terminated": {"startedAt": "2025-08-01T00:01:00Z", "finishedAt": "2025-08-01T01:00:00Z"}},
+    }
+    told |= {"allocatedResources": {"cpu": allocated}} if allocated else {}
+    told |= {"resources": {"requests": {"cpu": actual}}} if actual else {}
+    one["status"] = {"phase": "Succeeded", "containerStatuses": [{"name": "b", "resources": {}}, told]}
+    (tmp_path / "pod.json").write_text(json.dumps({"items": [one]}))
+    assert read(tmp_path / "pod.json", "n_procs, runs")[0] == {"n/p": (cpus + 1, None)}
+
+
 NAMES = st.sampled_from(["name", "state", "cpu"])
 ODD = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
