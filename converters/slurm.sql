@@ -6,7 +6,7 @@ scope = "trace"
 joined_by = "split_part(jobid, '.', 1)"
 log_facts = [
     { rows = "alloctres is not null" },
-    { rows = "try_cast(gpu_use_in(tresusageintot) as double) > 0", holds = "select count(*) > 0 from stepped where gpu_use > 0" },
+    { rows = "try_cast(gpu_use_in(tresusageintot) as double) > 0", of = "gpus_counted(cluster, alloctres, reqtres, partition_)", holds = "select list(distinct kind) from counting where is_used" },
 ]
 needs = "ask sacct for times, as in sacct --parsable2 --duplicates --format=JobID,User,Submit,Start,End,Elapsed,AllocCPUS,State"
 delimiter = "|"
@@ -62,8 +62,10 @@ Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, e
 on one node.
 GPUs are gres/gpu of AllocTRES and ReqTRES, or the sum of gres/gpu:TYPE where that is more or stands alone: the
 two are never added; else those of AllocGRES, and of ReqGRES times NNodes. Their peak memory is gres/gpumem of the steps
-that overlap; gres/gpuutil is a peak too, so the mean utilization is unknown, but 0 where the peak of each step is 0
-and that of any in the log is more. AdminComment may hold a summary of jobstats (JS1:…). Where it has all nodes of a job,
+that overlap; gres/gpuutil is a peak too, so the mean utilization is unknown; all GPUs of a job were idle (idle_gpus) where the peak
+of each step is 0, and that of another job on GPUs of its types (else in its partition) of the same cluster is more: a
+counter that never counts does not work there, as that of parts of GPUs (MIG), of which none is asked. A single GPU with
+a peak was not idle. AdminComment may hold a summary of jobstats (JS1:…). Where it has all nodes of a job,
 CPU time, the peak of memory (the sum of the peaks of its nodes) and idle_nodes are those of the summary rather than of
 steps, but CPU time that its processors cannot have had is not; where it has as many GPUs as the job held, so are
 gpu_utilization, gpu_memory, max_gpu_memory and idle_gpus, and memory allocated where AllocTRES has none. Summaries that
@@ -353,6 +355,16 @@ coalesce(
 "memory_in(tres)" = "regexp_extract(tres, '(?:^|,)mem=([\\d.]+[KMGTPE]?)', 1)"
 "gpu_memory_in(tres)" = "regexp_extract(tres, '(?:^|,)gres/gpumem=([\\d.]+[KMGTPE]?)', 1)"
 "gpu_use_in(tres)" = "regexp_extract(tres, '(?:^|,)gres/gpuutil=(\\d+)', 1)"
+# Of which GPUs the rows of a job tell: their types, else their partition, of a cluster.
+"gpu_types(tres)" = "array_to_string(list_sort(list_transform(gpu_kinds(tres), lambda x: split_part(x, '=', 1))), ',')"
+"gpus_counted(cluster, alloctres, reqtres, partition_)" = '''
+concat_ws(
+    ' ',
+    max(cluster),
+    coalesce(nullif(max(gpu_types(alloctres)), ''), nullif(max(gpu_types(reqtres)), ''), 'in ' || max(partition_))
+)
+'''
+"is_part_of_gpu(types)" = "regexp_matches(lower(types), '[0-9]g[._-]?[0-9]+gb|\\bmig\\b')"
 # Steps that are not of tasks last as long as their job.
 "is_own(jobid)" = '''
 ends_with(jobid, '.batch') or ends_with(jobid, '.extern') or ends_with(jobid, '.interactive') or ends_with(jobid, '+')
@@ -953,6 +965,21 @@ summed_gpus_of_memory = "bigint"
 summed_gpu_memory = "double"
 summed_max_gpu_memory = "double"
 
+# The jobs of which steps tell how busy their GPUs were at most: of which GPUs, and whether any ever was.
+[beforehand.counting]
+columns = { site = "varchar", job = "varchar", kind = "varchar", is_used = "boolean" }
+when = "select count(*) > 0 from listed where gpu_use is not null"
+select = '''
+select
+    coalesce(cluster, ''),
+    job_of(jobid),
+    gpus_counted(cluster, alloctres, reqtres, partition_),
+    max(try_cast(gpu_use_in(tresusageintot) as double)) > 0
+from source
+group by cluster, job_of(jobid)
+having count(*) filter (where contains(tresusageintot, 'gres/gpuutil')) > 0
+'''
+
 # The row of each job, and what other rows say of it.
 [beforehand.gathered]
 select = '''
@@ -976,6 +1003,7 @@ select
     if(side_by_side < 2, stepped.gpu_peak, coalesce(nullif(swept.gpu_peak, 0), greatest_gpu_peak)),
     side_by_side > 1 and swept.job is null and stepped.gpu_peak > greatest_gpu_peak,
     stepped.gpu_use,
+    used.kind is not null and not is_part_of_gpu(used.kind),
     nullif(stepped.energy, double 'nan'),
     hollow.cpus,
     federated.job is not null
@@ -986,6 +1014,8 @@ left join swept on stepped.site = swept.site and stepped.job = swept.job and ste
 left join earlier on placed.site = earlier.site and placed.job = earlier.job and placed.run >> 20 = earlier.nth
 left join boxed on placed.site = boxed.site and placed.job = boxed.job and placed.run >> 20 = boxed.nth
 left join hollow on listed.site = hollow.site and listed.job = hollow.job
+left join counting on listed.site = counting.site and listed.job = counting.job
+left join (select distinct kind from counting where is_used) as used on counting.kind = used.kind
 left join (select distinct ran_on as site, jobid as job from sibling) as federated
     on listed.site = federated.site and listed.job = federated.job
 where not listed.is_step and reason is null and coalesce(placed.is_last and placed.run & 1048575 = 0, true)
@@ -1008,6 +1038,7 @@ most_used = "double"
 gpu_peak = "double"
 is_gpu_bound = "boolean"
 gpu_use_peak = "double"
+is_gpu_use_counted = "boolean"
 step_energy = "double"
 step_cpus = "double"
 is_federated = "boolean"
@@ -1144,8 +1175,11 @@ used_by_jobs as (
         case when is_summed then nullif(summed_memory, 0) end as memory_of_summary,
         coalesce(summary = 'read' and summed_gpus = gpu_count, false) as are_gpus_summed,
         coalesce(summary = 'read' and summed_gpus_of_memory = gpu_count, false) as is_gpu_memory_summed,
-        -- What peaked at 0 was idle, unless nothing of the log ever was more.
-        gpu_use_peak = 0 and gpu_count > 0 and exists (select 1 from stepped where gpu_use > 0) as are_gpus_idle
+        -- What peaked at 0 was idle, unless no GPU of its kind ever was more. Of several that peaked at more, some may be.
+        case
+            when is_gpu_use_counted and gpu_use_peak = 0 then gpu_count
+            when gpu_use_peak > 0 and gpu_count = 1 then 0
+        end as gpus_without_peak
     from lived
 )
 
@@ -1256,9 +1290,9 @@ select
         )
     end as exit_code,
     coalesce(memory_of_summary, case when is_whole then peak end, least_used, row_used) as max_memory,
-    if(are_gpus_summed, summed_gpu_use, case when are_gpus_idle then 0 end) as gpu_utilization,
+    case when are_gpus_summed then summed_gpu_use end as gpu_utilization,
     if(is_gpu_memory_summed, summed_gpu_memory, gpu_peak) as gpu_memory,
-    if(are_gpus_summed, summed_idle_gpus, case when are_gpus_idle then gpu_count end) as idle_gpus,
+    if(are_gpus_summed, summed_idle_gpus, gpus_without_peak) as idle_gpus,
     case when is_gpu_memory_summed then summed_max_gpu_memory end as max_gpu_memory,
     case when is_summed then summed_idle_nodes end as idle_nodes,
     nullif(

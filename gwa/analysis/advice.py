@@ -13,6 +13,7 @@ from typing import Final
 from gwa.metrics.alert_rules import Rule
 from gwa.metrics.alerts import OWNERS, REQUESTS, Alert, By, Holder, alerts, because, jobs_of, measured
 from gwa.metrics.efficiency import ASKED, Share, ended_at, killed, overall, requests
+from gwa.metrics.presence import of_all_runs
 from gwa.metrics.timeline import exact_sum
 from gwa.report.document import Column
 from gwa.report.letter import Advice, JobTable, Letter
@@ -62,7 +63,8 @@ def letter(store: Store, name: str, by: By = "user") -> Letter:
     """Return the advice to a user, or on a project, of that *name*; without jobs it has none."""
     where = f"{OWNERS[by]} = {literal(name)}"
     jobs, held = store.row(
-        f"select count(*) as jobs, {exact_sum('run_time * n_procs')} as held from jobs where {where}"  # noqa: S608 - quoted
+        f"select count(*) as jobs, {exact_sum('all_cpu_seconds')} as held"  # noqa: S608 - quoted
+        f" from {of_all_runs(store, 'jobs')} where {where}"
     )
     due = _due(store, name, by)
     share = overall(store, where)

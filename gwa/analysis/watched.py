@@ -8,6 +8,7 @@ or project has no such label. Counters are by the status of jobs that have ended
 from collections.abc import Mapping
 from typing import Final
 
+from gwa.metrics.presence import of_all_runs
 from gwa.metrics.timeline import exact_sum
 from gwa.report.prometheus import Counter, Histogram, Watched
 from gwa.store.engines.duckdb import literal
@@ -92,11 +93,11 @@ def _known(labels: tuple[str, ...], values: tuple[object, ...]) -> tuple[tuple[s
 def _counters(store: Store) -> tuple[Counter, ...]:
     """Return how many jobs ended, by status, and how much of the system they had held."""
     names = " ".join(f"when {number} then {literal(name)}" for number, name in STATUS.items())
-    gpus = exact_sum("run_time * n_gpus") if store.has("n_gpus") else "null"
+    gpus = exact_sum("all_gpu_seconds") if store.has("n_gpus") else "null"
     rows = store.rows(
         f"select case status {names} else 'unknown' end as said, count(*),"  # noqa: S608 - our own SQL
-        f" {exact_sum('case when n_procs >= 1 then run_time * n_procs end')}, {gpus}"
-        f" from jobs where {ENDED} group by said order by said"
+        f" {exact_sum('case when n_procs >= 1 then all_cpu_seconds end')}, {gpus}"
+        f" from {of_all_runs(store, 'jobs')} where {ENDED} group by said order by said"
     )
     kinds = (
         ("ended_jobs_total", "Jobs that have ended, by how", 1),

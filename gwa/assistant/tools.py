@@ -15,7 +15,7 @@ from gwa.analysis.finding import findings as findings_of
 from gwa.assistant.desk import Desk, TracePart
 from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.dimensions import recorded as recorded_dimensions
-from gwa.breakdown.held import cpu_seconds_by, held_rows
+from gwa.breakdown.held import held_rows
 from gwa.errors import ArgumentError
 from gwa.functions import compare as compare_traces
 from gwa.functions import wait as bound_of_wait
@@ -126,7 +126,7 @@ def _rows(part: TracePart, dimension: str, by: str) -> list[Answer]:
         store = part.trace.store
         return part.once(
             ("breakdown", dimension, by),
-            lambda: held_rows(cpu_seconds_by(store, by_name(dimension)), store.top),
+            lambda: held_rows(store, by_name(dimension), store.top),
         )
     return part.once(
         ("breakdown", dimension, by),

@@ -18,12 +18,22 @@ from gwa.store.schema import NAMES
 from gwa.store.store import Period, Store
 
 FIELDS_OF_BOXES: Final = ", ".join(
-    (*NAMES, "outcome", "start_time", "end_time", "seconds", "is_last_run", "is_by_sum", "previous_end")
+    (
+        *NAMES,
+        "outcome",
+        "start_time",
+        "end_time",
+        "seconds",
+        "is_last_run",
+        "begins_last_run",
+        "is_by_sum",
+        "previous_end",
+    )
 )
 
 ONCE: Final = f"""
-select *, start_time + seconds as end_time, true as is_last_run, false as is_by_sum,
-    cast(null as double) as previous_end
+select *, start_time + seconds as end_time, true as is_last_run, true as begins_last_run,
+    false as is_by_sum, cast(null as double) as previous_end
 from (
     select *, {{outcome}} as outcome, {FIRST_START} as start_time, {{seconds}} as seconds
     from all_jobs where {{once}}submit_time is not null
@@ -79,9 +89,10 @@ def held_jobs(store: Store) -> str:
     Return the table of what jobs held at any time, with ``start_time`` and ``end_time``.
 
     A row is a box: a job has several if it ran more than once, or held different amounts. ``previous_end`` is
-    the end of the box before of the same job, ``is_last_run`` whether the box is of its last run, and
-    ``is_by_sum`` whether its seconds are known, and their place is not. Jobs that had not ended when the log
-    did held it until then. Jobs without a known submission are left out: it is not known when they did.
+    the end of the box before of the same job, ``is_last_run`` whether the box is of its last run,
+    ``begins_last_run`` whether it is the first of that, and ``is_by_sum`` whether its seconds are known, and
+    their place is not. Jobs that had not ended when the log did held it until then. Jobs without a known
+    submission are left out: it is not known when they did.
     """
     seconds = run_time(store) if unfinished(store) else "run_time"
     of_jobs = outcome(store)
@@ -129,9 +140,13 @@ def _of_runs(store: Store, period: Period) -> tuple[float | None, float | None]:
     return earlier or 0.0, by_sum or 0.0
 
 
-def cpu_seconds_by(store: Store, dimension: Dimension) -> dict[str | None, float]:
+def cpu_seconds_by(
+    store: Store, dimension: Dimension, *, is_earlier: bool = False
+) -> dict[str | None, float]:
     """
     Return the CPU seconds that each class of a *dimension* held, the largest first.
+
+    If *is_earlier*, they are those of runs that were not the last of their job.
 
     They are those of `held` or, where there is no window, of all the log, as in the lists of a page; None has
     those of jobs without a class. Classes that held nothing are left out.
@@ -139,7 +154,10 @@ def cpu_seconds_by(store: Store, dimension: Dimension) -> dict[str | None, float
     classes, period = dimension.of(store), window(store).period
     if classes is None or not (store.has("n_procs") and store.has("run_time")):
         return {}
+    if is_earlier and not (has_boxes(store) and store.has("submit_time")):
+        return {}
     inside, where = _within(period) if period else ("seconds", "true")
+    where += " and not is_last_run" if is_earlier else ""
     table = held_jobs(store)
     if not store.has("submit_time"):
         table = "(select *, run_time as seconds from jobs where run_time >= 0)"
@@ -151,13 +169,24 @@ def cpu_seconds_by(store: Store, dimension: Dimension) -> dict[str | None, float
     return {None if key is None else str(key): float(amount) for key, amount in rows}
 
 
-def held_rows(seconds: Mapping[str | None, float], most: int) -> list[dict[str, str | float]]:
-    """Return the classes that held most, *most* of them, each with its CPU seconds and its share of all."""
+def held_rows(store: Store, dimension: Dimension, most: int) -> list[dict[str, str | float]]:
+    """
+    Return the classes that held most, *most* of them, each with its CPU seconds and its share of all.
+
+    Where jobs list what they held, ``earlier_share`` is the part of a class's own that was held by runs that
+    were not the last of their job.
+    """
+    seconds = cpu_seconds_by(store, dimension)
+    earlier = cpu_seconds_by(store, dimension, is_earlier=True)
     everything = sum(seconds.values())
     named = [(name, value) for name, value in seconds.items() if name is not None]
-    return [
+    rows: list[dict[str, str | float]] = [
         {"id": name, "held_seconds": value, "held_share": value / everything} for name, value in named[:most]
     ]
+    if has_boxes(store):
+        for row, (name, value) in zip(rows, named, strict=False):
+            row["earlier_share"] = earlier.get(name, 0.0) / value
+    return rows
 
 
 def _within(period: Period) -> tuple[str, str]:

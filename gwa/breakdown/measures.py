@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final, Literal
 
-from gwa.breakdown.charge.charges import cost, is_priced
+from gwa.breakdown.charge.charges import cost, costs_of_boxes, is_priced
 from gwa.metrics.efficiency import RATIOS, REQUESTED, WASTED, Ratio
 from gwa.metrics.energy import estimate
 from gwa.metrics.energy import is_known as is_energy_known
 from gwa.metrics.outcomes import KNOWN, Outcome, coding, core_seconds, outcome
+from gwa.metrics.presence import has_boxes, listed_boxes
 from gwa.metrics.timeline import exact, exact_sum
 from gwa.metrics.totals import Totals, totals
 from gwa.metrics.waits import HELD
@@ -107,17 +108,35 @@ def measured_jobs(store: Store) -> str:
 
     Beside all fields, it has ``outcome``, ``cpu_seconds`` of jobs that ran, ``core_seconds``, which jobs have
     too that had not ended when the log did, and ``joules``, estimated where the log has none; where rates are
-    stated, ``cost`` of jobs that ran.
+    stated, ``cost`` of jobs that ran; where jobs list what they held, ``earlier_runs``: the CPU seconds of
+    all runs but the last.
     """
     cpu_seconds = f"case when {RAN} then cast(run_time * n_procs as decimal(38, 6)) end"
     select = (
         f"select *, {outcome(store)} as outcome, {cpu_seconds} as cpu_seconds,"
         f" {core_seconds(store)} as core_seconds, coalesce(energy, {estimate(store)}) as joules"
-        f"{_cost(store)} from jobs"
+        f"{_cost(store)} from {_with_runs(store)}"
     )
     if totals(store).jobs <= SMALL_TRACE:
         return f"{store.keep('measured_jobs', select)} as measured"
     return f"({select}) as measured"
+
+
+def _with_runs(store: Store) -> str:
+    """Return the jobs, with what their earlier runs held, and what all cost, where jobs list that."""
+    if not has_boxes(store):
+        return "jobs"
+    earlier = (
+        f"select job_id, {exact_sum('n_procs * seconds')} as earlier_runs from {listed_boxes(store)} as box"
+        " where not is_last_run group by job_id"
+    )
+    joined = f"select jobs.*, earlier_runs from jobs left join ({earlier}) as earlier using (job_id)"
+    if is_priced(store):
+        joined = (
+            f"select joined.*, listed_cost from ({joined}) as joined"
+            f" left join ({costs_of_boxes(store)}) as costs using (job_id)"
+        )
+    return f"({joined}) as jobs"
 
 
 def _cost(store: Store) -> str:
@@ -164,6 +183,11 @@ def _share(known: float | None, given: float | None) -> float | None:
 
 def _cpu_share(row: Row, whole: Whole) -> float | None:
     return _quotient(row["cpu_seconds"], whole.totals.cpu_seconds)
+
+
+def _earlier_share(row: Row, _: Whole) -> float | None:
+    earlier = row["earlier_cpu_seconds"]
+    return _quotient(earlier, row["cpu_seconds"] + earlier)
 
 
 def _utilization(row: Row, whole: Whole) -> float | None:
@@ -279,6 +303,14 @@ OWN: Final = (
         sql=SUM_OR_0, minor=False, added="cpu_seconds",
     ),
     Measure("cpu_share", message("Share of CPU time"), "fraction", of=_cpu_share, minor=False),
+    Measure(
+        "earlier_cpu_seconds", message("CPU time of earlier runs"), "cpu seconds", sql=SUM_OR_0,
+        is_known=has_boxes, added="earlier_runs",
+    ),
+    Measure(
+        "earlier_share", message("Share of CPU time of earlier runs"), "fraction", of=_earlier_share,
+        is_known=has_boxes,
+    ),
     Measure("utilization", message("Utilization by it"), "fraction", of=_utilization),
     part("ran", f"count(*) filter (where {RAN})"),
     part("procs", f"cast(sum(case when {RAN} then n_procs end) as double)"),

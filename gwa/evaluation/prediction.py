@@ -18,6 +18,7 @@ from typing import Final, Self
 import numpy as np
 from scipy.special import bdtr
 
+from gwa.metrics.presence import of_all_runs
 from gwa.metrics.waits import eligible, queued
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
@@ -38,10 +39,10 @@ MISSES: Final = 3
 UNKNOWN: Final = -1
 
 JOBS: Final = """
-select {eligible} as submit, {queued} as wait, run_time as run, n_procs as procs,
+select {eligible} as submit, {queued} as wait, all_seconds as run, n_procs as procs,
     coalesce(req_time, -1.0) as requested, queue_id as queue, partition_id as partition, user_id as user_name,
     job_id as job
-from ran where submit_time is not null and wait_time >= 0 order by submit{order}, job_id{order} {limit}
+from {ran} where submit_time is not null and wait_time >= 0 order by submit{order}, job_id{order} {limit}
 """
 
 
@@ -86,7 +87,13 @@ class WaitingJobs:
         """
         order, limit = ("", "") if last is None else (" desc", f"limit {last}")
         columns = store.arrays(
-            JOBS.format(eligible=eligible(store), queued=queued(store), order=order, limit=limit)
+            JOBS.format(
+                ran=of_all_runs(store, "ran"),
+                eligible=eligible(store),
+                queued=queued(store),
+                order=order,
+                limit=limit,
+            )
         )
         if last is not None:
             columns = {name: values[::-1] for name, values in columns.items()}

@@ -30,8 +30,9 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
     what a log is appended to is not mapped again but for the jobs that it tells of.
 ``log_facts``
     where there is a ``joined_by``, what the SELECT asks of the whole log, such as whether it has a column:
-    each with ``rows``, a condition on the rows that tell it, and where it takes more than one such row,
-    ``holds``, a query that yields whether it is so.
+    each with ``rows``, a condition on the rows that tell it, where it is asked of each kind of job, ``of``,
+    an aggregate over the rows of a job that yields its kind, and where it takes more than one such row,
+    ``holds``, a query that yields a list of the kinds of which it is so.
 ``beforehand``
     in the scope ``trace``, tables that are made before the SELECT runs, in their order: each has ``columns``,
     and a ``select`` from the source and from tables before it. It stays empty unless the query ``when``

@@ -39,7 +39,7 @@ from gwa.store.repairs import INVALID_VALUE
 from gwa.store.store import Store
 
 LAST_WITNESSES: Final = 3
-"""The number of last files that show what is true of a whole log."""
+"""The number of last files that show of a kind of jobs what is true of a whole log."""
 
 IDS: Final = ("source_id", "raw_id")
 """What stands of a job beside its fields."""
@@ -50,7 +50,7 @@ class Mapped:
     """
     What became of some rows: *jobs* in a Parquet file, and how many are *folded*, *refused* and repaired.
 
-    *facts* say of each fact of a log whether it holds by these rows.
+    *facts* are the kinds of jobs of which each fact of a log holds by these rows.
     """
 
     jobs: Path
@@ -58,7 +58,7 @@ class Mapped:
     refused: Refused = field(default_factory=Counter)
     rejects: Sequence[tuple[str, int, str]] = ()
     repairs: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    facts: Sequence[bool] = ()
+    facts: Sequence[Sequence[str]] = ()
 
 
 def append_rows(heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOptions) -> Store:
@@ -177,7 +177,7 @@ def _map_twice(
     with limited_memory(store.connection, options.engine, READING_MEGABYTES[spec.scope], MEMORY_OF_READING):
         checkpoint.resume(reading.fresh, stored)
         read_into_checkpoint(store, checkpoint, reading.fresh, stored, spec, options)
-    before = Mapped(store.scratch / "before.parquet", facts=[False] * len(spec.log_facts))
+    before = Mapped(store.scratch / "before.parquet", facts=[[]] * len(spec.log_facts))
     after = Mapped(store.scratch / "after.parquet", facts=before.facts)
     if spec.scope == "row":
         _write_jobs(store, before.jobs)
@@ -228,27 +228,28 @@ def _witnesses(
     """Return keys of rows that tell of the whole log, from the last files with any, where no new rows do."""
     keys: list[int] = []
     for number, fact in enumerate(facts):
-        if with_all or fact.holds or not _tells(checkpoint, _fresh(reading), number):
-            telling = [file.witnesses[number] for file in reading.earlier if file.witnesses[number]]
-            keys += [key for of_file in telling[-LAST_WITNESSES:] for key in of_file]
+        if with_all or fact.holds or not _told(checkpoint, _fresh(reading), number):
+            files: Counter[str] = Counter()
+            for file in reversed(reading.earlier):
+                telling = [one for one in file.witnesses[number] if files[one[0]] < LAST_WITNESSES]
+                keys += [key for _, key in telling]
+                files.update({kind for kind, _ in telling})
     return keys
 
 
-def _tells(checkpoint: Checkpoint, files: range, fact: int) -> bool:
-    """Whether rows of *files* tell a fact of the whole log."""
-    return any(checkpoint.files[number].witnesses[fact] for number in files)
+def _told(checkpoint: Checkpoint, files: range, fact: int) -> list[str]:
+    """Return the kinds of jobs of which rows of *files* tell a fact of the whole log."""
+    return sorted({kind for number in files for kind, _ in checkpoint.files[number].witnesses[fact]})
 
 
 def _require_same_facts(
     checkpoint: Checkpoint, reading: Reading, facts: Sequence[LogFact], before: Mapped, after: Mapped
 ) -> None:
     """Refuse rows by which something is true of the whole log that was not, or of which that is not known."""
+    files = range(len(checkpoint.files))
     for number, fact in enumerate(facts):
-        is_told = _tells(checkpoint, range(len(reading.earlier)), number)
-        is_told_now = is_told or _tells(checkpoint, _fresh(reading), number)
-        same = (
-            before.facts[number] == after.facts[number] == is_told if fact.holds else is_told == is_told_now
-        )
+        told, told_now = (_told(checkpoint, some, number) for some in (files[: len(reading.earlier)], files))
+        same = before.facts[number] == after.facts[number] == told if fact.holds else told == told_now
         if not same:
             raise RebuildNeeded("the new rows tell something of the whole log that earlier ones did not")
 
@@ -300,7 +301,7 @@ def _finished(store: Store, mapped: Mapped, spec: ConverterSpec, folded: int, re
         refused,
         store.rows("select file, line, reason from rejects"),
         {(name, meaning): jobs for name, meaning, jobs in store.rows("from repairs")},
-        [bool(fact.holds and store.row(fact.holds)[0]) for fact in spec.log_facts],
+        [sorted(store.row(fact.holds)[0] or []) if fact.holds else [] for fact in spec.log_facts],
     )
 
 

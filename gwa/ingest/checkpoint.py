@@ -32,8 +32,8 @@ class SourceFile:
     """
     A file that was read: its identity, its *header*, the *table* of its rows, and their counts.
 
-    *rejects* are the first refused rows: line, reason and text. *witnesses* are keys of rows that tell of the
-    whole log, for each of the facts of the format.
+    *rejects* are the first refused rows: line, reason and text. *witnesses* are kinds and keys of jobs whose
+    rows tell of the whole log, for each of the facts of the format.
     """
 
     file: str
@@ -49,7 +49,7 @@ class SourceFile:
     comments: int
     rejected: int
     rejects: Sequence[tuple[int, str, str]]
-    witnesses: Sequence[Sequence[int]] = ()
+    witnesses: Sequence[Sequence[tuple[str, int]]] = ()
 
     @property
     def cluster(self) -> str | None:

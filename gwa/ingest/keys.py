@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
-from gwa.ingest.spec import ConverterSpec
+from gwa.ingest.spec import ConverterSpec, LogFact
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 
@@ -19,7 +19,10 @@ INDEX: Final = "keys"
 """The name of the file with the keys of the rows beside it; it is of Parquet, but holds no rows."""
 
 WITNESSES: Final = 3
-"""The number of keys kept of each file whose rows show what is true of a whole log."""
+"""The number of keys kept of each file, for each kind of job, whose rows show what is true of a whole log."""
+
+Witness = tuple[str, int]
+"""The kind of a job by whose rows something is true of a whole log, and its key."""
 
 KEYS: Final = "wanted_keys"
 """The table of the keys whose rows are wanted."""
@@ -30,21 +33,32 @@ def key_of(joined_by: str) -> str:
     return f"hash({joined_by})"
 
 
-def write_index(store: Store, rows: str, piece: str, spec: ConverterSpec, folder: Path) -> list[list[int]]:
+def write_index(
+    store: Store, rows: str, piece: str, spec: ConverterSpec, folder: Path
+) -> list[list[Witness]]:
     """
     Write the index of *rows*, a relation in whose column *piece* is the number of each row's piece.
 
-    Return keys of rows that tell of the whole log, for each of the facts of *spec*.
+    Return kinds and keys of rows that tell of the whole log, for each of the facts of *spec*.
     """
     key = key_of(spec.joined_by)
     store.connection.execute(
         f"copy (select distinct {key} as key, {piece} as piece from {rows} order by piece, key)"
         f" to {literal(str(folder / INDEX))} (format parquet)"
     )
-    return [
-        [key for (key,) in store.rows(f"select {key} from {rows} where {fact.rows} limit {WITNESSES}")]
-        for fact in spec.log_facts
-    ]
+    return [_telling(store, rows, key, fact) for fact in spec.log_facts]
+
+
+def _telling(store: Store, rows: str, key: str, fact: LogFact) -> list[Witness]:
+    """Return some of the keys of *rows* that tell a *fact* of each kind of jobs."""
+    telling = f"select {key} as key from {rows} where {fact.rows}"
+    if fact.of == LogFact.of:
+        return [("", found) for (found,) in store.rows(f"{telling} limit {WITNESSES}")]
+    return store.rows(
+        f"select kind, key from (select {key} as key, {fact.of} as kind from {rows}"
+        f" where {key} in ({telling}) group by {key}) as told"
+        f" qualify row_number() over (partition by kind order by key) <= {WITNESSES} order by kind, key"
+    )
 
 
 def pieces_with_keys(store: Store, folder: Path, files: int) -> list[Path]:

@@ -86,6 +86,7 @@ with sample as (
         {{id}} as id,
         coalesce({{uuid}}, concat_ws('/', {{host}}, cast(gpu as varchar))) as board,
         concat_ws('/', board, {{part}}) as device,
+        coalesce({{part}}, {{profile}}) is not null as is_part,
         metric,
         "timestamp" as t,
         try_cast(value as double) as value,
@@ -98,9 +99,13 @@ device as (
     select
         id,
         device,
-        coalesce(
-            avg(value) filter (where metric = 'DCGM_FI_DEV_GPU_UTIL') / 100,
-            avg(value) filter (where metric = 'DCGM_FI_PROF_GR_ENGINE_ACTIVE')
+        avg(value) filter (where metric = 'DCGM_FI_DEV_GPU_UTIL') / 100 as use_of_gpu,
+        avg(value) filter (where metric = 'DCGM_FI_PROF_GR_ENGINE_ACTIVE') as use_of_engine,
+        -- Of a part of a GPU, the use of the GPU is not counted, and 0.
+        if(
+            bool_or(is_part),
+            coalesce(use_of_engine, nullif(use_of_gpu, 0)),
+            coalesce(use_of_gpu, use_of_engine)
         ) as used,
         max(value) filter (where metric = 'DCGM_FI_DEV_FB_USED') * 1024 as memory,
         avg(value / sharing) filter (where metric = 'DCGM_FI_DEV_POWER_USAGE') as watts
@@ -310,6 +315,7 @@ OPTIONAL: Final = {
     "host": "Hostname",
     "uuid": "UUID",
     "part": "GPU_I_ID",
+    "profile": "GPU_I_PROFILE",
     "cpu_energy": "total_cpu_energy_usage_kwh",
     "gpu_energy": "total_gpu_energy_usage_kwh",
     "ignored": "ignore",

@@ -74,11 +74,13 @@ class LogFact:
     """
     What is true of a whole log by some of its rows, and tells of jobs that have no such rows.
 
-    It is so where any row meets the condition *rows*. Where that is not enough, the query *holds* yields
-    whether it is so, of such rows among others, after tables were made beforehand.
+    It is so where any row meets the condition *rows*. Where it is so of some kinds of jobs only, *of* is an
+    aggregate over the rows of a job: its kind. Where all that is not enough, the query *holds* yields a list
+    of the kinds of which it is so, of such rows among others, after tables were made beforehand.
     """
 
     rows: str
+    of: str = "''"
     holds: str = ""
 
 

@@ -16,7 +16,7 @@ from gwa.ingest.batch import EncodedRecords, find_reader
 from gwa.ingest.blame import FaultySelectError, is_fault, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile, head_digest, write_account
 from gwa.ingest.counting import RowCounts, count_batch
-from gwa.ingest.keys import write_index
+from gwa.ingest.keys import Witness, write_index
 from gwa.ingest.pieces import ParquetPieces, Pieces, TablePieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead, entries
@@ -138,8 +138,8 @@ def read_into_checkpoint(
         store.connection.execute(f"truncate {table}")
 
 
-def _index(store: Store, folder: Path, spec: ConverterSpec) -> list[list[int]]:
-    """Write the index of the rows in *folder*, and return the keys of those that tell of the whole log."""
+def _index(store: Store, folder: Path, spec: ConverterSpec) -> list[list[Witness]]:
+    """Write the index of the rows in *folder*, and return those that tell of the whole log."""
     pieces = sorted(folder.glob("*.parquet"))
     rows = rows_in("source", pieces, ", filename = 'piece'")
     number = "cast(parse_filename(piece, true) as integer)" if pieces else "0"

@@ -191,7 +191,7 @@ class Rule:
         return Sum("sum", f"case when {self.is_at_fault} then {value} end")
 
     def _ratio(self) -> str:
-        """Return the SQL of what was used of what was given, of all jobs at fault."""
+        """Return the SQL of what was used of what was given."""
         return f"round({self.key}_used / {self.key}_given, {DIGITS})"
 
 
@@ -680,6 +680,50 @@ class IdleNodes(Rule):
     found = "idle_nodes"
 
 
+@dataclass(frozen=True, kw_only=True)
+class EarlierRuns(Rule):
+    """Core-hours held by runs of jobs that were not the last."""
+
+    id = "earlier-runs"
+    title = message("Jobs that ran again")
+    subject = message("jobs")
+    claim = message("Of the core-hours of {who}, earlier runs of jobs that ran again held {hours}.")
+    because = message("{jobs} ran more than once: earlier runs held {used} of all core-hours, {hours}.")
+    do = message(
+        "Save checkpoints, so that a run continues where the earlier one ended. Whether any were kept, the"
+        " log does not say."
+    )
+    action = message("Find out what ended these runs: preemption, failing nodes or requeues.")
+    shown = message(
+        "Shown if runs that were not the last held more than 25 % of a user's core-hours, in 10 jobs or more."
+    )
+    stake = "core-hours"
+    needs = (("n_procs",), ("runs",))
+    heading = message("Held by earlier runs")
+    concerns = "n_procs >= 1.0"
+    known = "earlier is not null"
+    fault = "earlier > 0.0"
+    at_stake = "earlier"
+    found = "earlier / all_runs"
+
+    jobs: Count
+    share: Share
+
+    @property
+    def spent(self) -> str:
+        """The CPU seconds of earlier runs: they are not those of the run that is judged."""
+        return self.at_stake
+
+    def sums(self) -> dict[str, Sum]:
+        """Return the sums, and what all runs held."""
+        held = f"case when is_judged and {self.concerns} and {self.known} then all_runs end"
+        return {**super().sums(), "used": self._of_fault(self.spent), "given": Sum("sum", held)}
+
+    def holds(self) -> str:
+        """Return the condition on the sums."""
+        return f"{self._ratio()} > {self.share!r} and {self.key}_jobs >= {self.jobs!r}"
+
+
 RULES: Final[tuple[type[Rule], ...]] = (
     IdleGpuHours,
     LowGpuUse,
@@ -694,5 +738,6 @@ RULES: Final[tuple[type[Rule], ...]] = (
     ExcessMemory,
     LimitGpu,
     LimitCpu,
+    EarlierRuns,
 )
 """All rules, in the order in which they are told."""

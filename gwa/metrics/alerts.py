@@ -14,7 +14,8 @@ from gwa.errors import DefinitionError
 from gwa.metrics.alert_rules import AMOUNTS, DIGITS, OF_REQUESTS, RULES, SCALES, Kind, Rule, Sum
 from gwa.metrics.asked_cores import asked_cores
 from gwa.metrics.efficiency import REQUESTED
-from gwa.metrics.timeline import decimal_sum
+from gwa.metrics.presence import has_boxes, listed_boxes
+from gwa.metrics.timeline import decimal_sum, exact_sum
 from gwa.metrics.usage import seconds
 from gwa.store.engines.duckdb import literal
 from gwa.store.runs import END, START
@@ -129,6 +130,18 @@ select {{fields}}, {START} as start_time, {END} as end_time
 from {{jobs}} where run_time >= 0
 """
 
+SEVERAL: Final = """
+select ended.*, earlier_runs, listed_runs from ({ended}) as ended left join (
+    select job_id, {earlier} as earlier_runs, {listed} as listed_runs from {boxes} as box group by job_id
+) as several on ended.job_id = several.job_id
+"""
+"""What all runs of a job held, in CPU seconds, and those before the last."""
+
+EARLIER: Final = (
+    "case when coalesce(n_requeues, 0) = 0 or strpos(runs, ';') > 0 then coalesce(earlier_runs, 0.0) end"
+)
+"""The SQL of what earlier runs held; null where these are counted only."""
+
 RAN: Final = """
 select job_id, user_id, project_id, run_time, start_time, end_time, {seconds} as seconds, state,
     cast(n_procs as double) as n_procs, cast(n_nodes as double) as n_nodes, cast(n_gpus as double) as n_gpus,
@@ -145,7 +158,7 @@ select job_id, user_id, project_id, run_time, start_time, end_time, {seconds} as
     regexp_matches(lower(coalesce(gpu_type, '')), '[0-9]g[.][0-9]+gb') as is_part_of_gpu,
     {is_judged} as is_judged,
     cast({node_cores} as double) as node_cores, cast({node_memory} as double) as node_memory,
-    cast({node_gpus} as double) as node_gpus
+    cast({node_gpus} as double) as node_gpus, {earlier} as earlier, {all_runs} as all_runs
 from ({ended}) as ended {within}
 """
 
@@ -184,7 +197,8 @@ def judged_jobs(store: Store) -> str:
     Return the query of the jobs that rules judge: those that ran and ended, of a period those that ran in it.
 
     ``seconds`` are those of the run in the period. Memory is in KB; ``used`` is the peak of the job, and
-    ``memory_of_gpu`` that of one GPU. ``idle`` are the GPUs whose mean use was 0.
+    ``memory_of_gpu`` that of one GPU. ``idle`` are the GPUs whose mean use was 0. Runs before it held
+    ``earlier``, all together ``all_runs``, in CPU seconds in the period.
     """
     jobs, within = "jobs", ""
     if store.period is not None:
@@ -195,18 +209,38 @@ def judged_jobs(store: Store) -> str:
         "gpu_memory",
     )  # fmt: skip
     system = {name: getattr(store.system, name) for name in ("node_cores", "node_memory", "node_gpus")}
+    ended = ENDED.format(fields=", ".join(NAMES), jobs=jobs)
+    several = {"ended": ended, "earlier": "null", "all_runs": "null"}
+    if has_boxes(store):
+        several = {
+            "ended": _with_runs(store, ended),
+            "earlier": EARLIER,
+            "all_runs": f"coalesce(listed_runs, n_procs * {seconds(store)})",
+        }
     ran = RAN.format(
         seconds=seconds(store),
         allocated_text=ALLOCATED_TEXT,
         requested=REQUESTED,
         asked_cores=asked_cores(store),
         is_judged=thresholds(store).excluded.condition,
-        ended=ENDED.format(fields=", ".join(NAMES), jobs=jobs),
         within=within,
+        **several,
         **{name: _value(name) for name in measured},
         **{name: "null" if value is None else repr(value) for name, value in system.items()},
     )
     return JUDGED.format(ran=ran)
+
+
+def _with_runs(store: Store, ended: str) -> str:
+    """Return the query of jobs that *ended*, with what their runs held in the period."""
+    held = "n_procs * seconds"
+    if store.period is not None:
+        first, last = store.period
+        held = f"n_procs * greatest(least(end_time, {last!r}) - greatest(start_time, {first!r}), 0.0)"
+    earlier = f"case when not is_last_run then {held} end"
+    return SEVERAL.format(
+        ended=ended, boxes=listed_boxes(store), earlier=exact_sum(earlier), listed=exact_sum(held)
+    )
 
 
 # --- Sums ---

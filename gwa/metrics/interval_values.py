@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gwa.metrics.intervals import BIN, TimeSpans
-from gwa.metrics.presence import present
+from gwa.metrics.presence import of_all_runs, present
 from gwa.metrics.timeline import Floats, exact_sum, level
 from gwa.metrics.waits import queued
 from gwa.metrics.window import RUNNING
@@ -127,9 +127,9 @@ the middle is: few of all distinct values.
 ENDED: Final = """
 select {place} as place, {all} as spent, {failed} as failed
 from (
-    select end_time, n_procs * run_time as spent,
-        case when status = 0 then n_procs * run_time else 0 end as failed
-    from all_ran as job where status is not null and end_time is not null
+    select end_time, all_cpu_seconds as spent,
+        case when status = 0 then all_cpu_seconds else 0 end as failed
+    from {ran} where status is not null and end_time is not null
 ) as ended group by {place} order by place
 """
 
@@ -181,7 +181,10 @@ def _of_jobs_that_ran(store: Store, intervals: TimeSpans, ran: str) -> dict[str,
     }
     if store.has("status") and store.whole.row(CODES_FAILURES)[0]:
         query = ENDED.format(
-            place=intervals.place("end_time"), all=exact_sum("spent"), failed=exact_sum("failed")
+            place=intervals.place("end_time"),
+            all=exact_sum("spent"),
+            failed=exact_sum("failed"),
+            ran=of_all_runs(store, "all_ran"),
         )
         ended = by_interval(store, query, intervals.count)
         with np.errstate(invalid="ignore"):

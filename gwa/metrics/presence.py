@@ -8,6 +8,7 @@ one box, from their start to their end; jobs that were started again, suspended 
 from collections.abc import Callable
 from typing import Final
 
+from gwa.metrics.timeline import exact_sum
 from gwa.store.runs import END, FIRST_START, START, boxes
 from gwa.store.schema import NAMES, NOT_ENDED, UNFINISHED
 from gwa.store.store import Period, Store, overlap
@@ -171,6 +172,29 @@ def with_boxes(store: Store, jobs: str, of_boxes: Callable[[str], str]) -> str:
     return f"{jobs} union all {of_boxes(listed_boxes(store))}" if has_boxes(store) else jobs
 
 
+def of_all_runs(store: Store, jobs: str) -> str:
+    """
+    Return the table of *jobs* with what all of their runs took and held together.
+
+    These are ``all_seconds``, ``all_cpu_seconds`` and ``all_gpu_seconds``: of a job that is one box, those of
+    its run.
+    """
+    amounts = {"all_seconds": "{}", "all_cpu_seconds": "n_procs * {}", "all_gpu_seconds": "n_gpus * {}"}
+    if not has_boxes(store):
+        once = ", ".join(f"{sql.format('run_time')} as {name}" for name, sql in amounts.items())
+        return f"(select *, {once} from {jobs} as once) as summed"
+    sums = ", ".join(f"{exact_sum(sql.format('seconds'))} as of_{name}" for name, sql in amounts.items())
+    either = ", ".join(
+        f"case when once.runs is null then {sql.format('run_time')} else of_{name} end as {name}"
+        for name, sql in amounts.items()
+    )
+    return (
+        f"(select once.*, {either} from {jobs} as once left join (select job_id, {sums}"
+        f" from {listed_boxes(store)} as listed group by job_id) as several on once.job_id = several.job_id)"
+        " as summed"
+    )
+
+
 def counted(store: Store, condition: str = "") -> str:
     """Return the SQL of how many jobs a table of boxes has or, of a *condition*, those for which it holds."""
     if not has_boxes(store):
@@ -196,3 +220,19 @@ def present(store: Store) -> str:
         )
     listed = f"select {columns} from {{}} as listed where n_procs >= 1"
     return f"({with_boxes(store, jobs, listed.format)})"
+
+
+def waiting_times(store: Store) -> str:
+    """
+    Return the table of the times in which jobs waited, with submit_time, from which on, and wait_time.
+
+    A job waits before its first run, and again between runs.
+    """
+    if not has_boxes(store):
+        return "all_jobs"
+    columns = "n_procs, req_n_procs"
+    later = (
+        f"select waits_from as submit_time, waits_until - waits_from as wait_time, {columns}"
+        f" from {listed_boxes(store)} as box where waits_until > waits_from"
+    )
+    return f"(select submit_time, wait_time, {columns} from all_jobs union all {later})"

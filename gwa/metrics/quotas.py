@@ -21,6 +21,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
+from gwa.metrics.presence import unlisted, with_boxes
 from gwa.metrics.timeline import exact_sum
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
@@ -90,7 +91,7 @@ def read_quotas(path: Path) -> Quotas:
 def uses(store: Store, quotas: Quotas) -> list[Use]:
     """Return what each project, group and user of the *quotas* has used, those nearest to the limit first."""
     amount = AMOUNTS[quotas.of]
-    (latest,) = store.row("select max(end_time) as latest from all_ran")
+    (latest,) = store.row(f"select max(end_time) as latest from {_held(store, amount)}")
     begin, end = _moment(quotas.begins, store), _moment(quotas.ends, store)
     last = min(latest if latest is not None else 0.0, end if end is not None else float("inf"))
     found = [
@@ -127,5 +128,14 @@ def _hours(store: Store, amount: str, where: str, first: float | None, last: flo
     """Return the hours used between two moments by the jobs for which *where* holds."""
     begin = "start_time" if first is None else f"greatest(start_time, {first!r})"
     seconds = f"greatest(least(end_time, {last!r}) - {begin}, 0.0)"
-    (total,) = store.row(f"select {exact_sum(f'{amount} * {seconds}')} as total from all_ran where {where}")
+    table = _held(store, amount)
+    (total,) = store.row(f"select {exact_sum(f'amount * {seconds}')} as total from {table} where {where}")
     return (total or 0.0) / HOUR
+
+
+def _held(store: Store, amount: str) -> str:
+    """Return the table of what jobs held, from when to when, in each of their runs."""
+    columns = f"{', '.join(FIELDS.values())}, {amount} as amount, start_time, end_time"
+    jobs = f"select {columns} from all_ran where {unlisted(store)}true"
+    listed = f"select {columns} from {{}} as listed where n_procs >= 1 and not is_open"
+    return f"({with_boxes(store, jobs, listed.format)}) as held"

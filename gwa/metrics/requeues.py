@@ -33,7 +33,7 @@ def requeues(store: Store) -> Requeues | None:
         return None
     jobs, runs, listed = store.row(
         "select count(*) filter (where n_requeues > 0) as jobs, cast(sum(n_requeues) as bigint) as runs,"
-        " count(*) filter (where n_requeues > 0 and runs is not null) as listed from jobs"
+        " count(*) filter (where n_requeues > 0 and strpos(runs, ';') > 0) as listed from jobs"
     )
     if not has_boxes(store):
         return Requeues(jobs, runs or 0, None, None)

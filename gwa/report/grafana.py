@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from gwa.store.runs import FIRST_START, boxes
+
 Source = Literal["prometheus", "duckdb"]
 
 SOURCES: Final[Mapping[Source, str]] = {
@@ -27,8 +29,6 @@ OF: Final = '{trace=~"$trace"}'
 
 SEEN: Final = "${__from} / 1000 and ${__to} / 1000"
 """The time that is looked at, in seconds."""
-
-END: Final = "submit_time + coalesce(wait_time, 0) + run_time"
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,20 @@ def _day(seconds: str) -> str:
 
 
 P95: Final = "quantile_cont(wait_time, 0.95)"
-HELD: Final = "sum(run_time * n_procs) / 3600 as core_hours"
-FROM_ENDED: Final = f"from jobs where n_procs >= 1 and {END} between {SEEN}"
+FIELDS: Final = ("project_id", "n_procs", "n_gpus")
+JOBS: Final = "(from jobs union all by name select cast(null as varchar) as runs where false)"
+"""The jobs of a table that may lack the field."""
+
+BOXES: Final = (
+    f"(select job_id, {', '.join(FIELDS)}, run_time as seconds, {FIRST_START} + run_time as ended"
+    f" from {JOBS} where runs is null union all"
+    f" select job_id, {', '.join(FIELDS)}, seconds, end_time as ended"
+    f" from ({' '.join(boxes(('job_id', *FIELDS), JOBS, 'null').split())}))"
+)
+"""What jobs held, each as long as it did not change; most are one."""
+
+HELD: Final = "sum(seconds * n_procs) / 3600 as core_hours"
+FROM_ENDED: Final = f"from {BOXES} where n_procs >= 1 and ended between {SEEN}"
 FROM_SUBMITTED: Final = f"from jobs where submit_time between {SEEN}"
 
 DUCKDB: Final = (
@@ -110,8 +122,8 @@ DUCKDB: Final = (
         "short", 12,
     ),
     GrafanaPanel(
-        "Core-hours of jobs that ended in a day", "timeseries",
-        f"select {_day(END)}, {HELD} {FROM_ENDED} group by all order by all", "short", 12,
+        "Core-hours of runs that ended in a day", "timeseries",
+        f"select {_day('ended')}, {HELD} {FROM_ENDED} group by all order by all", "short", 12,
     ),
     GrafanaPanel(
         "Waits by queue", "table",
@@ -120,7 +132,8 @@ DUCKDB: Final = (
     ),
     GrafanaPanel(
         "Core-hours by project", "table",
-        f"select project_id as project, count(*) as jobs, {HELD}, sum(run_time * n_gpus) / 3600 as gpu_hours"
+        f"select project_id as project, count(distinct job_id) as jobs, {HELD},"
+        f" sum(seconds * n_gpus) / 3600 as gpu_hours"
         f" {FROM_ENDED} group by all order by core_hours desc nulls last limit 20",
     ),
     GrafanaPanel(

@@ -59,11 +59,15 @@ OF_A_BOX: Final = {
 """Fields of a job that are others in a box: what it held then, and what was measured of its last run only."""
 
 BOXES: Final = """
-select {columns}, end_time - seconds as start_time, end_time, seconds, is_last_run, is_open, is_by_sum,
-    seconds / sum(seconds) over (partition by job_id) as share,
-    lag(end_time) over (partition by job_id order by begin, end_time) as previous_end
+select {columns}, end_time - seconds as start_time, end_time, seconds, is_last_run, begins_last_run, is_open,
+    is_by_sum, seconds / sum(seconds) over (partition by job_id) as share,
+    lag(end_time) over (partition by job_id order by begin, end_time) as previous_end,
+    lag(waits_from) over (partition by job_id order by begin, end_time) as waits_from,
+    submit_time + begin as waits_until
 from (
-    select *, begin >= last_begin as is_last_run, {length} is null as is_open,
+    select *, begin >= last_begin as is_last_run, begin = last_begin as begins_last_run,
+        {length} is null as is_open,
+        case when {why} not in ({within_a_run}) then submit_time + begin + length end as waits_from,
         coalesce({seconds} < length, false) as is_by_sum,
         submit_time + begin + length as end_time, coalesce({seconds}, length) as seconds
     from (
@@ -84,8 +88,10 @@ def boxes(fields: Iterable[str], jobs: str, still: str) -> str:
 
     ``start_time``, ``end_time`` and ``seconds`` are those of the box; ``share`` is its part of all seconds
     that the job held, ``previous_end`` the end of the box before, ``is_open`` whether it had not ended when
-    the log did, and ``is_by_sum`` whether its seconds are known and their place is not. *still* is the SQL of
-    how long one that had not ended lasted, of the fields of a job and its ``begin``.
+    the log did, and ``is_by_sum`` whether its seconds are known and their place is not. ``begins_last_run``
+    is the first box of the last run. Where the box before ended a run, the job waited again, from
+    ``waits_from`` to ``waits_until``. *still* is the SQL of how long one that had not ended lasted, of the
+    fields of a job and its ``begin``.
     """
     return BOXES.format(
         columns=", ".join(f"{OF_A_BOX[name]} as {name}" if name in OF_A_BOX else name for name in fields),
@@ -94,5 +100,7 @@ def boxes(fields: Iterable[str], jobs: str, still: str) -> str:
         begin=_number("box", 1),
         length=_number("box", 2),
         seconds=_number("box", 3),
+        why="split_part(box, '/', 7)",
+        within_a_run=", ".join(f"'{why}'" for why in WITHIN_A_RUN),
         last_begin=_number(_LAST_RUN, 1),
     )

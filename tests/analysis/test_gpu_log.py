@@ -232,25 +232,27 @@ def peaks_of(folder):
     jobs = jobs[(jobs.gpus > 0) & (jobs.state != "RUNNING") & (jobs[START] != "None")].copy()
     jobs["seconds"] = jobs[ELAPSED].map(hours) * 3600 * jobs.gpus
     assert table.peak.max() > 0
-    # A peak is no mean; but what never was more than 0 was 0, since the counter of this log is alive.
-    jobs["idle"] = jobs.seconds.where(jobs.peak == 0)
+    # A peak is no mean; but what never was more than 0 was idle, since the counter of this log is alive, and
+    # one GPU that ever was more was not.
+    jobs["idle"] = jobs.seconds.where(
+        jobs.peak == 0, (0 * jobs.seconds).where((jobs.peak > 0) & (jobs.gpus == 1))
+    )
     return jobs
 
 
 @pytest.mark.logs
 @pytest.mark.parametrize("name", ["users", "queues"])
-def test_of_peaks_only_those_of_zero_tell_a_mean(name, folder, store):
+def test_peaks_tell_no_mean_and_those_of_zero_what_was_idle(name, folder, store):
     jobs = peaks_of(folder)
     expected = {}
     for key, part in jobs.groupby(name):
-        idle = part.idle.sum(min_count=1)
-        share = part.idle.sum() / part.seconds.sum() if part.seconds.sum() else None
+        idle, known = part.idle.sum(min_count=1), part.seconds.where(part.idle.notna()).sum()
         expected[key] = {
             "gpu_seconds": part.seconds.sum(),
-            "gpu_used_seconds": None if pd.isna(idle) else 0.0,
+            "gpu_used_seconds": None,
             "gpu_idle_seconds": None if pd.isna(idle) else idle,
-            "gpu_known_share": share,
-            "gpu_idle_known_share": share,
+            "gpu_known_share": None,
+            "gpu_idle_known_share": known / part.seconds.sum() if part.seconds.sum() else None,
         }
     found = measures_of(store, name)
     assert 0 < jobs.idle.count() < len(jobs)

@@ -37,6 +37,7 @@ def of_one(rng: np.random.Generator, **columns: Any) -> World:
         "used_resources": np.full(JOBS, "cpu:4,mem:50G", object),
         "state": np.full(JOBS, "COMPLETED", object),
         "gpu_type": np.full(JOBS, "a100", object),
+        "runs": np.full(JOBS, None, object),
         "user_id": np.where(mine, "U0", [f"U{n}" for n in rng.integers(1, 20, JOBS)]).astype(object),
     }
     for name, value in columns.items():
@@ -47,8 +48,9 @@ def of_one(rng: np.random.Generator, **columns: Any) -> World:
 
 
 ALERTS = (
-    "cores-per-gpu", "excess-memory", "gpu-too-powerful", "idle-gpu-hours", "idle-nodes", "limit-cpu",
-    "limit-gpu", "low-cpu-use", "low-gpu-use", "memory-per-gpu", "serial-on-many", "spread-cpu", "spread-gpu",
+    "cores-per-gpu", "earlier-runs", "excess-memory", "gpu-too-powerful", "idle-gpu-hours", "idle-nodes",
+    "limit-cpu", "limit-gpu", "low-cpu-use", "low-gpu-use", "memory-per-gpu", "serial-on-many", "spread-cpu",
+    "spread-gpu",
 )  # fmt: skip
 
 
@@ -180,3 +182,31 @@ def limits_of_jobs_that_failed(rng: np.random.Generator) -> World:
 @true_of("idle-nodes")
 def a_node_without_cpu_time(rng: np.random.Generator) -> World:
     return of_one(rng, n_nodes=2.0, idle_nodes=1.0)
+
+
+def again(share: float, jobs: int = JOBS) -> Any:
+    """Return what makes the runs of the first *jobs*: an earlier one of a *share* of the time of the last."""
+
+    def runs(times: Any) -> Any:
+        listed = [
+            f"0/{int(share * run)}/////preempted;{int(share * run) + 600}/{int(run)}/////completed"
+            for run in times
+        ]
+        return np.array([text if place < jobs else None for place, text in enumerate(listed)], object)
+
+    return runs
+
+
+@true_of("earlier-runs")
+def jobs_that_are_preempted_after_half_of_their_time(rng: np.random.Generator) -> World:
+    return of_one(rng, runs=again(0.5), wait_time=0.0)
+
+
+@false_of("earlier-runs")
+def jobs_that_are_preempted_early(rng: np.random.Generator) -> World:
+    return of_one(rng, runs=again(0.2), wait_time=0.0)
+
+
+@false_of("earlier-runs")
+def a_few_jobs_that_are_preempted_late(rng: np.random.Generator) -> World:
+    return of_one(rng, runs=again(20, 9), wait_time=0.0)

@@ -10,6 +10,8 @@ import pytest
 
 from gwa.formats.open import open_trace
 from gwa.ingest.jobstats import BROKEN, MAXIMUM_SUMMARY, summary_text
+from gwa.metrics import efficiency
+from gwa.metrics.alerts import alerts
 from tests.converters.slurm_encodings import Job, Step, as_dump, as_json, as_text
 
 SHARED = Path(__file__).parents[2].parent / "shared"
@@ -146,25 +148,63 @@ def test_memory_allocated_is_that_of_the_summary_where_slurm_has_none(tmp_path):
 USAGE = f"{HEADER}|TRESUsageInTot"
 
 
+def peaked(*jobs):
+    """Return a log of jobs, each with its GPUs, its partition and the peaks of its two steps."""
+    lines = [f"{USAGE}|Partition"]
+    for job, (gpus, partition, *peaks) in enumerate(jobs, 1):
+        row = line("", gpus=1).replace("7|", f"{job}|", 1).replace("gres/gpu=1", gpus)
+        assert gpus in row
+        lines.append(f"{row}||{partition}")
+        for step, peak in zip(("batch", "0"), peaks, strict=True):
+            use = "" if peak is None else f",gres/gpuutil={peak}"
+            lines.append(line("").replace("7|", f"{job}.{step}|", 1) + f"|cpu=00:01:00,mem=4K{use}|")
+    return "\n".join(lines) + "\n"
+
+
+WHOLE, AMD, PART = (f"gres/gpu:{kind}=1,gres/gpu=1" for kind in ("a100", "mi210", "a100_3g.20gb"))
+
+
 @pytest.mark.parametrize(
-    ("peaks", "expected"),
+    ("jobs", "idle"),
     [
-        (((0, 0), (0, 90)), [(0.0, 1), (None, None)]),
-        (((0, 0), (0, 0)), [(None, None), (None, None)]),  # nothing is ever seen: the counter is dead
-        (((0, None), (90, 90)), [(None, None), (None, None)]),
+        ([("gres/gpu=1", "p", 0, 0), ("gres/gpu=1", "p", 0, 90)], [1, 0]),
+        ([("gres/gpu=2", "p", 0, 0), ("gres/gpu=2", "p", 0, 90)], [2, None]),  # one of two may be idle
+        ([("gres/gpu=1", "p", 0, 0), ("gres/gpu=1", "p", 0, 0)], [None, None]),  # the counter is dead
+        ([("gres/gpu=1", "p", 0, None), ("gres/gpu=1", "p", 90, 90)], [None, 0]),
+        # A counter that works for some GPUs says nothing of those of other types, or of parts of them.
+        ([(WHOLE, "p", 0, 0), (WHOLE, "p", 0, 90), (AMD, "p", 0, 0), (PART, "p", 0, 0)], [1, 0, None, None]),
+        ([(PART, "p", 0, 0), (PART, "p", 0, 9)], [None, 0]),
+        ([("gres/gpu=1", "p", 0, 0), ("gres/gpu=1", "q", 0, 90)], [None, 0]),
     ],
 )
-def test_a_peak_of_zero_is_a_mean_of_zero_where_others_are_more(tmp_path, peaks, expected):
-    lines = [USAGE]
-    for job, steps in enumerate(peaks, 1):
-        lines.append(line("", gpus=1).replace("7|", f"{job}|", 1) + "|")
-        for step, peak in zip(("batch", "0"), steps, strict=True):
-            use = "" if peak is None else f",gres/gpuutil={peak}"
-            lines.append(line("").replace("7|", f"{job}.{step}|", 1) + f"|cpu=00:01:00,mem=4K{use}")
+def test_a_peak_of_zero_is_of_idle_gpus_where_the_counter_of_their_kind_works(tmp_path, jobs, idle):
+    """Nor is it a mean: of jobs whose peak is more, the mean is unknown."""
     path = tmp_path / "jobs.sacct"
-    path.write_text("\n".join(lines) + "\n")
+    path.write_text(peaked(*jobs))
     with open_trace([path]) as store:
-        assert store.rows("select gpu_utilization, idle_gpus from jobs order by job_id") == expected
+        rows = store.rows("select gpu_utilization, idle_gpus from jobs order by job_id")
+    assert rows == [(None, gpus) for gpus in idle]
+
+
+def test_whether_a_counter_works_is_asked_of_each_cluster(tmp_path):
+    text = peaked(("gres/gpu=1", "p", 0, 0), ("gres/gpu=1", "p", 90, 90)).splitlines()
+    path = tmp_path / "jobs.sacct"
+    clusters = ["Cluster", *("one",) * 3, *("two",) * 3]
+    path.write_text("\n".join(f"{row}|{name}" for row, name in zip(text, clusters, strict=True)) + "\n")
+    with open_trace([path]) as store:
+        assert store.rows("select idle_gpus from jobs order by job_id") == [(None,), (0,)]
+
+
+def test_what_is_known_only_where_it_is_0_enters_no_mean(tmp_path):
+    """Of 106 jobs, 5 never used their GPU; how much the others did is unknown."""
+    path = tmp_path / "jobs.sacct"
+    path.write_text(peaked(*[("gres/gpu=1", "p", 0, 0)] * 5, *[("gres/gpu=1", "p", 0, 97)] * 101))
+    with open_trace([path]) as store:
+        assert not store.has("gpu_utilization")
+        raised = {alert.rule.id for alert in alerts(store) if alert.holders}
+        assert "low-gpu-use" not in raised
+        assert efficiency.overall(store).parts.get("gpu") is None
+        assert store.row("select sum(idle_gpus), count(idle_gpus) from jobs") == (5, 106)
 
 
 def test_all_encodings_of_slurm_say_the_same(tmp_path):

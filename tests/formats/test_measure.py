@@ -126,6 +126,20 @@ def test_what_the_log_has_itself_stays(tmp_path, table):
     ]
 
 
+@pytest.mark.parametrize("column", ["GPU_I_ID", "GPU_I_PROFILE"])
+def test_the_use_of_a_part_of_a_gpu_is_that_of_its_engine(made, table, column):
+    """Of a part, the use of the GPU is always 0: it is unknown where nothing tells of the engine."""
+    store, util, engine = made(*map(line, (1, 2, 3))), "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"
+    rows = [
+        f"timestamp,metric,gpu,hpc_job,value,{column}",
+        *(f"{t},{util},0,1,0,3g\n{t},{engine},0,1,0.75,3g\n{t},{util},1,2,0,3g" for t in (1, 2)),
+        f"1,{util},2,3,0,\n1,{engine},2,3,0.75,",
+    ]
+    measure(store, [table("\n".join(rows) + "\n")])
+    found = values(store, "gpu_utilization", "idle_gpus")
+    assert found == {"1": [0.75, 0], "2": [None, None], "3": [0.0, 1]}
+
+
 def test_blanks_of_dcgm_are_no_numbers_and_shared_energy_is_divided(made, table):
     store = made(line(1), line(2))
     rows = ["timestamp,metric,gpu,hpc_job,value"]

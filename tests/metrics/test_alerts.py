@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import sqlglot
 
+from gwa.breakdown.dimensions import by_name
+from gwa.breakdown.held import held_rows
 from gwa.errors import DefinitionError
 from gwa.formats.open import open_trace
 from gwa.metrics.alert_rules import RULES, SCALES
@@ -553,3 +555,45 @@ def test_cores_for_each_gpu_are_those_of_the_request(make_store):
     assert found(18) == {}
     assert found(20) == {"ann": pytest.approx(2 * 2 * 20)}
     assert found(40) == found(None) == {"ann": pytest.approx(22 * 20)}
+
+
+@pytest.mark.parametrize(
+    ("jobs", "earlier", "counted", "hours"),
+    [
+        (10, 400, 0, 10 * 4 * 400 / 3600),
+        (9, 400, 0, None),
+        (10, 300, 0, None),  # a quarter, and not more
+        (10, 4000, 5, 10 * 4 * 4000 / 3600),  # of others only the number is known, which says nothing
+    ],
+)
+def test_what_runs_held_that_were_not_the_last(make_store, jobs, earlier, counted, hours):
+    """Each job ran twice, the second time for 900 s on four processors."""
+    rows = jobs + counted
+    store = make_store(
+        submit_time=[1e6 * place for place in range(rows)],
+        wait_time=[0.0] * rows,
+        run_time=[900.0] * rows,
+        n_procs=[4] * rows,
+        user_id=["ann"] * rows,
+        n_requeues=[1] * rows,
+        runs=[f"0/{earlier}/////preempted;5000/900/////completed"] * jobs + [None] * counted,
+    )
+    alert = by_id(store)["earlier-runs"]
+    assert [holder.hours for holder in alert.holders] == ([] if hours is None else [pytest.approx(hours)])
+    assert (alert.known, alert.about) == (jobs, rows)
+    if hours:
+        (holder,) = alert.holders
+        assert holder.used == pytest.approx(earlier / (earlier + 900))
+        assert sum(job.hours for job in jobs_of(store, alert.rule, "user", "ann")) == pytest.approx(hours)
+    (row,) = held_rows(store, by_name("users"), 5)
+    assert row["earlier_share"] == pytest.approx(jobs * earlier / (jobs * (earlier + 900) + counted * 900))
+
+
+def test_of_earlier_runs_counts_what_lies_in_the_period(make_store):
+    store = make_store(
+        submit_time=[0.0] * 10, wait_time=[0.0] * 10, run_time=[900.0] * 10, n_procs=[1] * 10,
+        user_id=["ann"] * 10, runs=["0/3600/////preempted;4000/900/////completed"] * 10,
+    )  # fmt: skip
+    (holder,) = by_id(store.filtered("true", (3000.0, 9000.0)))["earlier-runs"].holders
+    assert (holder.hours, holder.used) == (pytest.approx(10 * 600 / 3600), pytest.approx(0.4))
+    assert not by_id(store.filtered("true", (3400.0, 9000.0)))["earlier-runs"].holders

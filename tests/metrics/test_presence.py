@@ -1,6 +1,7 @@
 """What jobs held, when: boxes against intervals that are added up by hand, and jobs that only seem to run."""
 
 import re
+from datetime import date
 from itertools import pairwise
 
 import numpy as np
@@ -8,12 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gwa.analysis.conditions import FactsOnDemand
+from gwa.breakdown.breakdown import breakdown
 from gwa.breakdown.charge.charges import BillingPeriod, month
 from gwa.breakdown.charge.rates import Rate, Rates
 from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.held import cpu_seconds_by
+from gwa.evaluation.whatif.world import recorded
 from gwa.formats.open import open_trace
-from gwa.metrics.presence import listed_boxes, present, runaways, unfinished
+from gwa.metrics.presence import listed_boxes, present, runaways, unfinished, waiting_times
+from gwa.metrics.quotas import Quotas, uses
 from gwa.metrics.requeues import Requeues, requeues
 from gwa.store.schema import MAXIMUM_NAME
 from tests.conftest import HOME, examples
@@ -150,11 +155,88 @@ def test_runs_are_no_name_and_as_long_as_they_need_to_be(make_store):
     assert len(store.rows(f"select 1 from {listed_boxes(store)} as listed")) == MAXIMUM_NAME
 
 
+# --- What is made of them ---
+
+
+TWICE = "0/3600/////preempted;7200/1800/////completed"
+"""A job of an hour that waited another until it ran again, for half of one."""
+
+
+def twice(make_store, **columns):
+    """Return a store of a job that ran twice on four processors, and one that waited ten minutes."""
+    common = {
+        "submit_time": [0.0, 0.0], "wait_time": [0.0, 600.0], "run_time": [1800.0, 1800.0],
+        "n_procs": [4, 2], "status": [1, 1], "user_id": ["ann", "bob"], "project_id": ["a", "b"],
+        "runs": [TWICE, None],
+    }  # fmt: skip
+    return make_store(**common | columns)
+
+
+def test_a_job_waits_again_between_runs_and_not_while_it_is_suspended_or_resized(make_store):
+    store = twice(make_store)
+    times = f"select submit_time, wait_time, n_procs from {waiting_times(store)} as waits where wait_time > 0"
+    assert sorted(store.rows(times)) == [(0.0, 600.0, 2), (3600.0, 3600.0, 4)]
+    for why in ("suspended", "resizing"):
+        store = twice(make_store, runs=[TWICE.replace("preempted", why), None])
+        times = f"select submit_time from {waiting_times(store)} as waits where wait_time > 0"
+        assert store.rows(times) == [(0.0,)]
+
+
+def test_levels_of_waiting_jobs_have_later_waits_and_wait_times_do_not(make_store):
+    ran = [TWICE, *[None] * 99]
+    store = make_store(
+        submit_time=[0.0] * 50 + [9000.0] * 50, wait_time=[0.0] * 100, run_time=[1800.0] * 50 + [0.0] * 50,
+        n_procs=[1] * 100, status=[1] * 100, runs=ran,
+    )  # fmt: skip
+    facts = FactsOnDemand(store).of(lambda analysis: analysis.has_facts("perf"))
+    assert facts["perf.waiting.mean"].value == pytest.approx(3600 / 9000, rel=0.05)
+    assert store.row("select max(wait_time) from jobs") == (0.0,)
+
+
+def test_quotas_are_of_what_every_run_held(make_store):
+    store = twice(make_store)
+    used = {one.name: one.used for one in uses(store, Quotas(users={"ann": 100.0, "bob": 100.0}))}
+    assert used == {"ann": 4 * 5400 / 3600, "bob": 1.0}
+    part = Quotas(users={"ann": 100.0}, begins=date(1970, 1, 1), ends=date(1970, 1, 2))
+    assert [one.used for one in uses(store, part)] == [6.0]
+
+
+def test_a_replay_has_the_work_of_all_runs(make_store):
+    assert sorted(recorded(twice(make_store), "fcfs").run) == [1800.0, 5400.0]
+
+
+SHORT = "0/5/////preempted;7200/10/////completed"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "runs", "seconds"),
+    [("charged", SHORT, 60 + 10), ("free", SHORT, 60), ("charged", TWICE, 5400), ("free", TWICE, 1800)],
+)
+def test_the_least_that_is_charged_is_of_the_first_run_that_is(make_store, earlier, runs, seconds):
+    """Of free earlier runs, that is the last."""
+    store = twice(make_store, runs=[runs, None])
+    rate = Rate(name="CPU", cpu_hour=1.0, minimum_seconds=60)
+    rates = Rates(currency="EUR", rates=(rate,), earlier_runs=earlier)
+    found = month(store, rates, BillingPeriod("1970-01", 0, 86_400)).usage
+    assert {one.project: one.amounts["cpu_hour"] for one in found}["a"] == 4 * seconds
+    store.stated = {"rates": rates}
+    records = breakdown(store, by_name("projects"), "by_cpu")
+    assert {row["id"]: row["cost"] for row in records.rows}["a"] == pytest.approx(
+        4 * seconds / 3600, abs=1e-6
+    )
+
+
+def test_of_a_project_there_is_what_earlier_runs_held(make_store):
+    (row, other) = breakdown(twice(make_store), by_name("projects"), "by_cpu").rows
+    keys = ("id", "earlier_cpu_seconds", "earlier_share")
+    assert [row[key] for key in keys] == ["a", 14_400, pytest.approx(2 / 3, abs=1e-6)]
+    assert [other[key] for key in keys] == ["b", 0, 0]
+
+
 BY_HAND = {
     "store/runs.py": "the definition",
     "ingest/clocks.py": "of jobs that are read: not all fields are there",
     "metrics/window.py": "the end of the first wait",
-    "report/grafana.py": "over a table of others, which may have no runs",
     "metrics/characteristics.py": "response times",
     "analysis/sections/slowdown.py": "response times",
     "analysis/comparison/quantities.py": "response times",

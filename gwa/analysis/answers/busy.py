@@ -25,7 +25,7 @@ def busy(known: Known) -> AnswerStatement:
     of the size, which gives neither the share nor a bound of it. Where rows are missing, or the log is still
     for a day or more, the mean is that of all other times. It is of the window of observation, which the
     sentence names where it is not the time that the head of the page has; where there is no window, the mean
-    of all that the log shows is a lower bound.
+    of all that the log shows is a lower bound. It is one, too, where earlier runs of jobs are only counted.
     """
     gaps = unaccounted_sentences(known.facts)
     # Where job numbers of the source are not recorded, the mean outside of gaps is unknown.
@@ -45,7 +45,7 @@ def busy(known: Known) -> AnswerStatement:
 
 def _processors(known: Known, *, has_gaps: bool) -> tuple[str, Message, str, bool]:
     """Return the number, the sentence on processors and its gist, and whether it is a value or a bound."""
-    is_known = known.get("utilization.busy") is not None
+    is_known = known.get("utilization.busy") is not None and not _has_unknown_runs(known)
     share, held = map(known.get, busy_facts(known.facts, has_gaps=has_gaps))
     when = _when(known, has_gaps=has_gaps and is_known)
     if held is None:
@@ -55,6 +55,12 @@ def _processors(known: Known, *, has_gaps: bool) -> tuple[str, Message, str, boo
     if share > 1:
         return "", _impossible(known, share), "", False
     return (*_share(known, share, when, is_known=is_known), is_known)
+
+
+def _has_unknown_runs(known: Known) -> bool:
+    """Whether jobs ran before their last run, and nothing says what they held then."""
+    has_earlier = bool(known.get("outcomes.requeued.runs"))
+    return has_earlier and known.get("outcomes.requeued.cpu_seconds") is None
 
 
 def _when(known: Known, *, has_gaps: bool) -> Message:

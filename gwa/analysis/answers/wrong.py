@@ -72,7 +72,7 @@ def _gist(known: Known, jobs: Shares, hours: Shares) -> Message:
     if not is_known_of_most(known.facts):
         return message("")
     if not jobs[NOT_COMPLETED]:
-        return message("All jobs{whose} completed.", whose=of.jobs)
+        return _all_completed(known)
     if not hours:
         bad = fraction(jobs[NOT_COMPLETED])
         return message("{share} of the jobs{whose} did not complete.", share=bad, whose=of.jobs)
@@ -81,6 +81,16 @@ def _gist(known: Known, jobs: Shares, hours: Shares) -> Message:
         share=fraction(hours[NOT_COMPLETED]),
         whose=of.hours,
     )
+
+
+def _all_completed(known: Known) -> Message:
+    """Return that all jobs completed, and whether some of them had run before."""
+    of = whose(known.facts)
+    if known.get("outcomes.requeued.jobs"):
+        return message(
+            "All jobs{whose} completed in the end, some of them after earlier runs.", whose=of.jobs
+        )
+    return message("All jobs{whose} completed.", whose=of.jobs)
 
 
 def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
@@ -92,12 +102,7 @@ def _endings(known: Known, jobs: Shares, hours: Shares) -> Iterator[Message]:
     elif jobs[NOT_COMPLETED]:
         yield message("Nearly all jobs{whose} completed.", whose=of.jobs)
     else:
-        again = known.get("outcomes.requeued.jobs")
-        yield (
-            message("All jobs{whose} completed in the end, some of them after earlier runs.", whose=of.jobs)
-            if again
-            else message("All jobs{whose} completed.", whose=of.jobs)
-        )
+        yield _all_completed(known)
     yield from _holder(known, names)
     if names and known.get("outcomes.jobs.limit") is None:
         yield message(" Whether any of them reached a time limit is unknown.")

@@ -7,7 +7,7 @@ import numpy as np
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._size import size_line
-from gwa.metrics.presence import present
+from gwa.metrics.presence import present, waiting_times
 from gwa.metrics.timeline import Floats, Ints, Level, level
 from gwa.metrics.window import RUNNING, WAITING, window
 from gwa.report.document import Block, Fact, Facts, Note
@@ -57,7 +57,7 @@ def demand(store: Store) -> Iterator[Block]:
         )
         return
     running = level(store, "n_procs", RUNNING, present(store), width=BIN, period=period)
-    waiting = level(store, REQUESTED, WAITING, "all_jobs", width=BIN, period=period)
+    waiting = level(store, REQUESTED, WAITING, waiting_times(store), width=BIN, period=period)
     needed = _sum(running, waiting)
     above = needed.values > cpus
     seconds, busy = needed.durations, _aligned(running, needed.begins)

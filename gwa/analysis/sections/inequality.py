@@ -106,7 +106,7 @@ def _facts_of_held(store: Store, family: str) -> Iterator[Fact]:
         return
     yield Fact(
         f"{family}.by_held",
-        held_rows(seconds, store.top),
+        held_rows(store, by_name(family), store.top),
         message("Top {family} by CPU time held", family=family),
     )
     yield Fact(

@@ -7,7 +7,7 @@ import numpy as np
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.calendar import Calendar, article
 from gwa.metrics.clock import whole_quarters
-from gwa.metrics.presence import present, recorded
+from gwa.metrics.presence import present, recorded, waiting_times
 from gwa.metrics.timeline import QUARTER, Counts, Floats, Level, counts, level
 from gwa.metrics.window import RUNNING, WAITING, window
 from gwa.report.document import Block, Note
@@ -61,7 +61,7 @@ def _queue_blocks(
     """Yield the running and the waiting jobs."""
     levels = {"running": level(store, "1", RUNNING, present(store), width=QUARTER, period=period)}
     if store.has("wait_time"):
-        levels["waiting"] = level(store, "1", WAITING, "all_jobs", width=QUARTER, period=period)
+        levels["waiting"] = level(store, "1", WAITING, waiting_times(store), width=QUARTER, period=period)
     else:
         yield Note("This trace records no waits: jobs are taken to start when they are submitted.")
     rows = {

@@ -17,7 +17,8 @@ from gwa.breakdown.charge.rates import PRICES, Basis, Rate, Rates
 from gwa.breakdown.dimensions import GPU_TYPE
 from gwa.breakdown.held import held_jobs
 from gwa.errors import DefinitionError, TraceError
-from gwa.metrics.presence import counted, recorded
+from gwa.metrics.presence import counted, has_boxes, listed_boxes, recorded
+from gwa.metrics.timeline import exact_sum
 from gwa.store.store import Store
 from gwa.store.system import System
 from gwa.util.units import DAY, HOUR
@@ -94,7 +95,7 @@ MONTH: Final = """
 with begun as (
     select job_id, nullif(project_id, '') as project, {place} as place, outcome = 'running' as is_running,
         cast(floor(start_time + 0.5) as bigint) as began, cast(floor(end_time + 0.5) as bigint) as ended,
-        previous_end is null as is_first, coalesce(n_gpus, 0) > 0 as has_gpus, {kind}, {amounts}
+        {is_first} as is_first, coalesce(n_gpus, 0) > 0 as has_gpus, {kind}, {amounts}
     from {held} as held
     where start_time < {late!r} and end_time > {early!r}{charged_runs}
 ),
@@ -225,9 +226,15 @@ def _charged(store: Store, rates: Rates, part: BillingPeriod) -> str:
         first=part.first,
         last=part.last,
         charged_runs="" if rates.earlier_runs == "charged" else " and is_last_run",
+        is_first=_is_first(rates),
         minimum=f"case when place is null then 0 else {minimum} end",
         state=_state(rates),
     )
+
+
+def _is_first(rates: Rates) -> str:
+    """Return the SQL of whether a box is the first of its job that is charged."""
+    return "previous_end is null" if rates.earlier_runs == "charged" else "begins_last_run"
 
 
 def amounts_of(rates: Rates, system: System, *, has_gpus: bool) -> dict[str, str]:
@@ -370,11 +377,31 @@ def cost(store: Store) -> str:
     """
     Return the SQL of what a job that ran costs at the rates that are stated; null if that is not known.
 
-    It is of the whole job, and without discounts and free hours.
+    It is of the whole job, and without discounts and free hours. A job that lists what it held costs what
+    `costs_of_boxes` says, as ``listed_cost``.
     """
     rates = stated(store)
     if rates is None:
         return "cast(null as double)"
+    once = _cost(store, rates, "run_time", "true")
+    return f"case when runs is null then {once} else listed_cost end" if has_boxes(store) else once
+
+
+def costs_of_boxes(store: Store) -> str:
+    """Return the query of what all that a job listed costs, as ``listed_cost``, by its ``job_id``."""
+    rates = stated(store)
+    if rates is None:
+        return f"select job_id, cast(null as double) as listed_cost from {listed_boxes(store)} as box"
+    of_box = _cost(store, rates, "seconds", _is_first(rates))
+    where = "true" if rates.earlier_runs == "charged" else "is_last_run"
+    return (
+        f"select job_id, {exact_sum(of_box)} as listed_cost from {listed_boxes(store)} as box"
+        f" where {where} group by job_id"
+    )
+
+
+def _cost(store: Store, rates: Rates, lasted: str, is_first: str) -> str:
+    """Return the SQL of what was held while it *lasted* costs; the first has the minimum of its rate."""
     minimum = rates.by_rate((rate.minimum_seconds for rate in rates.rates), rates.place())
     terms = []
     for key, amount in amounts_of(rates, store.system, has_gpus=store.has("n_gpus")).items():
@@ -383,4 +410,5 @@ def cost(store: Store) -> str:
         of_job = f"cast({rates.by_rate(known, rates.place())} as double)"
         price = rates.by_rate(prices, rates.place())
         terms.append(f"{of_job} * ({price}) / {float(SERVICES[key].per)!r}")
-    return f"greatest(run_time, {minimum}) * ({' + '.join(terms)})"
+    least = f"case when {is_first} then {minimum} else 0 end"
+    return f"greatest({lasted}, {least}) * ({' + '.join(terms)})"

@@ -15,6 +15,7 @@ from gwa.evaluation.experiments.plan import Variant
 from gwa.evaluation.experiments.spec import AT_ONCE, EVENLY, ExperimentSetup, WorkloadSpec
 from gwa.formats.open import open_trace
 from gwa.metrics.bags import bagged
+from gwa.metrics.presence import of_all_runs
 from gwa.models.base import Model
 from gwa.models.draws import Scaled
 from gwa.models.families.thesis import BagsModel
@@ -260,11 +261,11 @@ def _read_trace(path: Path, clusters: int) -> GeneratedWorkload:
         (sites,) = store.row("select count(distinct orig_site_id) from ran")
         site = "orig_site_id" if sites > 1 else "user_id"
         arrays = store.arrays(
-            "select ran.submit_time, ran.run_time, n_procs, req_time, ran.job_id as job,"  # noqa: S608 - our own names
-            " coalesce(2 * bag, 2 * ran.job_id + 1) as bag, dense_rank() over (order by user_id) as user,"
+            "select summed.submit_time, all_seconds as run_time, n_procs, req_time, summed.job_id as job,"  # noqa: S608 - our own names
+            " coalesce(2 * bag, 2 * summed.job_id + 1) as bag, dense_rank() over (order by user_id) as user,"
             f" dense_rank() over (order by {site}) as site"
-            f" from ran left join {bags} on ran.job_id = bagged.job_id"
-            " where ran.submit_time is not null order by ran.submit_time, ran.job_id"
+            f" from {of_all_runs(store, 'ran')} left join {bags} on summed.job_id = bagged.job_id"
+            " where summed.submit_time is not null order by summed.submit_time, summed.job_id"
         )
     columns = {
         name: np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)

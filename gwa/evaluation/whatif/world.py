@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.errors import TraceError
+from gwa.metrics.presence import of_all_runs
 from gwa.metrics.waits import eligible, queued
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import Jobs
@@ -20,9 +21,9 @@ PROCESSORS, GPUS = "processors", "GPUs"
 """What a machine has of which jobs hold some: the pool that is replayed."""
 
 ROWS: Final = """
-select {eligible} as submit, {queued} as wait, run_time as run, {size} as size,
+select {eligible} as submit, {queued} as wait, all_seconds as run, {size} as size,
     req_time as requested, cast({queue} as varchar) as queue, cast({user} as varchar) as user_name
-from ran where submit_time is not null and run_time is not null and {size} > 0 order by submit, job_id
+from {ran} where submit_time is not null and run_time is not null and {size} > 0 order by submit, job_id
 """
 
 
@@ -95,7 +96,14 @@ def recorded(store: Store, policy: str, unit: str = PROCESSORS) -> World:
         raise TraceError("no job records GPUs, expected a log that does for --gpus")
     queue = "queue_id" if store.has("queue_id") else "partition_id"
     columns = store.arrays(
-        ROWS.format(eligible=eligible(store), queued=queued(store), size=size, queue=queue, user="user_id")
+        ROWS.format(
+            ran=of_all_runs(store, "ran"),
+            eligible=eligible(store),
+            queued=queued(store),
+            size=size,
+            queue=queue,
+            user="user_id",
+        )
     )
     sizes = np.asarray(columns["size"], np.int64)
     if not sizes.size:
