@@ -99,11 +99,14 @@ FIELDS: Final = ("project_id", "n_procs", "n_gpus")
 JOBS: Final = "(from jobs union all by name select cast(null as varchar) as runs where false)"
 """The jobs of a table that may lack the field."""
 
+LISTED: Final = " ".join(boxes(("job_id", *FIELDS), JOBS, "null").split()).replace("$'", r"\z'")
+"""What jobs list; a dollar, which ends a text, begins a variable of Grafana's."""
+
 BOXES: Final = (
     f"(select job_id, {', '.join(FIELDS)}, run_time as seconds, {FIRST_START} + run_time as ended"
     f" from {JOBS} where runs is null union all"
     f" select job_id, {', '.join(FIELDS)}, seconds, end_time as ended"
-    f" from ({' '.join(boxes(('job_id', *FIELDS), JOBS, 'null').split())}))"
+    f" from ({LISTED}))"
 )
 """What jobs held, each as long as it did not change; most are one."""
 

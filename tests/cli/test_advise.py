@@ -62,7 +62,9 @@ def test_the_list_says_who_wastes_what_and_how_much_is_measured(log):
     assert [(one["user"], one["hours"], one["unit"]) for one in rows] == [
         (name if name != "=1+1" else "'=1+1", "200", "GPU-hours") for name in ("=1+1", "ann", "bob", ODD)
     ]
-    assert "5 of 5 jobs with GPUs" in done.stderr
+    # All five had one GPU, of which a peak says whether it was idle, and not how much it was used.
+    assert "jobs with GPUs" not in done.stderr
+    assert "low-gpu-use (gpu_utilization)" in done.stderr
     assert "spread-gpu (node_gpus)" in done.stderr
     assert done.stderr.endswith(f"next: gwa advise {log} --user =1+1\n")
 
