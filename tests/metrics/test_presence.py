@@ -221,13 +221,16 @@ def test_the_least_that_is_charged_is_of_the_first_run_that_is(make_store, earli
     assert {one.project: one.amounts["cpu_hour"] for one in found}["a"] == 4 * seconds
     store.stated = {"rates": rates}
     records = breakdown(store, by_name("projects"), "by_cpu")
+    assert records
     assert {row["id"]: row["cost"] for row in records.rows}["a"] == pytest.approx(
         4 * seconds / 3600, abs=1e-6
     )
 
 
 def test_of_a_project_there_is_what_earlier_runs_held(make_store):
-    (row, other) = breakdown(twice(make_store), by_name("projects"), "by_cpu").rows
+    records = breakdown(twice(make_store), by_name("projects"), "by_cpu")
+    assert records
+    row, other = records.rows
     keys = ("id", "earlier_cpu_seconds", "earlier_share")
     assert [row[key] for key in keys] == ["a", 14_400, pytest.approx(2 / 3, abs=1e-6)]
     assert [other[key] for key in keys] == ["b", 0, 0]
