@@ -38,7 +38,7 @@ def command(kind: str, out: Path, *, force: bool, source: str, title: str) -> No
       gwa dashboard grafana -o dashboard.json
       gwa dashboard grafana --source duckdb -o jobs.json
     """
-    from gwa.report.grafana import dashboard
+    from gwa.analysis.grafana import dashboard
     from gwa.util.atomic import write_whole
 
     del kind

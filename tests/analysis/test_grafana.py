@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from prometheus_client.parser import text_string_to_metric_families
 
 from gwa.analysis.build import facts
+from gwa.analysis.grafana import PANELS, SOURCES, dashboard
 from gwa.analysis.watched import watched
 from gwa.cli import gwa as program
 from gwa.formats.convert import convert
-from gwa.report.grafana import PANELS, SOURCES, dashboard
 from gwa.report.prometheus import exposition
 from gwa.store.store import Store
 
