@@ -22,7 +22,7 @@ from gwa.metrics.presence import recorded as recorded_time
 from gwa.metrics.stillness import stillness
 from gwa.report.explorer import Choice, Explorer, Mark
 from gwa.report.strip import strip
-from gwa.store.store import Store
+from gwa.store.store import Period, Store
 
 Codes = NDArray[np.float64]
 
@@ -92,8 +92,9 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     shown = _telling([one for one in recorded(store) if one.name in jobs.schema.names], jobs)
     choices = [_choice(store, one, cells) for one in shown]
     days = np.union1d(_filled(cells.days["day"]), _filled(jobs["day"].drop_null())).astype(np.int64)
+    first, end = _first_and_end(store, days, cells.grain.days)
     tables = {
-        "days": _days(cells, days),
+        "days": _days(cells, days, first),
         "jobs": _jobs(cells, jobs, days, choices, shown),
         "usage": _usage(cells, days, choices, shown),
     }
@@ -107,13 +108,14 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
         cpus,
         {name: facts[name] for name in EXACT if facts.get(name) is not None},
         tuple(_marks(store)),
-        int(days[0]),
-        int(days[-1]) + cells.grain.days,
+        first,
+        end,
+        cells.grain.days,
         store.system.relative,
         cells.grain.octaves if store.has("wait_time") else 0,
         tuple(_aside()),
         dict(_follows(store, choices, shown, cells)),
-        _still(store, tables, cpus, int(days[0]), int(days[-1])),
+        _still(store, tables, cpus, first, end - 1),
     )
 
 
@@ -160,9 +162,30 @@ def _distinct(table: pa.Table, name: str) -> list[Any]:
     return values
 
 
-def _days(cells: Cube, days: NDArray[np.int64]) -> dict[str, Codes]:
-    """Return the columns of the days: how far each is from the first one, and its seconds."""
-    found = {"day": (days - days[0]).astype(np.float64)}
+def _first_and_end(store: Store, days: NDArray[np.int64], step: int) -> tuple[int, int]:
+    """
+    Return the numbers of the first day of the log, or of the period asked for, and of that after its last.
+
+    Where *days* are the first ones of weeks, the first week begins before the log and the last ends after it.
+    """
+    span = recorded_time(store)
+    if step == 1 or span is None:
+        return int(days[0]), int(days[-1]) + step
+    begin, last = span
+    calendar, zero = _numbered(store, (begin, max(begin, last - 1)))  # at midnight the day is over
+    end = min(int(days[-1]) + step, zero + len(calendar.edges) - 1)
+    return max(int(days[0]), zero), max(end, int(days[-1]) + 1)
+
+
+def _numbered(store: Store, span: Period) -> tuple[Calendar, int]:
+    """Return the days of a *span*, and the number of their first one."""
+    calendar = Calendar.of(*span, store.system.timezone, relative=store.system.relative)
+    return calendar, calendar.first if calendar.dates is None else (calendar.dates[0] - EPOCH).days
+
+
+def _days(cells: Cube, days: NDArray[np.int64], first: int) -> dict[str, Codes]:
+    """Return the columns of the days: how far each is from the *first* one, and its seconds."""
+    found = {"day": np.maximum(days - first, 0).astype(np.float64)}
     places = np.searchsorted(days, _filled(cells.days["day"]))
     for name in ("seconds", "known_seconds", "accounted_seconds"):
         found[name] = np.zeros(len(days))
@@ -312,8 +335,7 @@ def _marks(store: Store) -> Iterator[Mark]:
     span = recorded_time(store.whole)
     if span is None:
         return
-    calendar = Calendar.of(*span, store.system.timezone, relative=store.system.relative)
-    zero = calendar.first if calendar.dates is None else (calendar.dates[0] - EPOCH).days
+    calendar, zero = _numbered(store, span)
     numbers = zero + np.arange(len(calendar.edges), dtype=np.float64)
     found = stillness(store)
     for stretch in (*found.of("outage"), *found.unaccounted):

@@ -64,6 +64,8 @@ class Explorer:
         known (*is_relative*), since its own time 0.
     last_day : int
         The number of the day after the last one.
+    step : int
+        How many days an entry of ``days`` is of; fewer at the borders of the log.
     octaves : int
         Classes of waits to a doubling; 0 where waits are not told apart.
     aside : tuple of str
@@ -86,6 +88,7 @@ class Explorer:
     marks: tuple[Mark, ...] = ()
     first_day: int = 0
     last_day: int = 0
+    step: int = 1
     is_relative: bool = False
     octaves: int = 0
     aside: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ const explorer = (() => {
   // --- Days ----------------------------------------------------------------------------------------
 
   const dayOf = (bin) => view.about.first_day + (bin < view.data.days.rows ? view.data.days.day[bin] : view.about.last_day - view.about.first_day);
-  const step = () => view.data.days.rows > 1 ? Math.max(1, view.data.days.day[1] - view.data.days.day[0]) : view.about.last_day - view.about.first_day;
+  const step = () => view.about.step; // in days, fewer at the borders of the log
   const key = (bin) => view.about.is_relative ? String(dayOf(bin) + 1) : new Date(dayOf(bin) * DAY * 1000).toISOString().slice(0, 10);
   const readKey = (text) => view.about.is_relative ? Number(text) - 1 : Date.parse(`${text}T00:00Z`) / 1000 / DAY;
   const told = (bin, options) => view.about.is_relative ? `${view.words.day} ${dayOf(bin) + 1}` : view.time.day(dayOf(bin) * DAY, options);

@@ -1,16 +1,20 @@
 """What a page filters: codes that name their classes, sums that are those of the trace."""
 
 import json
+from datetime import timedelta
 
 import numpy as np
 import pytest
 
 import gwa
 from gwa.analysis.explorer import explorer as explorer_or_none
+from gwa.breakdown.cube import EPOCH
 from gwa.breakdown.planes import PlaneColumn, PlaneTable, unpacked
 from gwa.report.as_json import as_json
 from gwa.report.html import html
 from gwa.report.language import read_language, translated
+from gwa.store.subset import Subset, select
+from gwa.util.units import DAY, HOUR
 
 HOSTILE = "</script><b>&"
 
@@ -209,3 +213,27 @@ def test_facts_of_a_period_are_what_its_jobs_used(make_store):
         expected["known_"] += 2 * lasted if n < count / 2 else 0
         expected["used_"] += 2 * lasted * 0.25 * (n % 3) if n < count / 2 else 0
     assert {name: found[f"usage.gpu_{name}seconds"] for name in expected} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("period", ["", "2010-03"])
+def test_weeks_begin_and_end_where_the_log_or_the_period_does(period, make_store, monkeypatch):
+    """The boxes of dates beside the first picture are those of the head of the page."""
+    from gwa.analysis.build import build
+    from gwa.breakdown import cube as cubes
+
+    monkeypatch.setattr(cubes, "GRAINS", (cubes.Grain(7, 2, 2),))
+    wednesday, count = 1_262_736_000.0, 120  # 6 January 2010
+    store = make_store(
+        submit_time=[wednesday + n * DAY for n in range(count)], wait_time=[0.0] * count,
+        run_time=[HOUR] * count, n_procs=[1] * count, user_id=[f"u{n % 5}" for n in range(count)],
+    )  # fmt: skip
+    store.set_header((("Times", "Unix seconds, UTC"), ("TimeZoneString", "UTC")))
+    filters = [Subset(period=period)] if period else []
+    part = select(store, filters[0]) if filters else store
+    made = explorer(part, {})
+    first, last = (str(EPOCH + timedelta(days=day)) for day in (made.first_day, made.last_day - 1))
+    assert (first, last) == (("2010-03-01", "2010-03-31") if period else ("2010-01-06", "2010-05-05"))
+    assert build(part, "log", filters=filters, only=["overview"]).period.startswith(f"{first} to {last} ")
+    days = tables_of(made)["days"]["day"]
+    assert days[0] == 0
+    assert set(np.diff(days)[1:]) == {7}
