@@ -6,6 +6,7 @@ from typing import Final
 
 from gwa.analysis.build import reproduction
 from gwa.report.document import Block, Fact, FactTable, Note, Report, Section
+from gwa.report.facts import busy_share
 from gwa.store.schema import SITE
 from gwa.store.store import Store
 from gwa.words.formatting import show
@@ -25,8 +26,8 @@ SHOWN: Final[Mapping[str, Message]] = {
 
 NOTE: Final = message(
     "Jobs, CPU time and GPU-hours of the clusters add up to those of all. Utilization is of the processors"
-    " that the description of the system states of a cluster, else of the most that were ever busy at once on"
-    " it."
+    " that the description of the system states of a cluster, outside gaps of the log; without it, it is"
+    " unknown."
 )
 
 
@@ -76,5 +77,6 @@ def by_site(store: Store, name: str, pages: Sequence[SitePage]) -> Report:
 
 def _fact(page: SitePage, id_: str) -> Fact:
     """Return a fact of a page by an id of its own; unknown where the page has none."""
-    fact = page.facts.get(id_) or Fact(id_, None, SHOWN[id_], "", text="–")
+    found = busy_share(page.facts) if id_ == "utilization.mean" else page.facts.get(id_)
+    fact = found or Fact(id_, None, SHOWN[id_], "", text="–")
     return replace(fact, id=f"site.{page.name}.{id_}")

@@ -14,6 +14,7 @@ from math import gcd
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.hours import Hours
@@ -56,6 +57,9 @@ PEAK: Final = 0.999
 
 NOTHING_RAN: Final = 0.9
 """The minimum share of a silence in which nothing ran at a stretch, of a log that is still."""
+
+MAXIMUM_IN_GAPS: Final = 0.02
+"""Of an interval with more of its time in gaps of the log, it is unknown how busy it was."""
 
 COVERED: Final = 0.8
 TOUCHED: Final = 0.5
@@ -253,6 +257,15 @@ def stillness(store: Store) -> Stillness:
         if (period := seen if stretch.kind == "outage" else every)
     )
     return replace(found, stretches=tuple(stretch for stretch in inside if stretch.seconds > 0))
+
+
+def in_gaps(store: Store, edges: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return of which intervals between *edges* it is unknown what ran, in more than a small part of each."""
+    inside = np.zeros(len(edges) - 1)
+    for gap in stillness(store).unaccounted:
+        parts = np.minimum(gap.end, edges[1:]) - np.maximum(gap.begin, edges[:-1])
+        inside += np.clip(parts, 0, None)
+    return inside > MAXIMUM_IN_GAPS * np.diff(edges)
 
 
 def known_area(store: Store, period: Period) -> tuple[float, float]:

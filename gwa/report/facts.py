@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gwa.report.document import Fact, FactTable
 from gwa.statistics.sample import Sample
+from gwa.words.formatting import fraction
 from gwa.words.message import message
 from gwa.words.unit import Unit
 
@@ -37,6 +39,22 @@ def has_gaps(facts: Mapping[str, object]) -> bool:
     """Whether the log of *facts* has stretches of which it does not tell what ran."""
     seconds = facts.get("capacity.unaccounted_seconds")
     return isinstance(seconds, int | float) and seconds > 0
+
+
+def busy_share(facts: Mapping[str, Fact]) -> Fact | None:
+    """
+    Return how large a share of a system was busy, as its first screen says it: outside of gaps of the log.
+
+    A bound is no value: it stands in the text. None where no share is known.
+    """
+    values = {name: fact.value for name, fact in facts.items()}
+    share, _ = busy_facts(values, has_gaps=has_gaps(values))
+    found = facts.get(share)
+    if found is None or not isinstance(found.value, int | float):
+        return None
+    if share != "utilization.at_least":
+        return found
+    return replace(found, value=None, text=message("≥ {share}", share=fraction(found.value)))
 
 
 COLUMNS = (

@@ -1,6 +1,7 @@
 """What is said of busy processors is of one time and of one kind: in facts, sentences, cards and charts."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import gwa
 from gwa.analysis.build import build
+from gwa.analysis.comparison.compare import compare
 from gwa.analysis.comparison.over_time import months
 from gwa.report.document import Figure, Report
 from gwa.report.html import explored
@@ -174,6 +176,36 @@ def test_the_card_without_scripts_is_the_number_of_the_sentence(made):
     text = next(one.text for one in report.answers if one.id == "busy")
     assert [fraction(numbers[name]) in text for name in busy] == [True]
     assert numbers[busy[0]] == facts[busy[0]]
+
+
+def test_a_comparison_says_of_busy_processors_what_the_first_screen_says(tmp_path):
+    """The mean over a hole, as of an idle machine, is nowhere; a bound is neither subtracted nor ranked."""
+    every = jobs()
+    start = every["submit"] + every["wait"]
+    at = {"submit": every["submit"], "start": start, "end": start + every["run"]}
+    at = {name: (moments - BEGIN) / DAY for name, moments in at.items()}
+    said, stores = {}, []
+    with ExitStack() as opened:
+        for name in ("hole", "whole", "two days of long jobs"):
+            path = tmp_path / f"{name}.swf"
+            path.write_text(swf(Made(kept(every, CASES[name].kept(at)), stated(CPUS))))
+            trace = opened.enter_context(gwa.open(path))
+            said[name] = trace.facts("utilization") | trace.facts("capacity")
+            stores.append((name, trace.store))
+        pair, three = compare(stores[:2]), compare(stores)
+    facts = {fact.id: fact for fact in three.facts()}
+    assert said["hole"]["utilization.known_mean"] > 1.1 * said["hole"]["utilization.mean"]
+    for place, name in enumerate(said, 1):
+        fact = facts[f"side.{place}.utilization.mean"]
+        if name == "two days of long jobs":
+            least = fraction(said[name]["utilization.at_least"])
+            assert (fact.value, fact.text) == (None, f"≥ {least}")
+        else:
+            assert fact.value == said[name]["utilization.known_mean"]
+    assert "tilization" not in three.answer
+    of_two = {fact.id: fact.value for fact in pair.facts()}
+    assert of_two["compare.1.utilization.mean"] == said["hole"]["utilization.known_mean"]
+    assert of_two["side.utilization.mean.verdict"] == "no more than chance"
 
 
 def test_of_a_month_with_a_gap_it_is_unknown_how_busy_it_was(tmp_path):

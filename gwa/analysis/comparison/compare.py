@@ -44,7 +44,10 @@ from gwa.words.unit import Value
 OUTCOME_FACTS: Final = ("jobs.completed.count", "jobs.failed.count", "jobs.cancelled.count")
 """The facts of which the shares of outcomes are made."""
 
-COMPARED_FACTS: Final = frozenset(chain(*GROUPS.values(), REFERENCE_FACTS, OUTCOME_FACTS))
+BUSY_FACTS: Final = ("capacity.unaccounted_seconds", "utilization.at_least")
+"""The facts that say which mean of utilization is known of a trace."""
+
+COMPARED_FACTS: Final = frozenset(chain(*GROUPS.values(), REFERENCE_FACTS, OUTCOME_FACTS, BUSY_FACTS))
 """The facts shown of the sections; of other sections nothing is computed."""
 
 TITLED: Final = 3

@@ -198,8 +198,11 @@ def _verdict(
     summaries: Sequence[TraceSummary],
 ) -> tuple[str, Message]:
     """Return whether the values differ by more than chance; where that is unknown, why."""
+    bounded = [summary.name for summary in summaries if _is_bound(row, summary)]
     missing = [summary.name for summary, value in zip(summaries, values, strict=True) if value is None]
-    if missing:
+    if bounded:
+        reason = message("a lower bound only of {names}", names=joined(", ", map(Verbatim, bounded)))
+    elif missing:
         reason = message("not recorded in {names}", names=joined(", ", map(Verbatim, missing)))
     elif not row.level:
         reason = message("a log has one such number")
@@ -291,7 +294,13 @@ def _capital(what: Message) -> Message:
 
 
 def _range(row: AnswerRow, summaries: Sequence[TraceSummary]) -> Message | None:
-    """Return from which to which value a quantity goes, and whose they are; None of fewer than two."""
+    """
+    Return from which to which value a quantity goes, and whose they are; None of fewer than two.
+
+    Of a trace with a bound it is not known where it lies among the others.
+    """
+    if any(_is_bound(row, summary) for summary in summaries):
+        return None
     known = [(value, summary) for summary in summaries if (value := _value(row, summary)) is not None]
     if len(known) < PAIR:
         return None
@@ -322,13 +331,21 @@ def _value(row: AnswerRow, summary: TraceSummary) -> float | None:
     return float(fact.value) if fact is not None and is_number(fact.value) else None
 
 
+def _is_bound(row: AnswerRow, summary: TraceSummary) -> bool:
+    """Whether only a bound of what answers a question is known, which its text says."""
+    least = summary.facts.get("utilization.at_least")
+    return row.level == "busy" and least is not None and is_number(least.value)
+
+
 def _text(row: AnswerRow, summary: TraceSummary) -> str:
     fact = summary.facts.get(row.fact)
-    return show(fact.value, fact.unit) if fact else message("not recorded")
+    if fact is not None and is_number(fact.value):
+        return show(fact.value, fact.unit)
+    return fact.text if fact is not None and _is_bound(row, summary) else message("not recorded")
 
 
 def _shown(row: AnswerRow, summary: TraceSummary, n: int) -> Fact:
-    fact = summary.facts.get(row.fact)
-    value, unit = (fact.value, fact.unit) if fact else (None, "")
-    text = show(value, unit) if is_number(value) else message("not recorded")
-    return Fact(f"side.{n}.{row.fact}", value if is_number(value) else None, row.what, unit, text=text)
+    value, fact = _value(row, summary), summary.facts.get(row.fact)
+    unit = fact.unit if fact else ""
+    known = fact.value if fact and value is not None else None
+    return Fact(f"side.{n}.{row.fact}", known, row.what, unit, text=_text(row, summary))

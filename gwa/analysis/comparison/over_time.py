@@ -15,7 +15,7 @@ from gwa.metrics.calendar import Calendar
 from gwa.metrics.intervals import Stretches
 from gwa.metrics.outcomes import OUTCOMES
 from gwa.metrics.periods import known_until
-from gwa.metrics.stillness import stillness
+from gwa.metrics.stillness import in_gaps
 from gwa.metrics.timeline import Floats
 from gwa.report.document import Block, Note
 from gwa.report.figures.bars import bars
@@ -28,9 +28,6 @@ from gwa.words.unit import Unit
 
 MAXIMUM_MONTHS: Final = 60
 """Of longer logs the last months are shown."""
-
-MAXIMUM_IN_GAPS: Final = 0.02
-"""Of a month with more of its time in gaps of the log, it is unknown how busy it was."""
 
 FAR_APART: Final = 2.0
 """The maximum length of one calendar for all traces, as a multiple of the longest of them."""
@@ -109,7 +106,7 @@ def months(store: Store) -> Months | None:
     values = period_values(store, Stretches(tuple(seen.tolist())))
     system = store.system
     if "busy" in values:
-        values["busy"] = np.where(_in_gaps(store, seen) > MAXIMUM_IN_GAPS, np.nan, values["busy"])
+        values["busy"] = np.where(in_gaps(store, seen), np.nan, values["busy"])
     if "busy" in values and system.size:
         values["utilization"] = values["busy"] / system.size
     unknown = np.full(len(names) - whole, np.nan)
@@ -147,15 +144,6 @@ def _shown(store: Store, first: float, last: float) -> tuple[float, float, float
         return first, known, last
     (begin,) = store.whole.row("select min(submit_time) from jobs")
     return max(store.period[0], begin), min(known, store.period[1]), min(last, store.period[1])
-
-
-def _in_gaps(store: Store, edges: Floats) -> Floats:
-    """Return of each month the share in which the log does not tell what ran."""
-    inside = np.zeros(len(edges) - 1)
-    for gap in stillness(store).unaccounted:
-        parts = np.minimum(gap.end, edges[1:]) - np.maximum(gap.begin, edges[:-1])
-        inside += np.clip(parts, 0, None)
-    return inside / np.diff(edges)
 
 
 def strips_of(courses: Sequence[OverTime]) -> Iterator[Block]:

@@ -12,13 +12,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from gwa.metrics.busy import busy_in
 from gwa.metrics.interval_values import by_interval
-from gwa.metrics.intervals import BIN, Intervals
+from gwa.metrics.intervals import Intervals
 from gwa.metrics.outcomes import ENDED_AT, jobs_by_status
-from gwa.metrics.presence import present
-from gwa.metrics.timeline import Floats, level
+from gwa.metrics.stillness import in_gaps, known_area
+from gwa.metrics.timeline import Floats
 from gwa.metrics.waits import QUEUED
-from gwa.metrics.window import RUNNING, window
+from gwa.metrics.window import window
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, MINUTE
@@ -165,16 +166,19 @@ def _outcomes(store: Store, intervals: Intervals) -> Iterator[tuple[str, Compare
 
 
 def busy_ratios(store: Store, intervals: Intervals) -> Iterator[tuple[str, ComparedRatio]]:
-    """Yield the busy processors, also as a share of all, if the load is known."""
+    """Yield the busy processors, also as a share of all, outside of gaps of the log, if the load is known."""
     period = window(store).period
     if period is None or not store.row("select count(*) as jobs from ran")[0]:
         return
-    busy = level(store, "n_procs", RUNNING, present(store), width=BIN, period=period)
-    within = busy.between(intervals.edges)
-    known = np.isfinite(within).astype(np.float64)
+    area, seconds = known_area(store, period)
+    if not seconds:
+        return
+    within = busy_in(store, period).between(intervals.edges)
+    known = np.isfinite(within) & ~in_gaps(store, intervals.edges)
+    held, mean = np.where(known, within, 0.0), area / seconds
     if size := store.system.size:
-        yield "busy", ComparedRatio(busy.mean() / size, np.nan_to_num(within) / size, known)
-    yield "busy_processors", ComparedRatio(busy.mean(), np.nan_to_num(within), known)
+        yield "busy", ComparedRatio(mean / size, held / size, known.astype(np.float64))
+    yield "busy_processors", ComparedRatio(mean, held, known.astype(np.float64))
 
 
 def quantile_ratios(

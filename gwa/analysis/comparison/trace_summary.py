@@ -1,7 +1,7 @@
 """What a comparison needs of one trace, so that its store can be closed."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gwa.analysis.base import analyses
@@ -13,7 +13,7 @@ from gwa.evaluation.scorecard import Floor, Reference
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fact_name
 from gwa.metrics.waits import queued
 from gwa.report.document import Fact, Figure, Report, Section
-from gwa.report.facts import number
+from gwa.report.facts import busy_share, number
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.words.message import Verbatim
@@ -29,6 +29,8 @@ select held.user_id as id, held.jobs, coalesce(ran.cpu_seconds, 0) as cpu_second
 
 SHARES_OF_SIZE: Final = ("utilization.mean", "utilization.max")
 """Facts that are unknown where the number of processors is not stated, but the most ever busy."""
+
+BUSY_LABEL: Final = "Mean utilization, outside gaps of the log"
 
 OUTCOMES: Final = {"failed": "failed", "cancelled": "were cancelled"}
 
@@ -89,6 +91,8 @@ def summarize(name: str, store: Store, facts: Collection[str], made: Sequence[Se
     by_id = {fact.id: fact for fact in (*report.facts(), *_normal_fits(store))}
     recording = Recording.of(store)
     by_id |= {fact.id: fact for fact in _outcome_shares(by_id, recording)}
+    if share := busy_share(by_id):
+        by_id["utilization.mean"] = replace(share, id="utilization.mean", label=BUSY_LABEL)
     if not recording.has_size:
         by_id = {name: fact for name, fact in by_id.items() if name not in SHARES_OF_SIZE}
     return TraceSummary(
