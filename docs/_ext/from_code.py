@@ -204,12 +204,36 @@ def measures() -> str:
 def findings() -> str:
     """Return the rules of findings."""
     from gwa.analysis.finding import rules
+    from gwa.analysis.spans import spans_of
 
     rows = (
-        (code(rule.id), _inline(rule.help), ", ".join(map(code, rule.needs)), _inline(rule.advice))
+        (
+            code(rule.id),
+            _inline(rule.help),
+            "; ".join(span.what for span in spans_of(rule.needs)),
+            ", ".join(map(code, rule.needs)),
+            _inline(rule.advice),
+        )
         for rule in rules()
     )
-    return table(("Finding", "Rule", "Facts that it needs", "Advice"), rows)
+    return table(("Finding", "Rule", "Of", "Facts that it needs", "Advice"), rows)
+
+
+def spans() -> str:
+    """Return of which jobs and time facts are, by the families that sentences are made of."""
+    from gwa.analysis.spans import ANSWERS, SPANS
+
+    spans = dict.fromkeys(SPANS.values())
+    rows = (
+        (
+            span.what,
+            span.otherwise,
+            ", ".join(code(name) for name, own in ANSWERS.items() if span in own),
+            ", ".join(code(name) for name, own in SPANS.items() if own == span),
+        )
+        for span in spans
+    )
+    return table(("Of", "Where that is not all known", "Answers", "Facts"), rows)
 
 
 def predictors() -> str:
@@ -315,6 +339,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
         models,
         measures,
         findings,
+        spans,
         predictors,
         changes,
         policies,

@@ -56,7 +56,7 @@ PEAK: Final = 0.999
 """There is room where no more than half of the 99.9 % level is busy."""
 
 NOTHING_RAN: Final = 0.9
-"""The minimum share of a silence in which nothing ran at a stretch, of a log that is still."""
+"""A log is still where nothing ran for this share of a silence at a stretch, or for a day."""
 
 MAXIMUM_IN_GAPS: Final = 0.02
 """Of an interval with more of its time in gaps of the log, it is unknown how busy it was."""
@@ -337,14 +337,15 @@ def _labelled(
     """
     Return a silence with its kind, and the jobs that waited in it.
 
-    One that is still begins when the last job ended, not with the last submission.
+    One that is still begins when the last job ended, not with the last submission: of a short one, jobs may
+    have run for long.
     """
     if numbers and numbers.shows_missing_rows:
         return Stretch("missing", *silence, numbers=numbers)
     kind: Kind = "silent"
     begin, end = silence
     idle = _longest_idle(store, silence) if knows_runs else None
-    if idle and idle[1] - idle[0] >= NOTHING_RAN * (end - begin):
+    if idle and idle[1] - idle[0] >= min(NOTHING_RAN * (end - begin), DAY):
         kind, (begin, end) = "still", idle
     covered = max(
         (one for one in standstills if _covers(silence, one)), key=lambda one: one.jobs, default=None

@@ -42,6 +42,9 @@ MINIMUM_SHARE: Final = 0.2
 MINIMUM_JOBS: Final = 50
 """Fewer jobs do not tell where their log was cut."""
 
+FEW: Final = 1 / (1 - KNOWN)
+"""Fewer jobs that carry the load do not tell how long an edge is: one that is missing is over 2 % of it."""
+
 COMPLETE: Final = -1.3
 """The minimum evidence (`_evidence`) of a border that is not cut."""
 
@@ -124,7 +127,20 @@ def _log_window(store: Store) -> Window:
     found = _window_between_cuts(store)
     if found.period and (lack := lacking(store, 1 - KNOWN)):
         return Window(None, None, found.cut, found.borders, lack=lack)
+    if found.period and _carrying(store) < FEW:
+        return Window(None, None, found.cut, found.borders)
     return found
+
+
+def _carrying(store: Store) -> float:
+    """
+    Return how many jobs carry the load: (Σ n·r)² / Σ (n·r)², Kish's effective size of a sample (1965).
+
+    Equal jobs all do; of a log in which a few hold most, hardly more than those.
+    """
+    held = f"(select n_procs * (end_time - start_time) as held from {present(store)} as present) as held"
+    (jobs,) = store.row(f"select sum(held) * sum(held) / nullif(sum(held * held), 0) as jobs from {held}")
+    return jobs or 0.0
 
 
 def _window_between_cuts(store: Store) -> Window:

@@ -111,5 +111,11 @@ def written(facts: Iterable[Any]) -> set[str]:
         if EARLIEST_UNIX_TIME <= value <= LATEST:
             zones = (UTC, ZoneInfo("Europe/Amsterdam"))  # those of the samples
             texts.update(f"{datetime.fromtimestamp(value, zone):%Y-%m-%d %H:%M}" for zone in zones)
+            # A time that ends at midnight ends with the day before.
+            texts.update(
+                f"{datetime.fromtimestamp(moment, zone):%Y-%m-%d}"
+                for zone in zones
+                for moment in (value, value - 1)
+            )
         texts.update((number(round(value, 1)), number(round(value)), f"{value:02.0f}"))
     return texts

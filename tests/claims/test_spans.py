@@ -11,15 +11,21 @@ import numpy as np
 import pytest
 
 import gwa
+from gwa.analysis.answers import QUESTIONS, evidence
 from gwa.analysis.build import build
 from gwa.analysis.comparison.compare import compare
 from gwa.analysis.comparison.over_time import months
+from gwa.analysis.endings import core_hour_shares, known_share
+from gwa.analysis.finding import rules
+from gwa.analysis.spans import ANSWERS, span_of, spans_of
 from gwa.report.document import Figure, Report
 from gwa.report.html import explored
 from gwa.store.subset import Subset, select
 from gwa.words.formatting import fraction, number
 from tests.claims.first_screens import BEGIN, DAY, HOUR, Columns, Made, jobs_at, kept, stated, swf
-from tests.claims.spans import ONLY, WORLDS, falsehoods, mean
+from tests.claims.sentences import derived as derived_from
+from tests.claims.sentences import numbers, written
+from tests.claims.spans import ONLY, WORLDS, falsehoods, held, mean
 
 CPUS = 400
 SEEDS = 50
@@ -74,7 +80,7 @@ def day(moment: float) -> str:
 
 @pytest.fixture(scope="module", params=CASES)
 def made(request, tmp_path_factory):
-    """Return a case, all its jobs, those in the log, and the report on it."""
+    """Return a case, all its jobs, those in the log, the report on it, and the facts that it is made of."""
     case, every = CASES[request.param], jobs()
     start = every["submit"] + every["wait"]
     at = {"submit": every["submit"], "start": start, "end": start + every["run"]}
@@ -89,7 +95,8 @@ def made(request, tmp_path_factory):
         filters = [Subset(period=case.period)] if case.period else []
         store = select(trace.store, filters[0]) if filters else trace.store
         report = build(store, "log", filters=filters, only=ONLY, strict=True, explore=True)
-    return case, every, part, report
+        known = evidence(store, report.sections).facts
+    return case, every, part, report, known
 
 
 def untimed(text: str) -> str:
@@ -107,7 +114,7 @@ def values(report: Report) -> dict[str, Any]:
 
 
 def test_the_mean_is_of_the_time_that_is_named_and_of_its_kind(made):
-    case, every, part, report = made
+    case, every, part, report, _ = made
     facts = values(report)
     assert facts["utilization.kind"] == case.kind
     names = {"value": ("known_busy", "known_mean"), "at least": ("busy_at_least", "at_least")}[case.kind]
@@ -122,7 +129,7 @@ def test_the_mean_is_of_the_time_that_is_named_and_of_its_kind(made):
 
 
 def test_the_sentence_says_the_number_and_names_its_time(made):
-    case, _, _, report = made
+    case, _, _, report, _ = made
     facts = values(report)
     text = next(one.text for one in report.answers if one.id == "busy")
     first, last = day(facts["utilization.first"]), day(facts["utilization.last"] - 1)
@@ -141,13 +148,13 @@ def test_the_sentence_says_the_number_and_names_its_time(made):
 
 
 def test_the_header_is_the_period_asked_for(made):
-    case, _, _, report = made
+    case, _, _, report, _ = made
     if case.period:
         assert report.period.startswith(("2020-02-01 to 2020-02-29 ", "2020-02-10 to 2020-02-29 "))
 
 
 def test_the_chart_beside_it_shows_the_same_mean_over_the_same_time(made):
-    _, _, _, report = made
+    _, _, _, report, _ = made
     facts = values(report)
     (figure,) = (
         block
@@ -166,7 +173,7 @@ def test_the_chart_beside_it_shows_the_same_mean_over_the_same_time(made):
 
 
 def test_the_card_without_scripts_is_the_number_of_the_sentence(made):
-    case, _, _, report = made
+    case, _, _, report, _ = made
     facts = values(report)
     numbers = {fact.id: fact.value for fact in explored(report)["first_numbers"]}
     busy = [name for name in numbers if name.startswith("utilization.")]
@@ -176,6 +183,46 @@ def test_the_card_without_scripts_is_the_number_of_the_sentence(made):
     text = next(one.text for one in report.answers if one.id == "busy")
     assert [fraction(numbers[name]) in text for name in busy] == [True]
     assert numbers[busy[0]] == facts[busy[0]]
+
+
+def test_every_number_of_a_sentence_is_a_fact_of_its_span(made):
+    """No answer takes a number of other jobs, or of another time, than the table says."""
+    _, _, _, report, known = made
+    assert {one.id for one in report.answers} == set(ANSWERS)
+    needs = {rule.id: rule.needs for rule in rules()}
+    for one in report.answers:
+        facts = {name: value for name, value in known.items() if span_of(name) in ANSWERS[one.id]}
+        texts = written([*facts.values(), *core_hour_shares(facts).values(), known_share(facts)])
+        assert [number for number in numbers(one.text) if number not in texts] == [], one.text
+    for one in report.findings:
+        spans = spans_of(needs[one.id])
+        facts = {name: value for name, value in known.items() if span_of(name) in spans}
+        own = [facts[name] for name in needs[one.id]]
+        texts = written(facts.values()) | written(derived_from(own))
+        assert [number for number in numbers(one.text) if number not in texts] == [], one.text
+
+
+def test_facts_are_of_the_jobs_and_the_time_that_the_table_says(made):
+    case, _, part, _, known = made
+    first, last = (BEGIN + 31 * DAY, BEGIN + 60 * DAY) if case.period else (0, np.inf)
+    submit, end = part["submit"], part["submit"] + part["wait"] + part["run"]
+    inside = (submit >= first) & (submit < last)
+    lost = np.count_nonzero(inside) // 9 if case.untimed else 0  # they stand in the log, without a time
+    assert known["trace.jobs"] - lost in {np.count_nonzero(inside), np.count_nonzero(inside) + 1}
+    assert known["jobs.wait.median"] == pytest.approx(np.median(part["wait"][inside]), rel=0.02, abs=2)
+    if not case.untimed:
+        assert known["outcomes.jobs.completed"] in {None, np.count_nonzero((end >= first) & (end < last))}
+    span = known["utilization.first"], known["utilization.last"]
+    if case.kind == "value":
+        assert known["usage.cpu_seconds"] == pytest.approx(held(part, *span), rel=1e-9)
+    else:
+        assert known.get("usage.cpu_seconds") is None
+        assert known["utilization.mean"] is known["utilization.busy"] is None
+
+
+def test_every_rule_and_answer_is_of_a_span():
+    assert [name for rule in rules() for name in rule.needs if span_of(name) is None] == []
+    assert {one.id for one in QUESTIONS} == set(ANSWERS)
 
 
 def test_a_comparison_says_of_busy_processors_what_the_first_screen_says(tmp_path):

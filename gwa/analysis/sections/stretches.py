@@ -72,9 +72,9 @@ def stretches(store: Store) -> Iterator[Block]:
 
     A gap is a run of whole hours without a submission that a Markov chain of empty hours, by the hour of the
     week, has with a probability of at most 0.1 % in the log. Rows are missing in it if job numbers jump by
-    30 % or more of what is usual in such a time, and by more than 20. If nothing ran in 90 % of it, the
-    machine was down or closed, or rows are missing: the log does not tell. Where an archive numbered the rows
-    that it had, no jump proves nothing.
+    30 % or more of what is usual in such a time, and by more than 20. If nothing ran in 90 % of it, or for a
+    day, the machine was down or closed, or rows are missing: the log does not tell. Where an archive numbered
+    the rows that it had, no jump proves nothing.
     """
     period = log_period(store)
     if period is None or period[1] - period[0] > MAXIMUM_DAYS * DAY:
