@@ -16,7 +16,7 @@ from gwa.report.document import Fact, Figure, Report, Section
 from gwa.report.facts import busy_share, number
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.words.message import Verbatim
+from gwa.words.message import Verbatim, message
 
 USER_TOTALS: Final = """
 select held.user_id as id, held.jobs, coalesce(ran.cpu_seconds, 0) as cpu_seconds from (
@@ -30,7 +30,7 @@ select held.user_id as id, held.jobs, coalesce(ran.cpu_seconds, 0) as cpu_second
 SHARES_OF_SIZE: Final = ("utilization.mean", "utilization.max")
 """Facts that are unknown where the number of processors is not stated, but the most ever busy."""
 
-BUSY_LABEL: Final = "Mean utilization, outside gaps of the log"
+BUSY_LABEL: Final = message("Mean utilization, outside gaps of the log")
 
 OUTCOMES: Final = {"failed": "failed", "cancelled": "were cancelled"}
 
