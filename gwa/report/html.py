@@ -33,7 +33,7 @@ from gwa.report.layout import chapters, rows_by_section, says_nothing
 from gwa.report.printable import clean
 from gwa.util.assets import asset
 from gwa.words.formatting import brief, show
-from gwa.words.message import Number, plural
+from gwa.words.message import Number, message, plural
 from gwa.words.unit import Value
 
 HEADLINES = (
@@ -93,6 +93,22 @@ CAUTIONS = {"data-quality"}
 
 UNSAFE = {"too-small"}
 """Findings of other sections that do so."""
+
+ORIGIN = {
+    "sources": message("sources"),
+    "account": message("account of rows"),
+    "rows": message("rows"),
+    "jobs": message("jobs"),
+    "folded": message("merged into jobs of other rows"),
+    "rejected": message("refused"),
+    "comments": message("comments"),
+    "skipped": message("skipped"),
+    "commands": message("commands"),
+    "versions": message("versions"),
+    "converted by gwa": message("converted by gwa"),
+    "format": message("format"),
+}
+"""What the page calls that of which a report was made, by the keys of its JSON."""
 
 MAXIMUM_ACTIONS = 3
 """Things to do next that the first screen names."""
@@ -203,6 +219,7 @@ def filled(
             script_hash=b64encode(sha256(script.encode()).digest()).decode(),
             language=language.code,
             paper=paper,
+            origin_names={key: language(text) for key, text in ORIGIN.items()},
             **variables,
         )
     except jinja2.TemplateSyntaxError as error:

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import given as given_some
 from hypothesis import strategies as st
 
@@ -205,7 +205,12 @@ KINDS = st.tuples(
 
 
 @pytest.mark.slow
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=6,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],  # to shrink one takes minutes
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given_some(kinds=st.lists(KINDS, min_size=1, max_size=6))
 def test_no_letter_contradicts_itself(kinds, make_store):
     """Who is told to ask for less would have had enough time, and is not told to ask for more."""
@@ -236,5 +241,7 @@ def test_no_letter_contradicts_itself(kinds, make_store):
 
 
 def in_seconds(text):
-    units = {"d": 86400.0, "h": HOUR, "min": 60.0, "s": 1.0}
-    return sum(float(number) * units[unit] for number, unit in re.findall(r"([\d.]+) (d|h|min|s)\b", text))
+    units = {"day": 86400.0, "days": 86400.0, "d": 86400.0, "h": HOUR, "min": 60.0, "s": 1.0}
+    parts = re.findall(r"([\d.,]+)\s([a-z]+)\b", text)
+    assert parts, text
+    return sum(float(number.replace(",", "")) * units[unit] for number, unit in parts)

@@ -231,7 +231,8 @@ def test_a_comparison_says_of_busy_processors_what_the_first_screen_says(tmp_pat
     start = every["submit"] + every["wait"]
     at = {"submit": every["submit"], "start": start, "end": start + every["run"]}
     at = {name: (moments - BEGIN) / DAY for name, moments in at.items()}
-    said, stores = {}, []
+    said: dict[str, dict[str, Any]] = {}
+    stores = []
     with ExitStack() as opened:
         for name in ("hole", "whole", "two days of long jobs"):
             path = tmp_path / f"{name}.swf"

@@ -24,7 +24,7 @@ from gwa.evaluation.measure import Aspect
 from gwa.report.as_json import as_json
 from gwa.report.document import FactTable, Figure, Report, Section, Table
 from gwa.report.drawing import draw, to_draw
-from gwa.report.html import html
+from gwa.report.html import ORIGIN, html
 from gwa.report.language import Language, places, read_language, translated
 from gwa.report.latex import latex
 from gwa.simulation.architectures import ARCHITECTURES
@@ -448,6 +448,16 @@ def words_of(report, language):
     texts |= {text for one in made.findings for text in (one.text, one.rule, one.advice)}
     texts |= {text for one in made.answers for text in (one.text, one.question, one.number)}
     return {text for text in texts if re.search("[A-Za-z]{3}", text.replace("min", ""))}
+
+
+def test_what_a_report_was_made_of_is_told_in_german(tiny_report):
+    """The keys of the JSON stay; the page has words of its language for them."""
+    assert set(tiny_report.reproduction) <= ORIGIN.keys()
+    page = html(tiny_report, language=read_language("de"))
+    origin = page.partition('<dl class="reproduction">')[2].partition("</dl>")[0]
+    keys = re.findall(r'<(?:dt|span class="key")><bdi>(.*?)</bdi>', origin)
+    assert {"Quellen", "Bilanz der Zeilen", "Zeilen", "Versionen", "umgewandelt von gwa"} <= set(keys)
+    assert not {"sources", "account", "rows", "versions", "converted by gwa"} & set(keys)
 
 
 def test_what_was_repaired_is_told_in_german(tmp_path):
