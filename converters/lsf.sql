@@ -16,7 +16,7 @@ Sources: the lsb.acct(5) of LSF 6 to 10, and samples of Open XDMoD, APEL and oth
 A JOB_FINISH record is a job; events of other kinds count as comments. Fields behind max_num_processors are
 read as long as they fit, since versions differ there; a record that a wrong count shifts is refused.
 Jobs: a job that was queued again has a record for each run; those of one number, index and submission time
-are folded into the last. A task of an array is a job in the bag of its job number. Tasks that were deleted together before they
+are folded into the last, and what each held is listed (runs). Suspensions have no record here. A task of an array is a job in the bag of its job number. Tasks that were deleted together before they
 started have one record, and are one job of the bag.
 Processors are the hosts that it ran on, one for each slot or as 16*host, else num_processors. Asked for are
 max_num_processors, the upper bound of bsub -n, or num_processors if that is more.
@@ -78,6 +78,20 @@ is_local = "boolean"
 run_seconds = "double"
 fault = "varchar"
 
+[functions]
+"slots_of(hosts, processors)" = '''
+coalesce(
+    list_sum([
+        coalesce(try_cast(regexp_extract(host, '^(\d+)\*', 1) as bigint), 1)
+        for host in string_split(nullif(hosts, ''), ' ')
+    ]),
+    nullif(processors, 0)
+)
+'''
+"nodes_of(hosts)" = '''
+len(list_distinct([regexp_replace(host, '^\d+\*', '') for host in string_split(nullif(hosts, ''), ' ')]))
+'''
+
 [from_header]
 partition_id = "Computer"
 orig_site_id = "Installation"
@@ -98,16 +112,8 @@ job as (
         nullif(start_time, 0) as started,
         -- What is deleted of an array before it starts has one record, of no index: name[678-1000].
         array_index > 0 or coalesce(regexp_matches(job_name, '\[[\d,:-]+\]'), false) as is_array,
-        coalesce(
-            list_sum([
-                coalesce(try_cast(regexp_extract(host, '^(\d+)\*', 1) as bigint), 1)
-                for host in string_split(nullif(hosts, ''), ' ')
-            ]),
-            nullif(num_processors, 0)
-        ) as slots,
-        len(list_distinct([
-            regexp_replace(host, '^\d+\*', '') for host in string_split(nullif(hosts, ''), ' ')
-        ])) as nodes,
+        slots_of(hosts, num_processors) as slots,
+        nodes_of(hosts) as nodes,
         -- GPUs in rusage[mem=2000,ngpus_physical=2.00] are of each host.
         try_cast(
             regexp_extract(res_req, 'rusage\[[^]]*\bngpus(?:_physical|_excl_[pt]|_shared)?=(\d+(?:\.\d+)?)', 1) as double
@@ -116,6 +122,42 @@ job as (
         case when ru_utime >= 0 and ru_stime >= 0 then ru_utime + ru_stime end as cpu
     from ranked
     where place = 1
+),
+
+-- What each run held of jobs that were queued again; a record that is there twice is one run.
+several as (
+    select
+        job_number,
+        array_index,
+        submit_time,
+        count(*) as runs,
+        min(start_time) as first_start,
+        string_agg(
+            concat_ws(
+                '/',
+                cast(start_time - submit_time as bigint),
+                cast(event_time - start_time as bigint),
+                '',
+                coalesce(cast(slots as varchar), ''),
+                '',
+                coalesce(cast(nodes as varchar), ''),
+                if(is_last, 'ended', 'requeued')
+            ),
+            ';' order by start_time
+        ) as boxes
+    from (
+        select *, lag(event_time) over (partition by job_number, array_index, submit_time order by start_time) as freed
+        from (
+            select
+                job_number, array_index, submit_time, start_time, event_time,
+                slots_of(hosts, num_processors) as slots, nodes_of(hosts) as nodes, bool_or(place = 1) as is_last
+            from ranked
+            where rows > 1 and submit_time > 0 and start_time >= submit_time and event_time >= start_time
+            group by all
+        ) as run
+    ) as timed
+    group by job_number, array_index, submit_time
+    having bool_and(coalesce(freed <= start_time, true)) and (count(*) > 1 or not bool_or(is_last))
 )
 
 select
@@ -123,9 +165,11 @@ select
     file_no,
     line,
     fault as reject,
-    job_number || case when array_index > 0 then '[' || array_index || ']' else '' end as source_id,
-    nullif(submit_time, 0) as submit_time,
-    started - nullif(submit_time, 0) as wait_time,
+    job.job_number || case when job.array_index > 0 then '[' || job.array_index || ']' else '' end as source_id,
+    nullif(job.submit_time, 0) as submit_time,
+    coalesce(several.first_start, started) - nullif(job.submit_time, 0) as wait_time,
+    several.boxes as runs,
+    nullif(several.runs - if(started is null, 0, 1), 0) as n_requeues,
     event_time - started as run_time,
     started as start_time,
     run_seconds as measured_time,
@@ -150,7 +194,7 @@ select
     ) as executable_id,
     queue as queue_id,
     case when is_array then 'BoT' else 'UNITARY' end as job_structure,
-    case when is_array then cast(job_number as varchar) end as job_structure_params,
+    case when is_array then cast(job.job_number as varchar) end as job_structure_params,
     project_name as project_id,
     case when started is not null then nodes end as n_nodes,
     case when started is not null then coalesce(gpu_count, asked_gpus) end as n_gpus,
@@ -167,3 +211,7 @@ select
     case when started is not null and max_rmem > 0 then max_rmem end as max_memory,
     [case when is_local then nullif(getvariable('zone_remark'), '') end] as remarks
 from job
+left join several
+    on job.job_number = several.job_number
+    and job.array_index is not distinct from several.array_index
+    and job.submit_time = several.submit_time

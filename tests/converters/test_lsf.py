@@ -5,6 +5,7 @@ import csv
 import json
 import re
 import time
+from collections import defaultdict
 from itertools import chain, islice, repeat
 from operator import itemgetter
 
@@ -222,15 +223,36 @@ def test_tasks_of_an_array_are_a_bag(jobs):
     ]
 
 
-def test_a_job_that_was_queued_again_is_its_last_run(jobs):
+def test_a_job_that_was_queued_again_is_one_of_several_runs(jobs):
     rows = [
         record(j_status=32, exit_info=11),
         record(start_time=SUBMITTED + 200, event_time=SUBMITTED + 500),
         record(submit_time=SUBMITTED + 10**7, start_time=SUBMITTED + 10**7, event_time=SUBMITTED + 10**7 + 5),
     ]
     for order in (rows, rows[::-1]):
-        assert jobs(*order) == [(SUBMITTED, 200, 300, 1, 1), (SUBMITTED + 10**7, 0, 5, 1, 1)]
+        assert jobs(*order) == [(SUBMITTED, 10, 300, 1, 1), (SUBMITTED + 10**7, 0, 5, 1, 1)]
         assert jobs.account() == (3, 2, 1, 0, 0)
+        assert jobs(*order, fields="runs, n_requeues") == [
+            ("10/60//1//1/requeued;200/300//1//1/ended", 1),
+            (None, None),
+        ]
+
+
+def test_runs_are_those_that_started_and_are_there_once(jobs):
+    first = record(j_status=32)
+    killed = record(j_status=32, start_time=0, event_time=SUBMITTED + 900, exit_info=14)
+    assert jobs(first, first, killed, fields="runs, n_requeues, n_procs, status") == [
+        ("10/60//1//1/requeued", 1, None, 5)
+    ]
+    assert jobs(first, first, fields="runs, n_requeues, n_procs, status") == [(None, None, 1, 0)]
+
+
+def test_runs_that_overlap_are_none(jobs):
+    rows = [
+        record(j_status=32, event_time=SUBMITTED + 300),
+        record(start_time=SUBMITTED + 200, event_time=SUBMITTED + 500),
+    ]
+    assert jobs(*rows, fields="wait_time, runs, n_requeues") == [(200, None, None)]
 
 
 # Whatever comes in.
@@ -325,7 +347,21 @@ def test_every_field_of_the_sample_is_as_a_few_lines_of_python_read_it(sample):
     path = sample / "lsf" / "lsb.acct"
     with path.open(newline="") as file:
         rows = [row for row in csv.reader(file, delimiter=" ") if row[0] == "JOB_FINISH"]
-    expected = {(name, fields[0]): fields for name, _, fields in sorted(map(by_hand, rows), key=END)}
+    expected, boxes = {}, defaultdict(list)
+    for name, _, fields in sorted(map(by_hand, rows), key=END):
+        said = dict(zip(NAMES[1:], fields, strict=True))
+        boxes[name, fields[0]].append([said[key] for key in ("wait_time", "run_time", "n_procs", "n_nodes")])
+        if len(held := boxes[name, fields[0]]) > 1:
+            why = ["requeued"] * (len(held) - 1) + ["ended"]
+            said |= {
+                "wait_time": held[0][0],
+                "n_requeues": len(held) - 1,
+                "runs": ";".join(
+                    f"{begin:.0f}/{length:.0f}//{procs}//{nodes}/{ended}"
+                    for (begin, length, procs, nodes), ended in zip(held, why, strict=True)
+                ),
+            }
+        expected[name, fields[0]] = tuple(said.values())
     with open_trace([path]) as store:
         found = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
     assert len(rows) > len(found) == len(expected)
