@@ -51,7 +51,8 @@ def slurm_rows(seed, jobs, *, has_tres=True, has_gpus=True):
         if kind < 0.15:
             job |= {"id": f"{number}_{chance.randrange(3)}", "raw": 10_000 + number}
         begun, ran = at + chance.randrange(3000), chance.choice([5, 600, 80_000, 300_000])
-        tres = f"cpu={job['cpus']},gres/gpu=1" if has_tres else ""
+        gpus = ("gres/gpu=1", "gres/gpu:a100=1", "gres/gpu:mi210=1")[number % 3]
+        tres = f"cpu={job['cpus']},{gpus}" if has_tres else ""
         full = job | {"submit": clock(at), "start": clock(begun), "elapsed": ran, "tres": tres, "usage": ""}
         if 0.2 < kind < 0.3:
             state = full | {"end": "Unknown", "state": "RUNNING", "elapsed": 60}
@@ -72,7 +73,7 @@ def slurm_rows(seed, jobs, *, has_tres=True, has_gpus=True):
         if 0.5 < kind < 0.53:
             rows.append((begun, row.replace("2024-", "20x4-", 1)))
         if 0.45 < kind < 0.7:
-            use = f"cpu=1,mem=3M,gres/gpuutil={chance.randrange(2)}" if has_gpus else "cpu=1,mem=3M"
+            use = f"cpu=1,mem=3M,gres/gpuutil={chance.randrange(2) * (number % 3 < 2)}" if has_gpus else "cpu=1,mem=3M"
             step = ended | {"id": f"{job['id']}.0", "usage": use, "tres": ""}
             rows.append((begun + ran - chance.randrange(40_000), ROW.format(**step)))
     return sorted(rows)
