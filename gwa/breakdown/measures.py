@@ -283,9 +283,9 @@ WASTE: Final[Mapping[str, tuple[str, str, Unit, float]]] = {
 SINCE_SUBMISSION: Final[Mapping[str, str]] = {
     "wait_seconds": message("Time from submission to start"),
     "wait_median": message("Median wait since submission"),
-    "wait_p95": message("95th percentile wait since submission"),
+    "wait_p95": message("95th percentile of wait since submission"),
     "wait_median_weighted": message("Median wait by core-hour since submission"),
-    "wait_p95_weighted": message("95th percentile wait by core-hour since submission"),
+    "wait_p95_weighted": message("95th percentile of wait by core-hour since submission"),
 }
 """What the measures are called that count from submission, where a log records when jobs could start."""
 
@@ -377,17 +377,17 @@ OWN: Final = (
         "case when wait_time >= 0 then wait_time end", "wait_time",
     ),
     quantile("wait_median", message("Median wait"), "seconds", "wait", 0.5, "wait_time", minor=False),
-    quantile("wait_p95", message("95th percentile wait"), "seconds", "wait", 0.95, "wait_time"),
+    quantile("wait_p95", message("95th percentile of wait"), "seconds", "wait", 0.95, "wait_time"),
     quantile(
         "wait_median_weighted", message("Median wait by core-hour"), "seconds", "wait", 0.5, "wait_time",
         is_weighted=True,
     ),
     quantile(
-        "wait_p95_weighted", message("95th percentile wait by core-hour"), "seconds", "wait", 0.95,
+        "wait_p95_weighted", message("95th percentile of wait by core-hour"), "seconds", "wait", 0.95,
         "wait_time", is_weighted=True,
     ),
     quantile("queued_median", message("Median wait"), "seconds", "queued", 0.5, *ELIGIBLE, minor=False),
-    quantile("queued_p95", message("95th percentile wait"), "seconds", "queued", 0.95, *ELIGIBLE),
+    quantile("queued_p95", message("95th percentile of wait"), "seconds", "queued", 0.95, *ELIGIBLE),
     Measure(
         "not_completed_share", message("Not completed"), "fraction", ("status",),
         of=lambda row, _: _quotient(row["not_completed"], row["ended"]),

@@ -26,8 +26,8 @@ COLUMNS: Final = (
     Column("month", "Month"),
     Column("jobs", "Jobs", "count"),
     Column("median", "Median wait", "seconds"),
-    Column("p95", "95th percentile wait", "seconds"),
-    Column("all_p95", "95th percentile wait, all jobs", "seconds"),
+    Column("p95", "95th percentile of wait", "seconds"),
+    Column("all_p95", "95th percentile of wait, all jobs", "seconds"),
 )
 
 

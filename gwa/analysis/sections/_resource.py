@@ -194,7 +194,8 @@ def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
         Column("hours", "Hours, unfinished jobs included", "hours"),
         Column("share", "Share of hours", "fraction"),
         Column("wait_median", "Median wait", "seconds"),
-        Column("wait_p95", "95th percentile wait", "seconds"), Column("completed", "Completed", "fraction"),
+        Column("wait_p95", "95th percentile of wait", "seconds"),
+        Column("completed", "Completed", "fraction"),
     )  # fmt: skip
     yield from Records(f"{resource.family}.sizes", title, columns, rows).blocks(f"{resource.family}-sizes")
 

@@ -75,7 +75,7 @@ COLUMNS: Final = (
     Column("jobs", "Jobs", "count"),
     Column("wait_mean", "Mean wait", "seconds", minor=True),
     Column("wait_median", "Median wait", "seconds"),
-    Column("wait_p95", "95th percentile wait", "seconds"),
+    Column("wait_p95", "95th percentile of wait", "seconds"),
     Column("slowdown_mean", "Mean slowdown"),
     Column("slowdown_median", "Median slowdown"),
     Column("slowdown_p95", "95th percentile slowdown"),

@@ -18,7 +18,7 @@ from gwa.words.message import message, within_sentence
 COLUMNS: Final = (
     Column("jobs", "Jobs", "count"),
     Column("median", "Median wait", "seconds"),
-    Column("p95", "95th percentile wait", "seconds"),
+    Column("p95", "95th percentile of wait", "seconds"),
 )
 
 KINDS: Final = {"months": "month", "hours": "hour", "requests": "request", "projects": "project"}
@@ -78,7 +78,7 @@ def _class_blocks(kind: str, heading: str, rows: Sequence[dict[str, Any]]) -> It
         [row["id"] for row in shown],
         [row["p95"] for row in shown],
         heading,
-        "95th percentile wait",
+        "95th percentile of wait",
         message("{what}: longest for {id}, {p95}.", what=what, id=longest["id"], p95=seconds(longest["p95"]))
         if longest
         else message("{what}.", what=what),
