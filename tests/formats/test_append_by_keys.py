@@ -73,7 +73,11 @@ def slurm_rows(seed, jobs, *, has_tres=True, has_gpus=True):
         if 0.5 < kind < 0.53:
             rows.append((begun, row.replace("2024-", "20x4-", 1)))
         if 0.45 < kind < 0.7:
-            use = f"cpu=1,mem=3M,gres/gpuutil={chance.randrange(2) * (number % 3 < 2)}" if has_gpus else "cpu=1,mem=3M"
+            use = (
+                f"cpu=1,mem=3M,gres/gpuutil={chance.randrange(2) * (number % 3 < 2)}"
+                if has_gpus
+                else "cpu=1,mem=3M"
+            )
             step = ended | {"id": f"{job['id']}.0", "usage": use, "tres": ""}
             rows.append((begun + ran - chance.randrange(40_000), ROW.format(**step)))
     return sorted(rows)
