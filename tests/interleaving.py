@@ -7,14 +7,17 @@ machine. Commands run in processes that are forked from one that has imported ev
 
 import json
 import os
+import shutil
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from tests.archive.zenodo_stand_in import TOKEN, StandIn, stand_in
+from tests.conftest import HOME
 from tests.interruptions import completed, events, execute, forked, fresh, noted, prepare, spread, warm
 from tests.killing import run
 
@@ -39,6 +42,11 @@ GPUS: Final = (
 """A log of four users who left a GPU idle for 200 hours, and one who did not."""
 
 SENDMAIL: Final = '#!/bin/sh\nfor last; do :; done\ncat > /dev/null\necho "$last" >> "{0}/outbox"\n'
+
+SERVER: Final = "SERVER"
+"""The word of a command that stands for the address of what stands in for Zenodo."""
+
+RANK: Final = "model rank weeks.swf --quiet --models"
 
 RATES: Final = 'currency = "EUR"\n[[rate]]\ncore_hour = {0}\n'
 
@@ -95,12 +103,14 @@ def jobs_in(path: Path) -> tuple[int, ...]:
         return store.row("select count(*), count(energy), count(max_memory) from jobs")
 
 
-def all_that_ended_well(*changes: tuple[int, int, int], begins: tuple[int, int, int]) -> Any:
+def all_that_ended_well(
+    *changes: tuple[int, int, int], begins: tuple[int, int, int], name: str = "a.duckdb"
+) -> Any:
     """Return a check that a store holds what the commands that ended well add to it, and nothing else."""
 
     def check(place: Path, done: Interleaving) -> str:
         wanted = tuple(map(sum, zip(begins, *(changes[one] for one in done.well), strict=True)))
-        found = jobs_in(place / "a.duckdb")
+        found = jobs_in(place / name)
         return done.unsaid() or ("" if found == wanted and done.well else f"{found} for {wanted} {done}")
 
     return check
@@ -130,6 +140,70 @@ def the_same_names(place: Path, done: Interleaving) -> str:
         with open_trace([place / name]) as store:
             found.append(store.rows("select distinct user_id from jobs order by all"))
     return done.unsaid() or ("" if found[0] == found[1] and len(done.well) == 2 else f"{found} {done}")
+
+
+def jobs_of(path: Path) -> list[tuple[Any, ...]]:
+    """Return what is known of each job of a trace."""
+    from gwa.formats.open import open_trace
+
+    with open_trace([path]) as store:
+        return store.rows("select submit_time, run_time, user_id, n_procs from jobs order by all")
+
+
+def one_of_wholes(output: str, *wholes: str) -> Callable[[Path, Interleaving], str]:
+    """Return a check that a trace is one of *wholes*, that of a command that ended well."""
+
+    def check(place: Path, done: Interleaving) -> str:
+        found = jobs_of(place / output)
+        allowed = [jobs_of(place / wholes[one]) for one in done.well]
+        is_said = done.unsaid("exists, and is not what gwa wrote", "it is being written", "use --force")
+        return is_said or ("" if found in allowed else f"{len(found)} jobs {done}")
+
+    return check
+
+
+def exported(place: Path, done: Interleaving) -> str:
+    """The folder holds the jobs of one command, and says so."""
+    jobs = json.loads((place / "out/batsim/workload.json").read_text())["jobs"]
+    about = json.loads((place / "out/batsim/gwa-export.json").read_text())
+    wanted = [(1, 20)[one] for one in done.well]
+    return done.unsaid("exists, and is not what gwa wrote") or (
+        "" if len(jobs) == about["jobs"] and len(jobs) in wanted else f"{len(jobs)} {about} {done}"
+    )
+
+
+def tasks_are_whole(place: Path, done: Interleaving) -> str:
+    """The folder holds what one command alone makes."""
+    names = [
+        sorted(str(path.relative_to(place / one)) for path in (place / one).rglob("*") if path.is_file())
+        for one in ("alone", "out")
+    ]
+    cards = [(place / one / "wait" / "README.md").read_text() for one in ("alone", "out")]
+    is_same = names[0] == names[1] and cards[0] == cards[1]
+    return done.unsaid("exists, and is not what gwa wrote") or (
+        "" if is_same and done.well else f"{names} {done}"
+    )
+
+
+def no_score_is_lost(place: Path, done: Interleaving) -> str:
+    """The cache has each score that either command alone computes, a line for each, and none that is cut."""
+
+    def questions(path: Path) -> list[str]:
+        return [json.loads(line)["question"] for line in path.read_text().splitlines()[1:] if line]
+
+    found = questions(place / "out/scores.jsonl")
+    wanted = {question for one in done.well for question in questions(place / f"alone{one}" / "scores.jsonl")}
+    return done.unsaid("exists, and is not what gwa wrote") or (
+        "" if wanted <= set(found) and done.well else f"{len(found)} of {len(wanted)} {done}"
+    )
+
+
+def one_deposition(place: Path, done: Interleaving) -> str:
+    """There is one draft of the trace, with all its files, and the ledger names it."""
+    (ledger,) = json.loads((place / "site" / "deposits.json").read_text()).values()
+    drafts = json.loads((place / "depositions.json").read_text())
+    is_right = [str(number) for number in ledger.values()] == list(drafts) and min(drafts.values()) > 1
+    return done.unsaid() or ("" if is_right and done.well else f"{ledger} {drafts} {done}")
 
 
 PAIRS: Final = {
@@ -167,6 +241,43 @@ PAIRS: Final = {
             "anonymize", "anonymize 0.swf -o b.duckdb --key key", "anonymize 0.swf -o c.duckdb --key key",
             the_same_names,
         ),
+        Pair(
+            "convert", "convert 0.swf -o out.duckdb --force", "convert 1.swf -o out.duckdb --force",
+            one_of_wholes("out.duckdb", "0.swf", "1.swf"),
+        ),
+        Pair(
+            "months", "convert 0.swf -o a.parquet --partition month --force",
+            "convert 1.swf -o a.parquet --partition month --force",
+            one_of_wholes("a.parquet", "0.swf", "1.swf"), ("convert 2.swf -o a.parquet --partition month",),
+        ),
+        Pair(
+            "append months", "convert 1.swf -o a.parquet --append --partition month",
+            "convert 2.swf -o a.parquet --append --partition month",
+            all_that_ended_well((20, 0, 0), (20, 0, 0), begins=(20, 0, 0), name="a.parquet"),
+            ("convert 0.swf -o a.parquet --append --partition month",),
+        ),
+        Pair(
+            "collect", "collect pbs --logs logs -o out.duckdb", "collect pbs --logs logs -o out.duckdb",
+            one_of_wholes("out.duckdb", "all.duckdb", "all.duckdb"),
+            ("collect pbs --logs logs -o all.duckdb",),
+        ),
+        Pair(
+            "export", "export u0.gwf --batsim -o out --force", "export 0.gwf --batsim -o out --force",
+            exported, ("convert u0.swf -o u0.gwf", "convert 0.swf -o 0.gwf"),
+        ),
+        Pair(
+            "tasks", "tasks make tiny.swf -o out --task wait", "tasks make tiny.swf -o out --task wait",
+            tasks_are_whole, ("tasks make tiny.swf -o alone --task wait",),
+        ),
+        Pair(
+            "scores", f"{RANK} lublin --seeds 1 -o out", f"{RANK} lublin --seeds 2 -o out", no_score_is_lost,
+            (f"{RANK} lublin --seeds 1 -o alone0", f"{RANK} lublin --seeds 2 -o alone1"),
+        ),
+        Pair(
+            "deposit", "site deposit site public made --server SERVER",
+            "site deposit site public made --server SERVER", one_deposition,
+            ("site build site -o public",),
+        ),
         Pair("site", "site build site -o public", "site build site -o public", lambda _, done: (
             done.unsaid() or ("" if done.well else f"{done}")
         )),
@@ -195,21 +306,30 @@ def serve(folder: str, name: str, times: str) -> None:
     """Print what was wrong, as JSON."""
     warm(("gwa.",))
     place, pair = Path(folder).absolute() / "work", PAIRS[name]
-    os.environ["PATH"] = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    os.environ.update(PATH=f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}", ZENODO_TOKEN=TOKEN)
     template = place.with_name("template")
     _prepare(place)
     for words in pair.before:
         completed(place, words)
     place.rename(template)
+    with stand_in() as server:
+        json.dump(list(_wrong(pair, place, template, server, int(times))), sys.stdout)
+
+
+def _wrong(pair: Pair, place: Path, template: Path, server: StandIn, times: int) -> Iterator[str]:
+    """Yield what was wrong with any of some interleavings."""
+    first, second = (words.replace(SERVER, server.url) for words in (pair.first, pair.second))
     fresh(place, template)
-    total = noted(place, pair.first, lambda note: events(place, lambda count, *_: note(count)))
-    wrong = []
-    for event in spread(total, int(times)):
+    total = noted(place, first, lambda note: events(place, lambda count, *_: note(count)))
+    for event in spread(total, times):
         fresh(place, template)
-        done = interleaved(place, pair.first, pair.second, event)
+        server.depositions.clear()
+        done = interleaved(place, first, second, event)
+        (place / "depositions.json").write_text(
+            json.dumps({number: len(server.files(number)) for number in server.depositions})
+        )
         if said := forked(partial(_checked, pair, place, done), place)[1]:
-            wrong.append(f"{event} of {total}: {said}")
-    json.dump(wrong, sys.stdout)
+            yield f"{event} of {total}: {said}"
 
 
 def _checked(pair: Pair, place: Path, done: Interleaving) -> str:
@@ -224,6 +344,9 @@ def _prepare(place: Path) -> None:
     """Write the inputs of all pairs."""
     prepare(place)
     (place / "idle.sacct").write_text(GPUS)
+    (place / "logs").mkdir()
+    shutil.copy(HOME / "sample_traces" / "pbs" / "20250310", place / "logs")
+    shutil.copy(HOME / "sample_traces" / "swf" / "tiny.swf", place)
     (place / "bin").mkdir()
     program = place / "bin" / "sendmail"
     program.write_text(SENDMAIL.format(place))

@@ -4,8 +4,8 @@ import pytest
 
 from tests.interleaving import PAIRS, campaign
 
-QUICK = ("letters", "measure", "anonymize")
-"""Those that take little, of each kind: a note in a file, a store, a file that is made once."""
+QUICK = ("letters", "measure", "anonymize", "months", "collect", "deposit")
+"""Those that take little, of each kind of output."""
 
 
 @pytest.mark.parametrize("name", QUICK)
