@@ -165,6 +165,11 @@ REMARKABLE = [
         "3 users asked for far more time than their jobs take; 1,234 GPU-hours",
     ),
     ("limit-cpu", alert("limit-cpu"), "3 users asked for far more time than their jobs take; 1,234 core-h"),
+    (
+        "earlier-runs",
+        alert("earlier-runs"),
+        "Of the core-hours of 3 users, earlier runs of jobs that ran again held 1,234 core-hours.",
+    ),
     ("rejected-rows", {"conversion.rejected": 12}, "12 of 1,000 rows (1.2 %)"),
     ("few-users", {"users.half_jobs": 3}, "3 of 100 users submit half of the jobs."),
     (
