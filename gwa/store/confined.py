@@ -13,6 +13,10 @@ themselves, may wait on purpose, and end it by Ctrl-C at once. A condition runs 
 meet it are what is analysed; only one that is bounded, see `gwa.store.engines.restricted.is_bounded`, and one
 that Spark answers, in processes of its own, is a part of each query of the analysis.
 
+What does not run here is the SQL of a definition that a user names (``--with``): it is a part of the
+statements that fill the store, in the process that writes it. Its functions are those of the same list, but
+one of them may take the memory of the machine.
+
 The limit of memory is that of the engine, above what the process takes when it has started. Only Linux keeps
 it; elsewhere the engine alone limits itself.
 """
