@@ -14,6 +14,7 @@ from gwa.formats.builtin.parquet import read_remote
 from gwa.formats.format_options import check_options
 from gwa.formats.registry import all_formats, broken, format_called
 from gwa.formats.remote import is_remote
+from gwa.formats.tables.mapping import is_of_requests
 from gwa.formats.tools import tool_of
 from gwa.ingest.inputs import expand
 from gwa.ingest.source.compressed import Source, plain_name
@@ -172,7 +173,7 @@ def open_files(
 def _read(files: Sequence[Path], name: str | None, options: ReadOptions, *, skip_unknown: bool) -> Store:
     """Return a store with the jobs of *files*, as the format of these reads them."""
     if "map" in options.format_options:
-        name = name or "table"
+        name = name or ("request-table" if is_of_requests(str(options.format_options["map"])) else "table")
     if len(files) == 1 and is_remote(files[0]):
         check_options("Parquet", {}, options.format_options)
         if options.cluster:

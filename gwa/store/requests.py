@@ -35,11 +35,24 @@ REQUEST_FIELDS: Final = (
     Field("session_id", "SessionID", "VARCHAR", "", "conversation that the request belongs to"),
     Field("user_id", "UserID", "VARCHAR", "", "who asked"),
     Field("images", "Images", "BIGINT", "", "images in the prompt", 0, MAXIMUM_TOKENS),
+    Field("turn", "Turn", "BIGINT", "", "number of the request in its conversation", 0, MAXIMUM_TOKENS),
+    Field(
+        "tokens_cached",
+        "TokensCached",
+        "BIGINT",
+        "",
+        "tokens of the prompt that a cache held",
+        0,
+        MAXIMUM_TOKENS,
+    ),
     Field("blocks", "Blocks", "BIGINT[]", "", "identities of the blocks of the prompt, in order"),
 )
 """The fields of a request."""
 
 REQUEST_NAMES: Final = tuple(field.name for field in REQUEST_FIELDS)
+
+ADDED: Final = frozenset({("requests", "turn bigint"), ("requests", "tokens_cached bigint")})
+"""Columns that older stores lack, and the requests in them as well."""
 
 BESIDE: Final = ("header", "sources", "rejects", "provenance")
 """The tables of a store of jobs that one of requests has, too."""
@@ -66,8 +79,13 @@ class RequestStore(Store):
     def _trust_nothing(self, path: Path) -> None:
         """Refuse a file that is not a store of requests, or that holds values which no request has."""
         actual = {(table, f"{name} {kind.lower()}") for table, name, kind in self._columns()}
-        odd = [f"it lacks {table}.{column}" for table, column in sorted(columns_of(self.tables) - actual)]
+        lacking = columns_of(self.tables) - actual
+        odd = [f"it lacks {table}.{column}" for table, column in sorted(lacking - ADDED)]
         self._refuse(path, odd + self._defined())
+        if older := sorted(column.split() for _, column in lacking & ADDED):
+            nulls = ", ".join(f"cast(null as {kind}) as {name}" for name, kind in older)
+            # This view takes precedence over the table in the file, which stays unchanged.
+            self.connection.execute(f"create temp view requests as select *, {nulls} from main.requests")
         limits = [field for field in REQUEST_FIELDS if field.low is not None]
         conditions = " or ".join(
             f"not ({field.name} between {field.low!r} and {field.high or MAXIMUM_TOKENS!r})"

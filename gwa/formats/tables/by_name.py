@@ -38,13 +38,12 @@ MAXIMUM_WORDS: Final = 60
 def take_stated(draft: Draft) -> None:
     """Take the roles that a user states."""
     for role, source in draft.stated.sources.items():
-        columns = tuple(_column_called(draft, name) for name in source.columns)
+        columns = tuple(column_called(draft.sample.columns, name) for name in source.columns)
         draft.sources[role] = replace(source, columns=columns)
 
 
-def _column_called(draft: Draft, name: str) -> str:
-    """Return the column that a user means; raise `TraceError` if there is none."""
-    columns = draft.sample.columns
+def column_called(columns: Mapping[str, SampledColumn], name: str) -> str:
+    """Return the one of the *columns* that a user means; raise `TraceError` if there is none."""
     if name in columns:
         return name
     alike = [column for column in columns if words(column) == words(name)]

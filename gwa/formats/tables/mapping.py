@@ -12,11 +12,13 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from textwrap import shorten
 from typing import Final
 
 from gwa.errors import ArgumentError
+from gwa.formats.tables.request_roles import request_kinds
 from gwa.formats.tables.units import KINDS, is_unit
 from gwa.formats.tables.vocabulary import roles
 from gwa.store.system import is_zone
@@ -112,16 +114,26 @@ class MappingStatement:
         return f"--map {shlex.quote(text)}" if set(text) & set('"$`!\\') else f'--map "{text}"'
 
 
-def statement(text: str) -> MappingStatement:
+@cache
+def kinds_of_jobs() -> Mapping[str, str]:
+    """Return the kind of each role that a column of a table of jobs can have."""
+    return {name: role.kind for name, role in roles().items()}
+
+
+def statement(text: str, kinds: Mapping[str, str] | None = None) -> MappingStatement:
     """
     Return what the text of ``--map`` states; raise `ArgumentError` where it is wrong.
+
+    *kinds* are the roles that there are and the kinds of their values, those of tables of jobs unless others
+    are given.
 
     >>> str(statement('start = begin_ts:ms,n_procs=nodes*36, end="Ende, lokal":d.m.y'))
     'start=begin_ts:ms, procs=nodes*36, end="Ende, lokal":d.m.y'
     """
     sources: dict[str, RoleSource] = {}
     zone, is_whole = "", False
-    for role, tokens in _entries(text):
+    kinds = kinds_of_jobs() if kinds is None else kinds
+    for role, tokens in _entries(text, kinds):
         if role == ZONE:
             zone = "".join(word for word, _ in tokens).strip()
             if not is_zone(zone):
@@ -131,7 +143,7 @@ def statement(text: str) -> MappingStatement:
         elif role in sources:
             raise _wrong(text, f"{role} is there twice")
         else:
-            sources[role] = _source(role, tokens, text)
+            sources[role] = _source(role, kinds[role], tokens, text)
     return MappingStatement(sources, zone, is_whole)
 
 
@@ -139,7 +151,7 @@ Tokens = list[tuple[str, bool]]
 """Words and signs; the flag marks those in quotes."""
 
 
-def _entries(text: str) -> list[tuple[str, Tokens]]:
+def _entries(text: str, kinds: Mapping[str, str]) -> list[tuple[str, Tokens]]:
     """Return the role of each entry, and what stands behind its equals sign."""
     entries: list[Tokens] = [[]]
     place = 0
@@ -156,27 +168,26 @@ def _entries(text: str) -> list[tuple[str, Tokens]]:
         elif sign or word.strip():
             entries[-1].append((sign or word.strip(), False))
         place = match.end()
-    return [_entry(tokens, text) for tokens in entries if tokens]
+    return [_entry(tokens, text, kinds) for tokens in entries if tokens]
 
 
-def _entry(tokens: Tokens, text: str) -> tuple[str, Tokens]:
+def _entry(tokens: Tokens, text: str, kinds: Mapping[str, str]) -> tuple[str, Tokens]:
     if len(tokens) <= len(("role", "=")) or tokens[1] != ("=", False):
         shown = "".join(word for word, _ in tokens)[:40]
         raise _wrong(text, f"'{shown}' is not an entry, expected ROLE=COLUMN:UNIT")
     name = tokens[0][0].lower().replace("-", "_")
-    role = _ROLES.get(name, name)
-    known = [*roles(), ZONE, OTHERS]
+    role = _ROLES.get(name, name) if name not in kinds else name
+    known = [*kinds, ZONE, OTHERS]
     if role not in known:
         near = get_close_matches(role, [*known, *_ROLES], 3)
         raise _wrong(text, f"there is no role '{name}', expected one of {', '.join(near or known)}")
     return role, tokens[2:]
 
 
-def _source(role: str, tokens: Tokens, text: str) -> RoleSource:
+def _source(role: str, kind: str, tokens: Tokens, text: str) -> RoleSource:
     """Return the source that the *tokens* of an entry say."""
     split = tokens.index((":", False)) if (":", False) in tokens else len(tokens)
     unit = "".join(word for word, _ in tokens[split + 1 :])
-    kind = roles()[role].kind
     if unit and not is_unit(kind, unit):
         raise _wrong(text, f"{role} has no unit '{unit}', expected {', '.join(filter(None, KINDS[kind][1]))}")
     factors = [token for token in tokens[:split] if token != ("*", False)]
@@ -196,6 +207,16 @@ def _wrong(text: str, reason: str) -> ArgumentError:
     return ArgumentError(f"--map \"{shown}\": {reason}; 'gwa formats table' explains it")
 
 
+def is_of_requests(text: str) -> bool:
+    """Whether the text of ``--map`` names a role that only columns of logs of requests have."""
+    names = {entry.partition("=")[0].strip().lower() for entry in text.split(",")}
+    return not names.isdisjoint(request_kinds().keys() - kinds_of_jobs().keys())
+
+
+def _kinds_for(text: str) -> Mapping[str, str]:
+    return request_kinds() if is_of_requests(text) else kinds_of_jobs()
+
+
 def read_statement(text: str) -> str:
     """
     Return the text of a map, which *text* is, or which the TOML file of that name holds.
@@ -203,8 +224,8 @@ def read_statement(text: str) -> str:
     In a file each entry is a key: ``start = "begin_ts:ms"``. Raise `GwaError` if it is wrong.
     """
     if not text.lower().endswith(".toml") or "=" in text:
-        return str(statement(text))
+        return str(statement(text, _kinds_for(text)))
     file = TomlFile.read(Path(text), "a map of columns")
     entries = [f"{key}={value}" for key, value in file.data.items()]
     with file.located():
-        return str(statement(", ".join(entries)))
+        return str(statement(", ".join(entries), _kinds_for(", ".join(entries))))
