@@ -314,7 +314,7 @@ def _record_skipped(store: Store, skipped: Sequence[SkippedFile]) -> None:
 
 def _add_skipped(store: Store, rows: Sequence[Sequence[object]]) -> None:
     """Add *rows* of skipped files to the sources, and their lines to the account, unless they are there."""
-    known = store.rows("from sources where skipped is not null")
+    known = store.rows("from sources where skipped is not null") if rows else []
     rows = [row for row in rows if tuple(row) not in known]
     if not rows:
         return

@@ -20,6 +20,7 @@ from gwa.ingest.clocks import note_repeated_hours
 from gwa.ingest.contradictions import DAY, FALSE_SUBMISSION, NEVER
 from gwa.ingest.counting import (
     MAXIMUM_REJECTS_KEPT,
+    job_times,
     mark_unix_times,
     note_cut_files,
     note_untimed_jobs,
@@ -292,7 +293,7 @@ def _finished(store: Store, mapped: Mapped, spec: ConverterSpec, folded: int, re
     if refused.total() > MAXIMUM_REJECTS_KEPT:
         raise RebuildNeeded("too many rows are refused")
     finish_jobs(store, ())
-    note_untimed_jobs(store)
+    note_untimed_jobs(store, job_times(store))
     note_repeated_hours(store, sql_of(spec))
     _write_jobs(store, mapped.jobs)
     return Mapped(
@@ -513,7 +514,7 @@ def _count(store: Store, reading: Reading, before: Mapped, after: Mapped, replac
     store.connection.execute("delete from repairs where jobs = 0")
     note_cut_files(store)
     store.set_header(reading.header)
-    mark_unix_times(store)
+    mark_unix_times(store, job_times(store))
     account = store.account
     (jobs,) = store.row("select count(*) from recorded")
     store.set_account(

@@ -253,10 +253,10 @@ def finish_jobs(store: Store, steps: Sequence[RepairStep]) -> int:
             changed = int(store.row(step.sql)[0])
             store.repaired(step.name, step.meaning, changed)
             folded += changed if step.folds else 0
-    _clear_unknown_status(store)
-    _clear_false_runs(store)
-    _cut_long_names(store)
-    clear_false_times(store, _recorded(store))
+    recorded = _recorded(store)
+    _clear_false_values(store, recorded)
+    _cut_long_names(store, recorded)
+    clear_false_times(store, recorded)
     folded += _assign_job_numbers(store)
     merge_repairs(store)
     return folded
@@ -271,22 +271,24 @@ def _due(store: Store, steps: Sequence[RepairStep]) -> Sequence[RepairStep]:
     return steps[next((place for place, due in enumerate(is_due) if due), len(steps)) :]
 
 
-def _clear_unknown_status(store: Store) -> None:
-    if _is_recorded(store, "status"):
-        cleared = store.row(f"update recorded set status = null where not ({STATUS_CONDITION})")[0]
-        store.repaired("unknown status", UNKNOWN_STATUS, cleared)
+def _clear_false_values(store: Store, recorded: Sequence[str]) -> None:
+    """Set what is no status, and runs that are not written as they are, to missing."""
+    invalid_runs = INVALID_VALUE.format(field="runs")
+    false = (
+        ("status", f"not ({STATUS_CONDITION})", "unknown status", UNKNOWN_STATUS),
+        ("runs", f"not regexp_full_match(runs, {literal(FORM)})", "invalid value", invalid_runs),
+    )
+    asked = [kind for kind in false if kind[0] in recorded]
+    counts = ", ".join(f"count(*) filter (where {where})" for _, where, _, _ in asked)
+    found = store.row(f"select {counts} from recorded") if asked else ()
+    for (field, where, name, meaning), count in zip(asked, found, strict=True):
+        if count:
+            store.connection.execute(f"update recorded set {field} = null where {where}")
+            store.repaired(name, meaning, count)
 
 
-def _clear_false_runs(store: Store) -> None:
-    if _is_recorded(store, "runs"):
-        where = f"not regexp_full_match(runs, {literal(FORM)})"
-        cleared = store.row(f"update recorded set runs = null where {where}")[0]
-        store.repaired("invalid value", INVALID_VALUE.format(field="runs"), cleared)
-
-
-def _cut_long_names(store: Store) -> None:
+def _cut_long_names(store: Store, recorded: Sequence[str]) -> None:
     """Cut names that are texts; a hash keeps apart those that begin alike."""
-    recorded = _recorded(store)
     names = [field.name for field in FIELDS if field.is_name and field.name in recorded]
     if not names:
         return
@@ -383,5 +385,6 @@ def _is_recorded(store: Store, field: str) -> bool:
 def merge_repairs(store: Store) -> None:
     """Add up the counts of the same repair in different batches."""
     merged = store.rows("select name, meaning, sum(jobs)::bigint from repairs group by all order by all")
-    store.connection.execute("truncate repairs")
-    store.insert("repairs", merged)
+    if merged:
+        store.connection.execute("truncate repairs")
+        store.insert("repairs", merged)

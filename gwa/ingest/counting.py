@@ -7,7 +7,7 @@ Every format that fills a store uses `count_batch` and `finish_store`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from gwa.errors import NothingReadError, StrictError
 from gwa.ingest.batch import Batch
@@ -81,30 +81,43 @@ def _refuse_empty(store: Store, heads: Sequence[FileHead], expected: str, counts
     raise NothingReadError(message)
 
 
-def mark_unix_times(store: Store) -> None:
-    """State in the header that times are Unix times if they can be nothing else."""
-    earliest = store.row("select min(submit_time) as earliest from jobs")[0]
+class JobTimes(NamedTuple):
+    """The number of *jobs*, how many of them have any time, and the *earliest* submission."""
+
+    jobs: int
+    timed: int
+    earliest: float | None
+
+
+def job_times(store: Store) -> JobTimes:
+    """Return what times the jobs have."""
+    return JobTimes(
+        *store.row(
+            "select count(*), count(*) filter (where submit_time is not null or run_time is not null),"
+            " min(submit_time) from jobs"
+        )
+    )
+
+
+def mark_unix_times(store: Store, times: JobTimes) -> None:
+    """State in the header that *times* are Unix times if they can be nothing else."""
+    earliest = times.earliest
     if earliest is not None and earliest >= EARLIEST_UNIX_TIME and from_header(store.header).relative:
         (local,) = store.row(f"select coalesce(sum(jobs), 0) from repairs where name = '{NO_ZONE}'")
-        (jobs,) = store.row("select count(*) from jobs")
-        times = ASSUMED_UTC if 2 * local > jobs else ABSOLUTE
-        store.set_header((("Times", times), *(line for line in store.header if line[0] != "Times")))
+        stated = ASSUMED_UTC if 2 * local > times.jobs else ABSOLUTE
+        store.set_header((("Times", stated), *(line for line in store.header if line[0] != "Times")))
 
 
-def note_untimed_jobs(store: Store) -> int:
-    """Count the jobs without any time as a repair, and return how many have one."""
-    jobs, timed = store.row(
-        "select count(*), count(*) filter (where submit_time is not null or run_time is not null) from jobs"
-    )
-    store.repaired("no time", "jobs have neither a submit time nor a run time", jobs - timed)
-    return int(timed)
+def note_untimed_jobs(store: Store, times: JobTimes) -> None:
+    """Count the jobs without any time as a repair."""
+    untimed = times.jobs - times.timed
+    store.repaired("no time", "jobs have neither a submit time nor a run time", untimed)
 
 
-def _require_times(store: Store, heads: Sequence[FileHead], needs: str) -> None:
-    """Count the jobs without any time; raise `NothingReadError` if all are: those are no jobs of a trace."""
-    if not note_untimed_jobs(store):
-        (jobs,) = store.row("select count(*) from jobs")
-        message = f"{heads[0].path}: none of its {jobs:,} jobs has a submit time or a run time"
+def _require_times(times: JobTimes, heads: Sequence[FileHead], needs: str) -> None:
+    """Raise `NothingReadError` if no job has any time, since those are not jobs of a trace."""
+    if not times.timed:
+        message = f"{heads[0].path}: none of its {times.jobs:,} jobs has a submit time or a run time"
         raise NothingReadError(f"{message}; {needs}" if needs else message)
 
 
@@ -131,8 +144,10 @@ def finish_store(
     """
     _refuse_empty(store, heads, expected, total)
     folded = finish_jobs(store, steps)
-    _require_times(store, heads, needs)
-    note_cut_files(store)
-    mark_unix_times(store)
-    jobs = int(store.row("select count(*) as n from recorded")[0])
-    store.set_account(Account(total.rows, jobs, folded + total.folded, total.rejected, total.comments))
+    times = job_times(store)
+    note_untimed_jobs(store, times)
+    _require_times(times, heads, needs)
+    if total.rejected:
+        note_cut_files(store)
+    mark_unix_times(store, times)
+    store.set_account(Account(total.rows, times.jobs, folded + total.folded, total.rejected, total.comments))

@@ -29,7 +29,7 @@ from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
 from gwa.ingest.jobstats import define_jobstats, uses_jobstats
 from gwa.ingest.row_order import in_order, total_order
 from gwa.ingest.source.head import FileHead
-from gwa.ingest.spec import MadeTable
+from gwa.ingest.spec import ALWAYS, MadeTable
 from gwa.ingest.staging import STAGING, define_view, part_condition
 from gwa.store.engines.config import parse_size
 from gwa.store.engines.duckdb import literal
@@ -103,20 +103,22 @@ def map_batch(
     *,
     strict: bool,
     cluster: str | None = None,
+    keeps: bool = False,
 ) -> Refused:
     """
     Map the rows that are in the table ``source`` now, and return how many are refused.
 
-    All of them are of files that were stated to be of a *cluster*, if of any.
+    All of them are of files that were stated to be of a *cluster*, if of any. What the SELECT yields is kept
+    if it *keeps* it or judges jobs, else computed as often as it is read, which takes less of many rows.
     """
     select = query.select_of(cluster)
     with blaming(store, query, heads), in_order(store.connection, select):
-        if not {"reject", START} & {*query.yields}:
+        if not keeps and not {"reject", START} & {*query.yields}:
             insert_jobs(store, f"({select})", query.columns)
             return Refused()
         store.connection.execute(f"create or replace temp table mapped as {select}")
-    refused = move_rejects(store, heads, strict=strict) if "reject" in query.yields else Refused()
-    insert_jobs(store, "mapped", query.columns)
+        refused = move_rejects(store, heads, strict=strict) if "reject" in query.yields else Refused()
+        insert_jobs(store, "mapped", query.columns)
     store.connection.execute("drop table mapped")
     return refused
 
@@ -157,7 +159,7 @@ def map_whole_source(
     """
     yields = query.columns
     given = store.row("select count(*) as n from source")[0] if given is None else given
-    if query.beforehand and given <= ROWS_KEPT:
+    if files and query.beforehand and given <= ROWS_KEPT:
         store.connection.execute(f"create or replace temp table {STAGING}kept as from source")
         store.connection.execute(f"create or replace temp view source as from {STAGING}kept")
     with blaming(store, query, heads):
@@ -201,7 +203,7 @@ def clear(store: Store, tables: Mapping[str, MadeTable]) -> None:
 def _fill(store: Store, tables: Mapping[str, MadeTable]) -> None:
     """Make the *tables* of the rows that are in ``source`` now, where there is a need for them."""
     for name, table in tables.items():
-        if store.row(table.when)[0]:
+        if table.when == ALWAYS or store.row(table.when)[0]:
             if uses_jobstats(table.select):
                 define_jobstats(store.connection)
             store.connection.execute(f"insert into {name} {table.select}")

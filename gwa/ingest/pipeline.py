@@ -9,6 +9,7 @@ accounted for: job, fold, reject or comment.
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from hashlib import sha256
@@ -54,7 +55,7 @@ from gwa.ingest.staging import (
     table_for,
 )
 from gwa.store.engines.config import MEMORY_OF_READING
-from gwa.store.engines.duckdb import limited_memory
+from gwa.store.engines.duckdb import few_rows, limited_memory
 from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME, NAMES
 from gwa.store.store import Store
@@ -81,6 +82,9 @@ KNOWN_YIELDS: Final[dict[bytes, list[tuple[str, str]]]] = {}
 NO_NUMBER: Final = re.compile(r"TIME|DATE|INTERVAL|BLOB|STRUCT|MAP|UNION|VARCHAR|BOOLEAN|.*\[\d*\]$")
 """Types whose values are no numbers."""
 
+SMALL_SOURCE: Final = 1 << 20
+"""Bytes of text up to which to plan what is asked of a source takes longer than to answer it."""
+
 READING_MEGABYTES: Final = {"row": 200, "trace": 300}
 """Memory for the engine while a source is read, by scope: its rows are mapped meanwhile, or kept."""
 
@@ -90,7 +94,8 @@ class Reading:
     """
     What is known before the *fresh* files of a trace are read behind the *earlier* ones in its *checkpoint*.
 
-    *starts* are the times at which the times of each file count as 0.
+    *starts* are the times at which the times of each file count as 0, *pieces* hold rows by their table. What
+    *is_small* stays in the engine.
     """
 
     checkpoint: Checkpoint | None
@@ -99,6 +104,8 @@ class Reading:
     header: Header
     starts: Sequence[float]
     query: JobQuery
+    pieces: Mapping[str, TablePieces]
+    is_small: bool
 
     @property
     def files(self) -> list[FileHead]:
@@ -108,7 +115,9 @@ class Reading:
 
 def begin(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOptions) -> Reading:
     """Prepare an empty *store* for the files behind *heads* and those stored in the checkpoint."""
-    checkpoint, stored = open_checkpoint(store, spec, options), len(options.stored_hashes or ())
+    is_small = _is_small(heads, options)
+    checkpoint = open_checkpoint(store, spec, options, is_small=is_small)
+    stored = len(options.stored_hashes or ())
     earlier = checkpoint.files[:stored] if checkpoint else []
     fresh = files_to_read(store, [file.head for file in earlier], heads, options.unread)
     mark = spec.table_read.comment
@@ -122,8 +131,9 @@ def begin(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options:
     store.set_header(header)
     starts = _start_times(files, headers, header) if spec.relative else [0.0] * len(files)
     clusters = _clusters([*(file.cluster for file in earlier), *[options.cluster] * len(fresh)])
-    query = _prepare_tables(store, spec, header, options, clusters)
-    return Reading(checkpoint, earlier, fresh, header, starts, query)
+    pieces = define_tables(store, spec)
+    query = _prepare_jobs(store, spec, header, options, clusters)
+    return Reading(checkpoint, earlier, fresh, header, starts, query, pieces, is_small)
 
 
 def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOptions) -> None:
@@ -133,10 +143,30 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
     Raise `StrictError` at the first bad row if *options* are strict, `TraceError` if there are no jobs.
     """
     reading = begin(store, heads, spec, options)
+    with few_rows(store.connection, options.engine) if reading.is_small else nullcontext():
+        _fill(store, reading, spec, options)
+
+
+def _is_small(heads: Sequence[FileHead], options: ReadOptions) -> bool:
+    """Whether the files behind *heads* are whole in these, with little text, and their rows are not kept."""
+    is_limited = options.engine is not None and options.engine.memory is not None
+    if is_limited or options.rows_folder or any(len(head.data) >= head.size for head in heads):
+        return False
+    return sum(len(head.data) for head in heads) <= SMALL_SOURCE
+
+
+def _fill(store: Store, reading: Reading, spec: ConverterSpec, options: ReadOptions) -> None:
+    """Fill the *store* with the jobs of what *reading* is of."""
+
+    def limited(megabytes: int) -> AbstractContextManager[None]:
+        if reading.is_small:
+            return nullcontext()
+        return limited_memory(store.connection, options.engine, megabytes, MEMORY_OF_READING)
+
     checkpoint, fresh, files = reading.checkpoint, reading.fresh, reading.files
     query, starts, stored = reading.query, reading.starts, len(reading.earlier)
     needed, folded = READING_MEGABYTES[spec.scope], 0
-    with limited_memory(store.connection, options.engine, needed, MEMORY_OF_READING):
+    with limited(needed):
         is_for_it = spec.scope == "trace" or are_fields(query.columns)
         texts = plain_texts(fresh, spec, options) if is_for_it else None
         if texts and spec.scope == "row" and not map_in_place(store, spec, query, texts, starts, options):
@@ -150,11 +180,11 @@ def ingest(store: Store, heads: Sequence[FileHead], spec: ConverterSpec, options
             refused = _map_checkpoint(store, checkpoint, spec, query, starts, strict=options.strict)
             read = checkpoint.files
         else:
-            read, refused = _map_while_reading(store, fresh, spec, query, starts, options)
+            read, refused = _read_into_engine(store, reading, spec, options)
     if spec.scope == "trace":
         rows = sum(file.rows for file in read)
         needed = max(needed, grouping_megabytes(rows)) + (megabytes_in_place(rows) if texts else 0)
-    with limited_memory(store.connection, options.engine, needed, MEMORY_OF_READING):
+    with limited(needed):
         if spec.scope == "trace":
             stored_rows = checkpoint.parquet_files("source") if checkpoint else []
             given = sum(file.rows - file.comments for file in read) if texts else None
@@ -181,28 +211,34 @@ def sql_of(spec: ConverterSpec) -> str:
     return f"{spec.sql}\n{spec.preparation.select}" if spec.preparation else spec.select
 
 
-def _map_while_reading(
-    store: Store,
-    heads: Sequence[FileHead],
-    spec: ConverterSpec,
-    query: JobQuery,
-    starts: Sequence[float],
-    options: ReadOptions,
+def _read_into_engine(
+    store: Store, reading: Reading, spec: ConverterSpec, options: ReadOptions
 ) -> tuple[list[SourceFile], Refused]:
-    """Map the rows of files batch by batch, and return the files and how many of their rows are refused."""
-    read: list[SourceFile] = []
-    refused = Refused()
+    """
+    Read files into the engine, and return them and how many of their rows are refused.
+
+    In the scope ``row`` their rows are mapped batch by batch, else they stay, for `map_whole_source`.
+    """
+    heads, read, refused = reading.fresh, list[SourceFile](), Refused()
 
     def map_pieces() -> None:
-        if pieces.count:
-            refused.update(map_batch(store, query, heads, strict=options.strict, cluster=options.cluster))
+        if spec.scope == "row" and pieces.count:
+            refused.update(
+                map_batch(
+                    store,
+                    reading.query,
+                    heads,
+                    strict=options.strict,
+                    cluster=options.cluster,
+                    keeps=reading.is_small,
+                )
+            )
             pieces.clear()
 
     with reading_progress(heads, [], options) as bar:
-        for number, (head, start) in enumerate(zip(heads, starts, strict=True)):
+        for number, (head, start) in enumerate(zip(heads, reading.starts, strict=True)):
             set_file_variables(store, number, start)
-            table, table_spec = table_for(head, spec)
-            pieces = TablePieces(store.connection, table_spec, f"{STAGING}{table}")
+            pieces = reading.pieces[table_for(head, spec)[0]]
             read.append(read_file(store, head, spec, options, bar, pieces, map_pieces))
     return read, refused
 
@@ -320,14 +356,27 @@ def files_to_read(
     return distinct
 
 
-def _prepare_tables(
+def define_tables(store: Store, spec: ConverterSpec) -> dict[str, TablePieces]:
+    """Create the staging tables, without rows, and return what holds theirs in the engine, by table."""
+    pieces = {
+        name: TablePieces(store.connection, table_spec, f"{STAGING}{name}")
+        for name, table_spec in spec.tables.items()
+    }
+    for name in pieces:
+        define_view(store, name)
+    if spec.preparation:
+        TablePieces(store.connection, spec.preparation.record_table, RECORD)
+    return pieces
+
+
+def _prepare_jobs(
     store: Store,
     spec: ConverterSpec,
     header: Header,
     options: ReadOptions,
     clusters: Mapping[str | None, Sequence[int]],
 ) -> JobQuery:
-    """Create the staging tables and, from the columns that the SELECT yields, the table of jobs."""
+    """Create the table of jobs from the columns that the SELECT yields."""
     yields = define_source(store, spec, header, options)
     _check_yields(yields, spec.scope)
     values = dict(reversed(header))
@@ -338,13 +387,8 @@ def _prepare_tables(
 
 
 def define_source(store: Store, spec: ConverterSpec, header: Header, options: ReadOptions) -> dict[str, str]:
-    """Create the staging tables and all that the SELECT uses, and return the types of what it yields."""
+    """Define all that the SELECT uses besides its tables, and return the types of what it yields."""
     database = store.connection
-    for name, table_spec in spec.tables.items():
-        TablePieces(database, table_spec, f"{STAGING}{name}")
-        define_view(store, name)
-    if spec.preparation:
-        TablePieces(database, spec.preparation.record_table, RECORD)
     system = from_header(header)
     remark = "" if system.zone else ZONE_REMARK
     given = {"zone": system.timezone.key, **options.format_options}

@@ -15,17 +15,17 @@ from gwa.ingest.blame import FaultySelectError
 from gwa.ingest.cleaning import cut_name
 from gwa.ingest.counting import NO_ZONE, note_cut_files
 from gwa.ingest.mapping import JobQuery, Refused, blaming, move_rejects
-from gwa.ingest.pieces import TablePieces
 from gwa.ingest.pipeline import (
     READING_MEGABYTES,
     count_files,
     define_source,
+    define_tables,
     files_to_read,
     set_file_variables,
 )
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.spec import ConverterSpec
-from gwa.ingest.staging import STAGING, read_file, reading_progress
+from gwa.ingest.staging import read_file, reading_progress
 from gwa.store.account import Account
 from gwa.store.engines.config import MEMORY_OF_READING
 from gwa.store.engines.duckdb import limited_memory
@@ -79,21 +79,21 @@ def _fill(store: RequestStore, heads: Sequence[FileHead], spec: ConverterSpec, o
     mark = spec.source_table.comment
     said = (line for head in files for line in (entries(head.comments(mark)) if mark else ()))
     store.set_header(overridden(tuple(dict.fromkeys((*said, *spec.header.items()))), options.stated_system))
+    pieces = define_tables(store, spec)["source"]
     query = _query(store, spec, options)
     refused, read = Refused(), []
+
+    def map_pieces() -> None:
+        if pieces.count:
+            refused.update(_map_batch(store, query, files, strict=options.strict))
+            pieces.clear()
+
     with (
         limited_memory(store.connection, options.engine, READING_MEGABYTES["row"], MEMORY_OF_READING),
         reading_progress(files, [], options) as bar,
     ):
         for number, head in enumerate(files):
             set_file_variables(store, number, 0.0)
-            pieces = TablePieces(store.connection, spec.source_table, f"{STAGING}source")
-
-            def map_pieces(pieces: TablePieces = pieces) -> None:
-                if pieces.count:
-                    refused.update(_map_batch(store, query, files, strict=options.strict))
-                    pieces.clear()
-
             read.append(read_file(store, head, spec, options, bar, pieces, map_pieces))
     total = count_files(store, read, refused)
     _require_requests(store, heads, spec.title, total.rows, total.rejected)

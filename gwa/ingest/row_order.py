@@ -52,10 +52,10 @@ def _is_single_row(operator: Mapping[str, Any]) -> bool:
 @contextmanager
 def in_order(database: duckdb.DuckDBPyConnection, select: str) -> Iterator[None]:
     """Use a single thread in the meantime if *select* does not keep the order of its rows."""
-    if keeps_order(database, select):
+    ((threads,),) = database.execute("select current_setting('threads')").fetchall()
+    if threads == 1 or keeps_order(database, select):
         yield
         return
-    ((threads,),) = database.execute("select current_setting('threads')").fetchall()
     database.execute("set threads = 1")
     try:
         yield

@@ -7,6 +7,9 @@ from typing import Any, Final
 MISSING: Final = ("-1", "-1.0", "-1.00", "-1.000000")
 """How text formats write a missing value."""
 
+ALWAYS: Final = "select true"
+"""The query of what is always needed."""
+
 
 @dataclass(frozen=True)
 class TableSpec:
@@ -38,7 +41,7 @@ class RepairStep:
     name: str
     meaning: str
     sql: str
-    when: str = "select true"
+    when: str = ALWAYS
     folds: bool = False
 
 
@@ -66,7 +69,7 @@ class MadeTable:
 
     columns: Mapping[str, str]
     select: str
-    when: str = "select true"
+    when: str = ALWAYS
 
 
 @dataclass(frozen=True)

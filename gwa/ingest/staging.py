@@ -40,12 +40,14 @@ STAGING: Final = "staging_"
 T = TypeVar("T")
 
 
-def open_checkpoint(store: Store, spec: ConverterSpec, options: ReadOptions) -> Checkpoint | None:
-    """Open the checkpoint for the rows; None if each can be mapped at once and is not needed again."""
+def open_checkpoint(
+    store: Store, spec: ConverterSpec, options: ReadOptions, *, is_small: bool = False
+) -> Checkpoint | None:
+    """Open the checkpoint for the rows; None if the engine holds them until they are mapped."""
     if options.rows_folder:
         return Checkpoint(options.rows_folder, _key(spec, options), options.stored_hashes)
     # No other program reads what is in scratch space.
-    return Checkpoint(store.scratch / "rows", {}) if spec.scope != "row" else None
+    return Checkpoint(store.scratch / "rows", {}) if spec.scope != "row" and not is_small else None
 
 
 def _key(spec: ConverterSpec, options: ReadOptions) -> Mapping[str, object]:
@@ -195,6 +197,8 @@ def read_file(
         bar.advance(source.size - position)
     finally:
         source.close()
+    if not counts.rejected:
+        return file
     rejects = store.rows(f"select line, reason, text from rejects offset {earlier_rejects}")
     return replace(file, rejects=rejects)
 

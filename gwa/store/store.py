@@ -515,8 +515,8 @@ class Store(Queries):
         self._jobs = self._all_jobs = jobs
         self.connection.execute(f"create view jobs as {jobs}")
         self.connection.execute("create or replace temp view all_jobs as from jobs")
-        for name, table in (("ran", "jobs"), ("all_ran", "all_jobs")):
-            self.connection.execute(f"create or replace temp view {name} as {ran(table)}")
+        self.connection.execute(f"create or replace temp view ran as {ran('jobs')}")
+        self.connection.execute("create or replace temp view all_ran as from ran")
 
 
 def columns_of(tables: Mapping[str, str]) -> set[tuple[str, str]]:
@@ -546,7 +546,7 @@ def _all_fields(recorded: Sequence[str], constants: Mapping[str, str]) -> str:
     columns = []
     for field in FIELDS:
         if field.name in recorded:
-            columns.append(f"cast({field.name} as {field.sql}) as {field.name}")
+            columns.append(field.name)
         else:
             constant = constants.get(field.name) if field.is_text else None
             value = "null" if constant is None else literal(constant)

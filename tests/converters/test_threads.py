@@ -16,7 +16,7 @@ from gwa.errors import TraceError
 from gwa.formats.definition import parse_definition
 from gwa.formats.open import open_trace
 from gwa.formats.registry import converters
-from gwa.ingest.pipeline import define_source
+from gwa.ingest.pipeline import define_source, define_tables
 from gwa.ingest.row_order import keeps_order
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
@@ -45,6 +45,8 @@ def in_parallel():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(duckdb, "connect", connected)
         patch.setattr("gwa.ingest.pieces.GROUP_ROWS", 2048)
+        # Of a small source one thread answers, and no Parquet files are made.
+        patch.setattr("gwa.ingest.pipeline.SMALL_SOURCE", 0)
         # A text that is read where it stands is shared out by 32 MB.
         patch.setattr("gwa.ingest.pipeline.plain_texts", lambda *_: None)
         yield
@@ -294,6 +296,7 @@ def test_jobs_of_a_converter_have_an_order_that_is_not_that_of_threads(path):
         assert (path.parent / f"{header.select}.sql").exists()
         return
     with Store.create() as store:
+        define_tables(store, spec)
         yields = define_source(store, spec, (), ReadOptions())
         if spec.scope == "row":
             assert keeps_order(store.connection, spec.select)

@@ -24,6 +24,12 @@ DAMAGED: Final = "Corrupt database file"
 
 ADVICE: Final = "copy it again, or convert its log again"
 
+REPAID_BY_MANY_ROWS: Final = (
+    "common_subexpressions", "common_subplan", "column_lifetime", "cte_inlining", "duplicate_groups",
+    "expression_rewriter", "in_clause", "projection_placement", "projection_pullup",
+)  # fmt: skip
+"""What DuckDB does with a plan that takes longer than it saves, unless there are many rows."""
+
 
 class Duck:
     """The database behind a connection of DuckDB."""
@@ -122,6 +128,24 @@ def literal(text: str) -> str:
     "'O''Brien'"
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def few_rows(database: duckdb.DuckDBPyConnection, engine: Engine | None) -> Iterator[None]:
+    """
+    Let queries of few rows be answered by one thread in the meantime, and planned with less care.
+
+    To plan them takes longer than to answer them. Threads that *engine* states stay as they are.
+    """
+    threads = _threads(database)
+    if not (engine and engine.threads):
+        database.execute("set threads = 1")
+    database.execute(f"set disabled_optimizers = '{','.join(REPAID_BY_MANY_ROWS)}'")
+    try:
+        yield
+    finally:
+        database.execute("reset disabled_optimizers")
+        database.execute(f"set threads = {threads}")
 
 
 @contextmanager
