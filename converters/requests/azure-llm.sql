@@ -5,7 +5,7 @@ files = ["azurellminferencetrace*.csv", "azurelmminferencetrace*.csv"]
 reader = "named"
 delimiter = ","
 missing = [""]
-contains = ["ontext[ _]?[Tt]okens", "enerated[ _]?[Tt]okens"] # whatever the first letter: a text that begins alike is sought fast
+contains = ["ontext[ _]?[Tt]okens", "(?i)generated[ _]?tokens"] # whatever the first letter: a text that begins alike is sought fast
 export = '''
 # code and conversation of 2023 stand in the repository, those of 2024 at the addresses on its pages
 https://github.com/Azure/AzurePublicDataset/tree/master/data

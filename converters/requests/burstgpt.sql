@@ -5,7 +5,7 @@ files = ["burstgpt*.csv"]
 reader = "named"
 delimiter = ","
 missing = [""]
-contains = ["equest[ _]?[Tt]okens", "esponse[ _]?[Tt]okens"] # whatever the first letter: a text that begins alike is sought fast
+contains = ["equest[ _]?[Tt]okens", "(?i)response[ _]?tokens"] # whatever the first letter: a text that begins alike is sought fast
 export = '''
 https://github.com/HPMLL/BurstGPT/releases
 '''

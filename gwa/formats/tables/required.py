@@ -9,6 +9,7 @@ from gwa.formats.tables.draft import Draft, OpenQuestion
 from gwa.formats.tables.mapping import MappingStatement, RoleSource
 from gwa.formats.tables.sample import SampledColumn
 from gwa.formats.tables.values import (
+    Numbers,
     date_orders,
     is_time,
     powers_of_two,
@@ -78,7 +79,7 @@ def _guessed_times(draft: Draft, columns: Sequence[SampledColumn]) -> dict[str, 
         RoleSource((column.name,), unit=time_unit(column, orders) or (orders or ["m/d/y"])[0])
         for column in columns
     ]
-    levels = [float(np.nanmedian(draft.values.of(source, "time"))) for source in sources]
+    levels = [_level(draft.values.of(source, "time")) for source in sources]
     ordered = [source for _, source in sorted(zip(levels, sources, strict=True), key=lambda pair: pair[0])]
     wanted = [role for role in ("submit", "start", "end") if not draft.has(role)]
     if len(ordered) == len(wanted) - 1 and "submit" in wanted:
@@ -86,6 +87,12 @@ def _guessed_times(draft: Draft, columns: Sequence[SampledColumn]) -> dict[str, 
     elif len(ordered) == 1 and draft.has("run"):
         wanted = wanted[:1]
     return dict(zip(wanted, ordered, strict=False)) if len(ordered) <= len(wanted) else {}
+
+
+def _level(times: Numbers) -> float:
+    """Return the median of *times*; those that cannot be read come last."""
+    read = times[~np.isnan(times)]
+    return float(np.median(read)) if read.size else np.inf
 
 
 def _settle_processors(draft: Draft) -> None:
