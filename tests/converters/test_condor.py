@@ -58,6 +58,10 @@ LAYOUTS = {
     "spool without an end": lambda ads: "***\n".join(map(long, ads)).rstrip("\n"),
     "jsonl": lambda ads: "".join(json.dumps(quoted(one)) + "\n" for one in ads),
     "json": lambda ads: "[\n" + "\n,\n".join(json.dumps(quoted(one), indent=2) for one in ads) + "\n]\n",
+    "json on one line": lambda ads: json.dumps([quoted(one) for one in ads]),
+    "json as jq writes it": lambda ads: json.dumps([quoted(one) for one in ads], indent=2) + "\n",
+    "json, objects of jq": lambda ads: "".join(json.dumps(quoted(one), indent=2) + "\n" for one in ads),
+    "json indented by tabs": lambda ads: json.dumps([quoted(one) for one in ads], indent="\t"),
     "json, a line each": lambda ads: "[\n" + ",\n".join(json.dumps(quoted(one)) for one in ads) + "\n]",
 }  # fmt: skip
 

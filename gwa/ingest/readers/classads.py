@@ -4,7 +4,8 @@ Read ClassAds: sets of ``Attribute = value`` that describe jobs of HTCondor.
 An ad ends at a blank line, at a line of asterisks (as in the history of a spool), or with the file. If an
 attribute is assigned twice, the last assignment holds. A value that is the name of another attribute
 stands for its value; other expressions are not evaluated and their attributes are missing. Ads may also be
-JSON objects, on one line or several, alone or in an array.
+JSON objects, on one line or several, alone or in an array: as condor_history writes them, with braces in the
+first column, they are read line by line, and in any other layout as JSON is.
 
 Each column is the attribute of that name, whatever its case. Other attributes are ignored. Options:
 
@@ -23,6 +24,8 @@ import numpy as np
 from gwa.ingest.batch import EncodedRecords
 from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.source.compressed import Source
+from gwa.ingest.source.head import FileHead
+from gwa.ingest.source.json_records import record_blocks
 from gwa.ingest.source.lines import (
     MAXIMUM_LINE_LENGTH,
     REJECT_TEXT_LENGTH,
@@ -49,6 +52,10 @@ MAXIMUM_NAMES_REMEMBERED: Final = 10_000
 MAXIMUM_REFERENCES: Final = 3
 """How many names are followed to a value."""
 
+LAYOUT_SIZE: Final = 4096
+"""The number of bytes at the beginning that show how JSON is laid out."""
+
+_OTHER_LAYOUT: Final = re.compile(r"\s*\[[ \t]*(\{|\n[ \t]+\{)")
 _LITERAL: Final = re.compile(r'[-+]?\d+(\.\d*)?([eE][-+]?\d+)?|true|false|"(?:[^"]|\\")*"', re.IGNORECASE)
 _NAME: Final = re.compile(r"(?:MY\.)?([A-Za-z_]\w*)", re.IGNORECASE)
 _EXPRESSION: Final = re.compile(r"/Expr\((.*)\)/", re.DOTALL)
@@ -57,6 +64,9 @@ _EXPRESSION: Final = re.compile(r"/Expr\((.*)\)/", re.DOTALL)
 def batches(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords]:
     """Yield the ads of *source* as rows; each line that is not an assignment is refused."""
     ads = _Ads(table_spec)
+    if _OTHER_LAYOUT.match(FileHead.of(source.path, LAYOUT_SIZE).text):
+        yield from _documents(source, table_spec, ads)
+        return
     for block in line_blocks(source, LineLayout(""), RECORD_BLOCK_SIZE):
         ads.batch = EncodedRecords(table_spec, total=len(block.rejects), rejects=block.rejects)
         for is_after_blank, numbers, lines in _runs(block):
@@ -68,6 +78,16 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords]:
     if not source.broken:
         ads.end()
     yield ads.batch
+
+
+def _documents(source: Source, table_spec: TableSpec, ads: "_Ads") -> Iterator[EncodedRecords]:
+    """Yield the ads of JSON in any layout as rows."""
+    for block in record_blocks(source, ()):
+        ads.batch = EncodedRecords(table_spec, total=len(block.rejects), rejects=block.rejects)
+        for record in block.records:
+            ads.begin, ads.lines = record.number, [record.text]
+            ads.end()
+        yield ads.batch
 
 
 def _runs(block: LineBlock) -> Iterator[tuple[bool, Sequence[int], Sequence[str]]]:
