@@ -11,9 +11,10 @@ qacct -j -b 202501010000 > jobs.qacct
 '''
 notes = '''
 Source: qacct(1) of Son of Grid Engine and of Univa. The mapping is that of the format sge: gwa formats sge tells its
-decisions. Times are local ones of the system's zone, as ctime(3) writes them, or as in 01/30/2025 10:00:00.123.
+decisions. Times are local ones of the system's zone, as ctime(3) writes them, or as in 01/30/2025 10:00:00.123 or, of version 9,
+2025-01-30 10:00:00.123456.
 Sizes may have units (K, M, G, T are powers of 1024), times an s. deleted_by, of Univa, says that a job was
-cancelled. What stands behind the blocks, the total of all, is passed over, as are lines of other forms.
+cancelled, but where it is the execution daemon (execd@…) that ended one beyond a limit. What stands behind the blocks, the total of all, is passed over, as are lines of other forms.
 '''
 
 [options]
@@ -78,7 +79,7 @@ select
     coalesce(category, 'NONE') as category,
     coalesce(pe_taskid, 'NONE') as pe_taskid,
     sizes[3] as maxvmem,
-    qdel_info,
+    case when qdel_info not like 'execd@%' then qdel_info end as qdel_info,
     sizes[4] as maxrss,
     true as is_local
 from (
@@ -89,6 +90,8 @@ from (
             lambda x: local_seconds(
                 coalesce(
                     try_strptime(regexp_replace(x, ' +', ' ', 'g'), '%a %b %d %H:%M:%S %Y'),
+                    try_strptime(x, '%Y-%m-%d %H:%M:%S.%f'),
+                    try_strptime(x, '%Y-%m-%d %H:%M:%S'),
                     try_strptime(x, '%m/%d/%Y %H:%M:%S.%g'),
                     try_strptime(x, '%m/%d/%Y %H:%M:%S')
                 )

@@ -2,6 +2,7 @@
 """Grid Engine: accounting files of all versions, what their colons do to them, and what qacct prints."""
 
 import calendar
+import json
 import re
 import time
 from functools import reduce
@@ -9,6 +10,8 @@ from operator import add
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gwa.errors import StrictError
 from gwa.formats.open import open_trace
@@ -572,9 +575,85 @@ def test_a_job_that_qacct_prints_is_as_in_the_accounting_file(jobs, blocks):
         assert jobs(row(**said), fields=every) == blocks(printed(**said), fields=every)
 
 
+# What version 9 writes as JSON: the same mapping.
+
+
+OF_USAGE = {
+    "ru_wallclock": "rusage",
+    "ru_maxrss": "rusage",
+    "cpu": "usage",
+    "maxvmem": "usage",
+    "io": "usage",
+}
+
+
+def as_json(**said):
+    """Return a row as version 9 writes it: times in microseconds, what was used by itself."""
+    record = {"usage": {"rusage": {}, "usage": {}}}
+    for name, value in {**USUAL, **said}.items():
+        if name in OF_USAGE:
+            record["usage"][OF_USAGE[name]][name] = float(value)
+        elif name.endswith("_time"):
+            record[name] = int(value * 1_000_000)
+        elif name != "qdel_info":
+            record["group" if name == "unix_group" else name] = int(value) if name == "job_number" else value
+    if {**USUAL, **said}["qdel_info"] != "NONE":
+        record["deleted_by"] = said["qdel_info"]
+    return json.dumps({"task_number": 0, "failed": 0, "exit_status": 0, **record})
+
+
+@pytest.fixture
+def records(tmp_path):
+    with Written(tmp_path / "accounting.jsonl", "sge-json") as written:
+        yield written
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.fixed_dictionaries(
+            {
+                "job_number": st.integers(1, 3),
+                "wait": st.integers(0, 500),
+                "run": st.integers(1, 5000),
+                "slots": st.integers(1, 64),
+                "failed": st.sampled_from([0, 25, 100]),
+                "exit_status": st.sampled_from([0, 1, 137]),
+                "qdel_info": st.sampled_from(["NONE", "user042@login1"]),
+                "category": st.sampled_from(["NONE", "-l gpu=2,h_rt=90", "-pe mpi 4-16"]),
+            }
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_the_same_jobs_come_out_of_text_and_of_json(rows, jobs, records):
+    """Jobs of several attempts among them; whole seconds, since the text holds no others."""
+    said = []
+    for row_ in rows:
+        start = SUBMITTED + row_["wait"]
+        fields = {name: value for name, value in row_.items() if name not in {"wait", "run"}}
+        said.append({**fields, "start_time": start, "end_time": start + row_["run"]})
+    every = "jobs.* exclude (job_id)"
+    of_text = jobs(*(row(52, **one) for one in said), fields=every)
+    assert records(*(as_json(**one) for one in said), fields=every) == of_text
+
+
+def test_who_ended_a_job_beyond_its_limit_did_not_cancel_it(records, blocks):
+    ended = {"failed": 37, "exit_status": 137}
+    assert records(as_json(**ended, qdel_info="execd@node7"), fields="status") == [(0,)]
+    assert records(as_json(**ended, qdel_info="user042@login1"), fields="status") == [(5,)]
+    assert blocks(printed(**ended, deleted_by="execd@node7"), fields="status") == [(0,)]
+
+
 @pytest.mark.parametrize(
     ("said", "field", "value"),
     [
+        (
+            {"end_time": "2025-03-10 09:47:55.500000", "start_time": "2025-03-10 09:46:50.000000"},
+            "run_time",
+            65.5,
+        ),
         ({"ru_maxrss": "1.500GB"}, "max_memory", 1.5 * 1024**2),
         ({"ru_maxrss": "512.0KB"}, "max_memory", 512),
         ({"ru_maxrss": 0, "maxvmem": "2.000G"}, "max_memory", 2 * 1024**2),
