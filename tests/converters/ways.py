@@ -192,6 +192,21 @@ def grid_engine(n: int, s: Any, b: Any, e: Any, measured: int = 0) -> str:
     )
 
 
+def grid_engine_json(n: int, s: Any, b: Any, e: Any, measured: int = 0) -> str:
+    return json.dumps(
+        {
+            "job_number": n, "task_number": 0, "submission_time": s, "start_time": b, "end_time": e,
+            "owner": f"u{n}", "group": "g", "granted_pe": "smp", "slots": 2, "pe_taskid": "NONE",
+            "category": "NONE", "failed": 1, "exit_status": 1, "usage": {"rusage": {"ru_wallclock": measured}},
+        }
+    )  # fmt: skip
+
+
+def micros(seconds: int) -> int:
+    """Return a time as Grid Engine 9 writes it."""
+    return seconds * 1_000_000
+
+
 def lsf(n: int, s: Any, b: Any, e: Any) -> str:
     return (
         f'"JOB_FINISH" "10.1" {e} {n} 1 2 2 {s} 0 0 {b} "u{n}" "normal" "" "" "" "h" "/" "" "out" "" "f"'
@@ -340,6 +355,7 @@ WAYS = (
     Way("oar", "jobs.json", oar, '{"items": [', ",", "]}", never=(0, None)),
     Way("sge-qacct", "qacct.txt", qacct, stamp=ctime, never=("-/-",), is_measured=True),
     Way("sge", "accounting", grid_engine, is_measured=True),
+    Way("sge-json", "accounting.jsonl", grid_engine_json, stamp=micros, is_measured=True),
     Way("lsf", "lsb.acct", lsf),
     Way(
         "lsf-bjobs",
