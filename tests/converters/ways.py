@@ -197,7 +197,8 @@ def grid_engine_json(n: int, s: Any, b: Any, e: Any, measured: int = 0) -> str:
         {
             "job_number": n, "task_number": 0, "submission_time": s, "start_time": b, "end_time": e,
             "owner": f"u{n}", "group": "g", "granted_pe": "smp", "slots": 2, "pe_taskid": "NONE",
-            "category": "NONE", "failed": 1, "exit_status": 1, "usage": {"rusage": {"ru_wallclock": measured}},
+            "category": "NONE", "failed": 1, "exit_status": 1,
+            "usage": {"rusage": {"ru_wallclock": measured}},
         }
     )  # fmt: skip
 
