@@ -3,7 +3,7 @@ title = "Microsoft Philly: jobs of deep learning (cluster_job_log)"
 files = ["cluster_job_log", "cluster_job_log*.json"]
 reader = "json"
 scope = "trace"
-contains = ['"attempts"\s*:\s*\[', '"vc"\s*:', '"submitted_time"\s*:']
+contains = ['"attempts"\s*:', '"vc"\s*:', '"submitted_time"\s*:']
 export = '''
 gwa fetch philly
 tar -xzf philly-trace-data.tar.gz

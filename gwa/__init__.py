@@ -13,8 +13,9 @@ The toolbox and archive for workload traces of clusters, grids and clouds.
   and what it is made of.
 - `Progress`: how a program follows long work.
 - `GwaError`: any error that gwa raises on purpose. Its kinds are `TraceError`, `UnknownFormat`,
-  `RowsLostError`, `StrictError`, `QueryError`, `DefinitionError`, `ArgumentError`, `ModelError`,
-  `SimulationError`, `EngineError`, `OutputError`, `DownloadError`, `DepositError` and `MissingAsset`.
+  `NothingReadError`, `RowsLostError`, `StrictError`, `QueryError`, `DefinitionError`, `ArgumentError`,
+  `ModelError`, `SimulationError`, `EngineError`, `OutputError`, `DownloadError`, `DepositError` and
+  `MissingAsset`.
 
 Everything not named here is internal and may change.
 """
@@ -31,6 +32,7 @@ from gwa.errors import (
     GwaError,
     MissingAsset,
     ModelError,
+    NothingReadError,
     OutputError,
     QueryError,
     RowsLostError,
@@ -95,6 +97,7 @@ __all__ = [
     "MissingAsset",
     "ModelError",
     "Note",
+    "NothingReadError",
     "OutputError",
     "Progress",
     "QueryError",

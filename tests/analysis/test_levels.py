@@ -91,15 +91,18 @@ def test_what_has_too_few_days_is_not_known(make_store):
 
 
 def test_load_is_of_all_jobs_that_run_in_the_period(make_store):
-    """A job of May that runs into June is load of June, though it was not submitted then."""
+    """Jobs of May that run into June are load of June, though they were not submitted then."""
     hours = [float(BEGIN + n * 3600) for n in range(-60 * 24, 60 * 24)]
-    begin = BEGIN - 5.0 * DAY
+    long = [BEGIN - 5.0 * DAY] * 8
+    # Before and behind them many jobs hold as much: where few carry the load, no window is taken.
+    days = [BEGIN + n * DAY for n in (*range(-60, -5), *range(20, 60)) for _ in range(8)]
+    jobs = len(long) + len(days) + len(hours)
     store = make_store(
         DATED,
-        submit_time=[begin, *hours],
-        wait_time=[0.0] * (len(hours) + 1),
-        run_time=[25.0 * DAY, *[60.0] * len(hours)],
-        n_procs=[8, *[1] * len(hours)],
+        submit_time=[*long, *days, *hours],
+        wait_time=[0.0] * jobs,
+        run_time=[25.0 * DAY] * len(long) + [float(DAY)] * len(days) + [60.0] * len(hours),
+        n_procs=[1] * jobs,
     )
     parts = [select(store, Subset(period)) for period in ("1970-06-01..1970-06-10", "1970-06-11..1970-06-20")]
     busy = {difference.name: difference for difference in compare_levels(*parts)}["busy"]
