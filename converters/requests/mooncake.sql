@@ -3,7 +3,7 @@ of = "requests"
 title = "Mooncake: requests with the blocks of their prompts"
 files = ["*_trace.jsonl"]
 reader = "json"
-contains = ['\A(?!(?:.*\n)*?.*"timestamp"\s*:\s*(?:"|\d+\.\d*[1-9]))[^\n]*"timestamp"\s*:', '"input_length"\s*:\s*\d', '"output_length"\s*:\s*\d']
+contains = ['"input_length"\s*:\s*\d', '"output_length"\s*:\s*\d', '\A(?!(?:.*\n)*?.*"timestamp"\s*:\s*(?:"|\d+\.\d*[1-9]))[^\n]*"timestamp"\s*:']
 export = '''
 https://github.com/kvcache-ai/Mooncake/tree/main/FAST25-release/traces
 '''
