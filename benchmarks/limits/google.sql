@@ -18,6 +18,8 @@ with attempt as (
         min(time) filter (where event = 0) as submitted,
         max({'time': time, 'line': line}) filter (where event = 0) as submission,
         max({'time': time, 'line': line}) filter (where event = 1) as start,
+        min(time) filter (where event = 1) as first_start,
+        count(*) filter (where event = 1) as starts,
         max({'time': time, 'line': line, 'event': event}) filter (where event > 1) as last,
         any_value(class) as class,
         any_value(priority) as priority,
@@ -43,14 +45,50 @@ one as (
         *,
         round(submitted / 1e6) as submitted_at,
         case when start > submission then round(start.time / 1e6) end as started_at,
+        round(first_start / 1e6) as first_started_at,
         last is not null
         and {'time': last.time, 'line': last.line} > greatest(submission, coalesce(start, submission)) as is_over
     from attempt
+),
+several as (
+    select
+        job,
+        task,
+        string_agg(
+            concat_ws(
+                '/',
+                (round(time / 1e6) - submitted_at)::bigint,
+                coalesce((round(until / 1e6) - round(time / 1e6))::bigint::varchar, ''),
+                '',
+                '1',
+                '',
+                '',
+                case ending
+                    when 2 then 'evicted'
+                    when 3 then 'failed'
+                    when 4 then 'completed'
+                    when 5 then 'killed'
+                    when 6 then 'lost'
+                    else 'running'
+                end
+            ),
+            ';' order by time
+        ) as runs
+    from (
+        select
+            *,
+            lead(event) over (partition by job, task order by time, line) as ending,
+            lead(time) over (partition by job, task order by time, line) as until
+        from event
+    ) as followed
+    join (from one where starts > 1 or start < submission) as again using (job, task)
+    where event = 1
+    group by job, task
 )
 select
     row_number() over (order by submitted_at, job, task) as job_id,
     1304290200 + submitted_at as submit_time,
-    started_at - submitted_at as wait_time,
+    first_started_at - submitted_at as wait_time,
     case when is_over then round(last.time / 1e6) - started_at end as run_time,
     case when started_at is not null then 1 end as n_procs,
     1 as req_n_procs,
@@ -60,8 +98,11 @@ select
     if(is_bag, 'BoT', 'UNITARY') as job_structure,
     case when is_bag then job::varchar end as job_structure_params,
     'events:' || rows as used_resources,
-    requested as req_resources
+    requested as req_resources,
+    several.runs,
+    case when several.runs is not null then starts - (start > submission)::integer end as n_requeues
 from one
+left join several using (job, task)
 join bag using (job)
 join request using (cpu, ram, disk, class)
 order by job_id;

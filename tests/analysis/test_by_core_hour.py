@@ -172,9 +172,10 @@ def test_of_jobs_without_an_outcome_nothing_is_said(make_store):
 
 def test_outcomes_are_shares_of_what_the_first_screen_counts(make_store):
     """A job that runs on when the log ends counts for what it held until then, in each view."""
-    run_times = [3600.0] * 40 + [5 * 86400.0] + [3600.0] * 9
-    submitted = [START + 6 * 3600.0 * n for n in range(50)]
-    store = make_store(**jobs(submit_time=submitted, run_time=run_times, status=[1] * 40 + [0] + [1] * 9))
+    run_times = [18000.0] * 97 + [2 * 86400.0] + [18000.0] * 2
+    submitted = [START + 6 * 3600.0 * n for n in range(100)]
+    status = [0] * 10 + [1] * 87 + [0] + [1] * 2
+    store = make_store(**jobs(100, submit_time=submitted, run_time=run_times, status=status))
     known = evidence(store, ())
     held = {name: known.get(f"usage.outcomes.{name}") or 0.0 for name in KNOWN_OUTCOMES}
     share = held["failed"] / sum(held.values())

@@ -102,7 +102,7 @@ def test_twenty_traces_are_compared(make_store):
 
 
 def test_three_traces_are_ranked_and_not_subtracted(make_store):
-    report = compare([(name, made(make_store, n, jobs=300 * n)) for n, name in enumerate("ABC", 1)])
+    report = compare([(name, made(make_store, n, jobs=3000 * n)) for n, name in enumerate("ABC", 1)])
     (table,) = [block for block in report.sections[0].blocks if isinstance(block, FactTable)]
     busy = [cast("float", facts[0].value) for _, facts in table.rows]
 
@@ -132,7 +132,7 @@ def test_failures_of_several_logs_are_ranked_only_where_all_code_the_same_outcom
 
 
 def test_a_trace_and_itself_are_called_equal_however_often(make_store):
-    one = made(make_store, 1, jobs=600)
+    one = made(make_store, 1)
 
     assert compare([("A", one), ("B", one)]).answer == "B and A are equal in all that is tested."
     several = compare([("A", one), ("B", one), ("C", one), ("D", one)])

@@ -615,7 +615,7 @@ def test_runs_and_bounds_are_written_and_read_again(suffix, requeued_log, tmp_pa
 def test_what_swf_cannot_hold_is_said(requeued_log, tmp_path):
     convert([requeued_log], tmp_path / "b.swf")
     note = next(line for line in (tmp_path / "b.swf").read_text().splitlines() if "without" in line)
-    assert "bounds, n_requeues, runs" in note
+    assert "bounds, n_requeues, why runs ended" in note
 
 
 def test_anonymized_jobs_keep_their_runs_and_bounds(requeued_log):

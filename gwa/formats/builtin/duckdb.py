@@ -158,6 +158,8 @@ def _cut_long_names(store: Store) -> None:
     """Show names that are too long as they are cut when a log is read; the file stays as it is."""
     recorded = {name for name, *_ in store.rows("describe recorded")}
     names = [field.name for field in FIELDS if field.name in recorded and field.is_name]
+    if not names:
+        return
     statistics = store.rows(f"select {', '.join(f'stats({name})' for name in names)} from recorded limit 1")
     lengths = [known["max_string_length"] for known in statistics[0]] if statistics else []
     long = [name for name, length in zip(names, lengths, strict=False) if length > MAXIMUM_NAME]
