@@ -589,10 +589,11 @@ OF_USAGE = {
 
 def as_json(**said):
     """Return a row as version 9 writes it: times in microseconds, what was used by itself."""
-    record = {"usage": {"rusage": {}, "usage": {}}}
+    used: dict[str, dict[str, float]] = {"rusage": {}, "usage": {}}
+    record: dict[str, object] = {"usage": used}
     for name, value in {**USUAL, **said}.items():
         if name in OF_USAGE:
-            record["usage"][OF_USAGE[name]][name] = float(value)
+            used[OF_USAGE[name]][name] = float(value)
         elif name.endswith("_time"):
             record[name] = int(value * 1_000_000)
         elif name != "qdel_info":
