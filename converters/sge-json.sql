@@ -16,31 +16,6 @@ one has failed. What was used is in usage.rusage (ru_wallclock, ru_maxrss) and i
 maxvmem, maxrss).
 '''
 
-[columns]
-qname = "varchar"
-unix_group = "varchar"
-owner = "varchar"
-job_name = "varchar"
-job_number = "bigint"
-submission_time = "double"
-start_time = "double"
-end_time = "double"
-failed = "bigint"
-exit_status = "bigint"
-ru_wallclock = "double"
-ru_maxrss = "double"
-project = "varchar"
-granted_pe = "varchar"
-slots = "bigint"
-task_number = "bigint"
-cpu = "double"
-io = "double"
-category = "varchar"
-pe_taskid = "varchar"
-maxvmem = "double"
-qdel_info = "varchar"
-maxrss = "double"
-
 [options.paths]
 unix_group = "group"
 ru_wallclock = ["usage.rusage.ru_wallclock", "ru_wallclock"]

@@ -92,10 +92,10 @@ def _is_closed(head: FileHead, table_spec: TableSpec) -> bool:
         record, _ = JSONDecoder().raw_decode(head.text, begin)
     except (ValueError, RecursionError):
         return True
-    paths = table_spec.options.get("paths", {})
-    return not isinstance(record, dict) or record.keys() <= {
-        paths.get(name, name) for name in table_spec.columns
-    }
+    given = table_spec.options.get("paths", {})
+    paths = (given.get(name, name) for name in table_spec.columns)
+    read = {path.split(".")[0] for each in paths for path in ([each] if isinstance(each, str) else each)}
+    return not isinstance(record, dict) or record.keys() <= read
 
 
 def _is_distinct(rows: Sequence[str], table_spec: TableSpec, column: str) -> bool:

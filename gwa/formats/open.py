@@ -210,15 +210,14 @@ def _first_that_reads(
         return format_, _read_as(format_, heads, options)
     except NothingReadError as error:
         left = []
-        for other in all_formats():
-            reasons = [reason for head in heads if (reason := other.mismatch(head))]
-            if other.name == format_.name or (reasons and not other.is_last_resort):
+        for other in sorted(all_formats(), key=lambda one: one.is_last_resort):
+            if other.name == format_.name:
                 continue
+            if reason := next(filter(None, map(other.mismatch, heads)), None):
+                left += [f"{other.name}: {reason}"] if _is_near(other, heads[0]) else []
+                continue
+            _remove_begun(options)
             try:
-                if reasons:
-                    left += [f"{other.name}: {reasons[0]}"] if other.likeness(heads[0]) == 1 else []
-                    continue
-                _remove_begun(options)
                 store = _read_as(other, heads, options)
             except TraceError as fault:
                 left.append(f"{other.name}: {str(fault).removeprefix(f'{heads[0].path}: ')}")
@@ -228,6 +227,11 @@ def _first_that_reads(
         if not left:
             raise
         raise NothingReadError(f"{error}. Tried as well: {'; '.join(left)}") from error
+
+
+def _is_near(format_: Format, head: FileHead) -> bool:
+    """Whether it is worth saying why *format_*, a table, was left: it lacks what a user can state."""
+    return format_.is_last_resort and format_.likeness(head) == 1
 
 
 def _remove_begun(options: ReadOptions) -> None:

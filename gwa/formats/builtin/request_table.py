@@ -12,29 +12,21 @@ AIBrix are read so.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
-from typing import Final
 
 from gwa.errors import GwaError, TraceError
 from gwa.formats.base import Format, refuse_requests
+from gwa.formats.builtin.table import joined_sample, note_columns, source_table
 from gwa.formats.builtin.table import mismatch as of_jobs
 from gwa.formats.tables.mapping import statement
 from gwa.formats.tables.request_plan import RequestPlan, request_plan
 from gwa.formats.tables.request_roles import request_kinds
-from gwa.formats.tables.sample import TableSample, sample_of
-from gwa.formats.tables.vocabulary import missing
+from gwa.formats.tables.sample import sample_of
 from gwa.ingest.requests import read_requests
 from gwa.ingest.source.head import FileHead
-from gwa.ingest.spec import ConverterSpec, TableSpec
+from gwa.ingest.spec import ConverterSpec
 from gwa.store.options import ReadOptions
 from gwa.store.requests import RequestStore
 from gwa.store.store import Store
-
-MAXIMUM_HEADS: Final = 20
-"""Files of a log whose rows are examined."""
-
-MAXIMUM_SHOWN: Final = 12
-"""The number of columns that are named where more are not read."""
 
 
 def mismatch(head: FileHead) -> str | None:
@@ -57,20 +49,15 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     others = {key: given for key, given in options.format_options.items() if key != "map"}
     store = read_requests(heads, _spec(plan), replace(options, format_options=others))
     store.note({"map": plan.map})
-    requests = store.account.jobs
-    store.repaired("columns read", f"columns of the table were read as {plan.map}", requests)
-    if plan.unused:
-        more = ", …" if len(plan.unused) > MAXIMUM_SHOWN else ""
-        names = ", ".join(plan.unused[:MAXIMUM_SHOWN]) + more
-        store.repaired("columns not read", f"{len(plan.unused)} of them: {names}", requests)
+    note_columns(store, plan.map, plan.unused)
     return store
 
 
 def _plan(heads: Sequence[FileHead], options: ReadOptions) -> RequestPlan:
     """Return the plan for the rows at the beginning of all files."""
     try:
-        sample = reduce(TableSample.joined, map(sample_of, heads[:MAXIMUM_HEADS]))
-        return request_plan(sample, statement(str(options.format_options.get("map", "")), request_kinds()))
+        stated = statement(str(options.format_options.get("map", "")), request_kinds())
+        return request_plan(joined_sample(heads), stated)
     except GwaError:
         raise
     except ValueError as error:
@@ -80,12 +67,7 @@ def _plan(heads: Sequence[FileHead], options: ReadOptions) -> RequestPlan:
 def _spec(plan: RequestPlan) -> ConverterSpec:
     return ConverterSpec(
         title=FORMAT.title,
-        source_table=TableSpec(
-            columns=dict.fromkeys(plan.names, "varchar"),
-            missing=tuple(sorted(missing("text"))),
-            options={"names": plan.names},
-            numbered=True,
-        ),
+        source_table=source_table(plan.names),
         select=plan.sql(),
         reader="table",
     )

@@ -104,11 +104,34 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     return store
 
 
+def joined_sample(heads: Sequence[FileHead]) -> TableSample:
+    """Return the rows at the beginning of all files as one sample."""
+    return reduce(TableSample.joined, map(sample_of, heads[:MAXIMUM_HEADS]))
+
+
+def source_table(names: Mapping[str, str]) -> TableSpec:
+    """Return how the columns of files are read, by the *names* that they have there."""
+    return TableSpec(
+        columns=dict.fromkeys(names, "varchar"),
+        missing=tuple(sorted(missing("text"))),
+        options={"names": names},
+        numbered=True,
+    )
+
+
+def note_columns(store: Store, stated: str, unused: Sequence[str]) -> None:
+    """Record as repairs which columns were read as what, and which were not."""
+    rows = store.account.jobs
+    store.repaired("columns read", f"columns of the table were read as {stated}", rows)
+    if unused:
+        names = ", ".join(unused[:MAXIMUM_SHOWN]) + (", …" if len(unused) > MAXIMUM_SHOWN else "")
+        store.repaired("columns not read", f"{len(unused)} of them: {names}", rows)
+
+
 def _plan(heads: Sequence[FileHead], options: ReadOptions) -> ReadingPlan:
     """Return the plan for the rows at the beginning of all files."""
     try:
-        sample = reduce(TableSample.joined, map(sample_of, heads[:MAXIMUM_HEADS]))
-        return plan_of(sample, statement(str(options.format_options.get("map", ""))))
+        return plan_of(joined_sample(heads), statement(str(options.format_options.get("map", ""))))
     except GwaError:
         raise
     except ValueError as error:
@@ -119,12 +142,7 @@ def _spec(plan: ReadingPlan) -> ConverterSpec:
     selection = PlanSelection(plan)
     return ConverterSpec(
         title=FORMAT.title,
-        source_table=TableSpec(
-            columns=dict.fromkeys(selection.names, "varchar"),
-            missing=tuple(sorted(missing("text"))),
-            options={"names": selection.names},
-            numbered=True,
-        ),
+        source_table=source_table(selection.names),
         select=selection.sql(),
         reader="table",
         steps=() if plan.sources.get("energy", RoleSource()).is_none else (NOT_MEASURED,),
@@ -133,13 +151,9 @@ def _spec(plan: ReadingPlan) -> ConverterSpec:
 
 def _note_plan(store: Store, plan: ReadingPlan) -> None:
     """Record as repairs which columns were read as what, which were not, and what was taken for granted."""
-    jobs = store.account.jobs
-    store.repaired("columns read", f"columns of the table were read as {plan.map}", jobs)
-    if plan.unused:
-        names = ", ".join(plan.unused[:MAXIMUM_SHOWN]) + (", …" if len(plan.unused) > MAXIMUM_SHOWN else "")
-        store.repaired("columns not read", f"{len(plan.unused)} of them: {names}", jobs)
+    note_columns(store, plan.map, plan.unused)
     for note in plan.notes:
-        store.repaired("assumption", note, jobs)
+        store.repaired("assumption", note, store.account.jobs)
     _note_unknown_states(store)
 
 
