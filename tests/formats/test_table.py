@@ -572,3 +572,65 @@ def test_the_format_explains_names_units_and_the_map():
     notes = table.FORMAT.notes
     for word in ("submission", "walltime", "--map", "zone=", "kWh", "iso8601", "{"):
         assert (word in notes) == (word != "{")
+
+
+# Rows that say less than others of their table.
+
+
+def table_of(path: Path, text: str, *names: str) -> list[tuple[object, ...]]:
+    """Return some fields of the jobs of a table, in their order."""
+    path.write_text(text)
+    with opened(path) as store:
+        return store.rows(f"select {', '.join(names)} from jobs order by job_id")
+
+
+@pytest.mark.parametrize("none", ["0", "", "-1", "Unknown"])
+@pytest.mark.parametrize("known", [(), (2,), (1, 2, 3)])
+def test_a_row_without_a_submission_was_submitted_when_it_started(none, known, tmp_path):
+    jobs = {number: (1_761_900_000 + number, 1_761_900_060 + number, 1_761_903_660) for number in range(6)}
+    lines = [
+        f"j{number},{submit if number in known else none},{start},{end},4"
+        for number, (submit, start, end) in jobs.items()
+    ]
+    path = tmp_path / "jobs.csv"
+    path.write_text("\n".join(["job_id,submit_time,start_time,end_time,cpus", *lines]) + "\n")
+    with opened(path) as store:
+        rows = store.rows("select submit_time, wait_time, run_time, n_procs from jobs order by run_time desc")
+        said = dict(store.rows("select name, jobs from repairs"))
+    assert rows == [
+        ((submit, 60, end - start, 4) if number in known else (start, None, end - start, 4))
+        for number, (submit, start, end) in jobs.items()
+    ]
+    assert not known or said["no submission"] == len(jobs) - len(known)
+
+
+def test_what_a_row_without_a_submission_waited_is_kept(tmp_path):
+    head = "job_id,submit_time,start_time,end_time,wait_seconds,cpus\n"
+    lines = (
+        "a,1761900000,1761900060,1761900160,60,1\nb,1761900100,1761900130,1761900230,30,1\n"
+        "c,,1761900290,1761900390,40,1\n"
+    )
+    found = table_of(tmp_path / "jobs.csv", head + lines, "submit_time", "wait_time", "run_time")
+    assert sorted(found) == [(1761900000, 60, 100), (1761900100, 30, 100), (1761900250, 40, 100)]
+
+
+def test_a_column_of_zeros_is_no_rival_of_a_start(tmp_path):
+    head = "job_id,submit_time,begin_time,start_time,end_time,cpus,job_status\n"
+    lines = "1,1772438400,0,1772438460,1772442060,8,DONE\n2,1772438400,0,1772438470,1772442070,4,EXIT\n"
+    found = table_of(tmp_path / "jobs.csv", head + lines, "wait_time", "run_time", "status")
+    assert found == [(60, 3600, 1), (70, 3600, 0)]
+
+
+def test_complete_is_an_end_and_milliseconds_are_durations(tmp_path):
+    head = "id,submit,start,complete,realtime,cpus\n"
+    lines = "1,2026-03-02 10:00:00,2026-03-02 10:00:10,2026-03-02 10:00:10.325,325ms,2\n"
+    assert table_of(tmp_path / "jobs.csv", head + lines, "wait_time", "round(run_time, 3)") == [(10, 0.325)]
+
+
+def test_the_unit_that_is_proposed_for_a_run_time_is_that_of_the_times_beside_it(tmp_path):
+    """21 minutes in milliseconds would be two weeks in seconds."""
+    path = tmp_path / "jobs.csv"
+    path.write_text(
+        "id,submit,duration,cpus,wait\n1,1772445600000,1284000,2,3000\n2,1772445601500,930000,2,1000\n"
+    )
+    assert "run=duration:ms" in asked(path)

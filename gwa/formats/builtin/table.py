@@ -24,8 +24,10 @@ Units of {units}.
 
 A job needs a submission or a start; an end or a run time; processors, nodes or GPUs. Without a submission,
 jobs are submitted when they start, and waits are missing. Processors are those allocated, else requested,
-else nodes times processors per node. A job without a start has no processors, one without an end no run
-time, unless the run time stands beside it: then the start is the end less that. A job whose state is
+else nodes times processors per node. A row without a submission, in a table that has them, is of a job that
+was submitted when it started, less what it waited: such rows are counted. A job without a start has no
+processors, one without an end no run time, unless the run time stands beside it: then the start is the end
+less that. A job whose state is
 REJECTED never ran, whatever its row says. A row without a submission, a start and an end is a sum or a
 legend, and refused, unless it has a run time, a number and a user. Memory is that of the whole job, unless
 the column says per core or per node. CPU hours and similar columns are allocations, and no CPU time. States

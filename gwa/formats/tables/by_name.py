@@ -72,7 +72,8 @@ def assign(draft: Draft) -> dict[str, list[Meaning]]:
         else:
             doubtful[name] = fitting
     rivals: dict[str, str] = {}
-    for meaning, name in sorted(candidates):
+    # A column of nothing but zeros, as LSF's begin_time, says less than any other of its role.
+    for meaning, name in sorted(candidates, key=lambda pair: (draft.sample.columns[pair[1]].is_zero, pair)):
         first = rivals.setdefault(meaning.role, name)
         if first == name:
             draft.sources[meaning.role] = RoleSource((name,), unit=meaning.unit)
@@ -83,7 +84,7 @@ def assign(draft: Draft) -> dict[str, list[Meaning]]:
 
 def _ask_rivals(draft: Draft, role: str, first: str, second: str) -> None:
     columns = draft.sample.columns
-    if [*columns[first].values] == [*columns[second].values]:
+    if columns[second].is_zero or [*columns[first].values] == [*columns[second].values]:
         return
     text = f"which is the {_called(role)}, {columns[first].shown(2)} or {columns[second].shown(2)}?"
     draft.questions.append(OpenQuestion(text, {role: draft.sources[role]}))

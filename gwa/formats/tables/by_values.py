@@ -4,6 +4,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
+import numpy as np
+
 from gwa.formats.tables.draft import TIMES, Draft
 from gwa.formats.tables.mapping import MappingStatement, RoleSource
 from gwa.formats.tables.sample import SampledColumn
@@ -81,8 +83,16 @@ def decide_run(draft: Draft) -> None:
         why = f"{column.shown()} is not the time from start to end"
         draft.notes.append(f"{column.name} was not read: {why}; {how}, say, reads it")
     else:
-        likely = "ms" if median(column) > MAXIMUM_RUN else "s"
-        draft.ask("run", f"in which unit is {column.shown()}: ms, s, min or h?", likely)
+        draft.ask("run", f"in which unit is {column.shown()}: ms, s, min or h?", _likely_run(draft, column))
+
+
+def _likely_run(draft: Draft, column: SampledColumn) -> str:
+    """Return the likeliest unit of run times: that of the times beside them, if these are that fine."""
+    units = {draft.sources[role].unit for role in TIMES if draft.is_open(role)}
+    fine = sorted(units & {"ms", "us", "ns"})
+    if fine and column.shape == "whole":
+        return fine[0]
+    return "ms" if median(column) > MAXIMUM_RUN else "s"
 
 
 def decide_wait(draft: Draft) -> None:
@@ -95,10 +105,14 @@ def decide_wait(draft: Draft) -> None:
             draft.set_unit("wait", duration_unit(column) or "s")
         return
     if "submit" in draft.sources and "start" in draft.sources:
-        waited = draft.of("start") - draft.of("submit")
-        is_wait = bool(draft.sources["wait"].unit) or column.shape in DURATION_SHAPES
+        waited = draft.between("submit", "start")
+        unit = draft.sources["wait"].unit or DURATION_SHAPES.get(column.shape, "")
+        unit = unit or next(iter(agreeing_units(draft.raw(column), waited, column)), "")
+        if unit and (np.isnan(waited) & ~np.isnan(draft.raw(column) + draft.of("start"))).any():
+            draft.set_unit("wait", unit)  # the wait of rows that have no submission
+            return
+        is_wait = bool(unit)
         del draft.sources["wait"]
-        is_wait = is_wait or bool(agreeing_units(draft.raw(column), waited, column))
         if not is_wait and words(column.name) == ["queue"] and "queue" not in draft.sources:
             draft.sources["queue"] = RoleSource((column.name,))
         elif is_wait:

@@ -46,6 +46,7 @@ SHAPES: Final = {
 }
 """How the values of a column look; the first that fits its values is its shape."""
 
+_ZERO: Final = re.compile(r"[-+]?0+(\.0+)?")
 _PATTERNS: Final = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in SHAPES.items()}
 
 
@@ -64,14 +65,20 @@ class SampledColumn:
         return next((name for name in SHAPES if self.looks(name)), "text")
 
     def looks(self, shape: str) -> bool:
-        """Whether nearly all values look like *shape*."""
-        fits = sum(bool(_PATTERNS[shape].fullmatch(value)) for value in self.values)
-        return fits >= MINIMUM_SHARE * len(self.values)
+        """Whether nearly all values look like *shape*, but for words such as Unknown in place of one."""
+        told = [value for value in self.values if value not in missing("time") | missing("duration")]
+        fits = sum(bool(_PATTERNS[shape].fullmatch(value)) for value in told)
+        return bool(told) and fits >= MINIMUM_SHARE * len(told)
 
     @property
     def is_number(self) -> bool:
         """Whether its values are numbers."""
         return self.shape in {"whole", "number", "comma"}
+
+    @cached_property
+    def is_zero(self) -> bool:
+        """Whether it has values, and all of them are 0."""
+        return bool(self.values) and all(map(_ZERO.fullmatch, self.values))
 
     def shown(self, most: int = 3) -> str:
         """Return the column with some of its values, for a question."""

@@ -20,6 +20,9 @@ ROUNDED: Final = ("min", "h", "d")
 COUNTED: Final = ("procs", "wait", "req_time", "cpu_time", "max_memory", "req_memory", "energy", "eligible")
 """Roles whose unreadable values become missing, and are counted."""
 
+NO_SUBMISSION: Final = "no submission: the row has none, the job was submitted when it started, less its wait"
+"""The remark on a job whose row, unlike others of its table, has no submission."""
+
 TEXTS: Final = {
     "user": "user_id",
     "group": "group_id",
@@ -108,25 +111,25 @@ class PlanSelection:
     def _times(self) -> str:
         """Return the SQL for the times and durations of the job."""
         start, run = self._start(), self._run()
-        if self._has("submit"):
-            submitted = "submit_"
-        elif self._has("wait"):
-            submitted = f"coalesce(({start}) - wait_, {start})"
-        else:
-            submitted = f"({start})"
+        ways = ["submit_"] if self._has("submit") else []
+        ways += [f"({start}) - wait_"] if self._has("wait") else []
+        submitted = f"coalesce({', '.join([*ways, start])})" if ways else f"({start})"
         waited = "null::double" if not self._has("submit") else f"({start}) - submit_"
         if self._has("wait"):
-            waited = f"coalesce({waited}, wait_)" if self._has("start", "submit") else "wait_"
+            alone = "case when submit_ is null and start_ is not null then wait_ end"
+            waited = f"coalesce({waited}, {alone})" if self._has("start", "submit") else "wait_"
         return f"{submitted} as submitted, ({start}) as began, {run} as ran, {waited} as waited"
 
     def _start(self) -> str:
-        if self._has("start"):
+        """Return the SQL for the start of a job: of each row by what it says."""
+        ways = (
+            ["start_"] if self._has("start") else ["submit_ + wait_"] if self._has("submit", "wait") else []
+        )
+        if self._has("run", "end"):
             # What ran so long until its end has started, though the start itself is not there.
             since = f"case when run_ > 0 and {self._is_measured()} then end_ - run_ end"
-            return f"coalesce(start_, {since})" if self._has("run", "end") else "start_"
-        if self._has("submit", "wait"):
-            return "submit_ + wait_"
-        return "end_ - run_" if self._has("end", "run") else "null::double"
+            ways.append(since if ways else "end_ - run_")
+        return f"coalesce({', '.join(ways)})" if len(ways) > 1 else ways[0] if ways else "null::double"
 
     def _run(self) -> str:
         """Return the SQL for the run time: missing for jobs that have not started, or not ended."""
@@ -144,7 +147,7 @@ class PlanSelection:
 
     def _is_measured(self) -> str:
         """Return the SQL for whether a run time fits between the submission and the end of its job."""
-        return f"end_ - run_ >= submit_ - {SLACK}" if self._has("submit") else "true"
+        return f"coalesce(end_ - run_ >= submit_ - {SLACK}, true)" if self._has("submit") else "true"
 
     def _resources(self) -> str:
         """Return the SQL for the nodes and processors that the job had, and those that it requested."""
@@ -265,7 +268,12 @@ class PlanSelection:
             for role in COUNTED
             if role in self._checked() and not self.sources[role].factor
         ]
-        return f"[{', '.join([*remarks, *self._zone_remark()])}]"
+        return f"[{', '.join([*remarks, *self._submission_remark(), *self._zone_remark()])}]"
+
+    def _submission_remark(self) -> Iterator[str]:
+        """Yield the SQL for the remark on a row without a submission, in a table that has them."""
+        if self._has("submit"):
+            yield f"case when submit_ is null and submitted is not null then {literal(NO_SUBMISSION)} end"
 
     def _zone_remark(self) -> Iterator[str]:
         role = next((role for role in ("submit", "start", "end") if self._has(role)), "")

@@ -26,6 +26,7 @@ CTIME: Final = ("%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %Z %Y")
 COMPACT: Final = ("%Y%m%dT%H%M%S", "%Y%m%d%H%M%S", "%Y%m%dT%H%M%SZ")
 
 PARTS: Final = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+MILLISECOND: Final = 0.001
 
 Expression = Callable[[str, str], str]
 """The SQL for a cell, given as SQL, in a unit."""
@@ -110,14 +111,15 @@ def _iso8601(cell: str) -> str:
 def _sum(cell: str, patterns: Mapping[str, str]) -> str:
     """Return the SQL for the seconds of the parts of a duration, each found by a pattern."""
     return " + ".join(
-        f"coalesce(try_cast(regexp_extract({cell}, '{pattern}', 1) as double), 0) * {PARTS[part]}"
+        f"coalesce(try_cast(regexp_extract({cell}, '{pattern}', 1) as double), 0)"
+        f" * {PARTS.get(part, MILLISECOND)}"
         for part, pattern in patterns.items()
     )
 
 
 def _spoken(cell: str) -> str:
-    """Return the SQL for ``1h2m3s`` and ``2 days 3 hours``."""
-    signs = {"d": "d", "h": "h", "m": "m(?:[^s]|$)", "s": "s"}
+    """Return the SQL for ``1h2m3s``, ``2 days 3 hours`` and ``325ms``."""
+    signs = {"d": "d", "h": "h", "m": "m(?:[^s]|$)", "s": "s", "ms": "ms"}
     patterns = {part: rf"(\d+(?:\.\d+)?) ?{sign}" for part, sign in signs.items()}
     return rf"case when regexp_matches({cell}, '^\d') then {_sum(f'lower({cell})', patterns)} end"
 
