@@ -11,7 +11,7 @@ import duckdb
 from gwa.errors import DefinitionError, RowsLostError
 from gwa.formats.base import Format, refuse_requests
 from gwa.formats.definition import MAXIMUM_COLUMNS, TABLES, DefinitionHeader, parse_definition
-from gwa.formats.format_options import options_used
+from gwa.formats.format_options import ZONE, options_used
 from gwa.formats.likeness import likeness, lines_of_header, mismatch
 from gwa.ingest.appending import append_rows
 from gwa.ingest.blame import is_fault, line_of, reason
@@ -72,6 +72,8 @@ def definition(name: str, text: str, text_of: Callable[[str], str], *, is_strang
             raise DefinitionError(f"{name}: the SELECT of '{header.select}' is that of '{other.select}'")
         accepts, used = {**other.accepts, **accepts}, f"{used}\n{mapping.sql}"
         spec = _prepared(spec, mapping)
+    of_readers = OPTIONS_OF_READERS.get(spec.reader, {})
+    of_clocks = {"zone": ZONE} if f"{LOCAL}(" in used else {}
     return Format(
         name=Path(name).stem,
         title=header.title,
@@ -81,7 +83,7 @@ def definition(name: str, text: str, text_of: Callable[[str], str], *, is_strang
         read=lambda heads, options: _read(name, text, heads, options, spec, header, is_stranger=is_stranger),
         likeness=lambda head: likeness(head, spec, header),
         export=header.export,
-        options=options_used(used, {**OPTIONS_OF_READERS.get(spec.reader, {}), **accepts}),
+        options=options_used(used, {**of_readers, **of_clocks, **accepts}),
         lines_of_header=lambda head: lines_of_header(head, spec),
         holds=(header.of,),
     )

@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 import gwa
 from gwa.errors import GwaError, UnknownFormat
 from gwa.formats.convert import convert
-from gwa.formats.open import recognise
+from gwa.formats.open import open_trace, recognise
 from gwa.formats.registry import converters
+from gwa.ingest.counting import NO_ZONE
 from gwa.ingest.source.head import FileHead
+from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from tests.conftest import HOME, thinned
 from tests.mutation import CHANGES, FEW, MANY, NAMES, TOKEN, VALUES, mutated, outcome
@@ -41,7 +43,7 @@ def sample_of(one):
     return sorted(files, key=lambda file: file.stat().st_size, reverse=True)
 
 
-BLOCK = re.compile(r"(?m)^(?=Job Id: |={40,}$)")
+BLOCK = re.compile(r"(?m)^(?=Job Id: |={40,}$|\d{3} \(\d)")
 """Where a record of several lines begins."""
 
 
@@ -157,6 +159,19 @@ def test_a_truncated_last_line_costs_no_more_than_itself(one, tmp_path):
     with gwa.open(copy) as cut:
         assert jobs - 1 <= len(cut) <= jobs
         assert cut.account.rejected <= whole(path).rejected + 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [path.stem for path in sorted(HOME.glob("converters/*.sql")) if "local_seconds(" in path.read_text()],
+)
+def test_the_zone_of_local_times_can_be_stated(name):
+    """As the note says that local times were taken as UTC."""
+    (one,) = (one for one in converters() if one.name == name)
+    options = ReadOptions(format_options={"zone": "Asia/Tokyo"})
+    with open_trace(sample_of(one), name, options) as store:
+        assert store.system.zone == "Asia/Tokyo"
+        assert NO_ZONE not in {found for (found,) in store.rows("select name from repairs")}
 
 
 @EVERY

@@ -122,6 +122,24 @@ def epochs(job: Job) -> list[Record]:
     ]  # fmt: skip
 
 
+def events(job: Job) -> list[Record]:
+    def event(at: int, kind: int, said: str, *details: str) -> Record:
+        head = f"{kind:03} ({job.number}.000.000) {stamp(at, '%Y-%m-%d %H:%M:%S')} {said}"
+        return at, "\n".join([head, *details, "..."])
+
+    held = f"\t   Cpus                 :     0.97        1 {job.procs:9}"
+    table = ("\tPartitionable Resources :    Usage  Request Allocated", held)
+    records = [event(job.submitted, 0, "Job submitted from host: <192.0.2.1:9618>")]
+    for _, _, start, end, is_last in told(job):
+        kind, said = (5, "Job terminated.") if is_last else (4, "Job was evicted.")
+        how = "\t(1) Normal termination (return value 0)" if is_last else "\t(0) CPU times"
+        records += [
+            event(start, 1, "Job executing on host: <192.0.2.2:9618>"),
+            event(end, kind, said, how, *table),
+        ]
+    return records
+
+
 def _classad(values: dict[str, object]) -> str:
     return "\n".join(
         f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}"
@@ -199,6 +217,7 @@ WAYS = {
     "slurm": Way("slurm", "jobs.sacct", slurm, SACCT),
     "condor": Way("condor", "history", condor, known=2),
     "epochs": Way("condor", "history", epochs),
+    "events": Way("condor-events", "events.log", events),
     "pbs": Way("pbs", "20110501", pbs),
     "sge": Way("sge", "accounting", sge),
     "google": Way("google2011", "part-00000-of-00001.csv", google, has_procs=False),

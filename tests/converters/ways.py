@@ -161,6 +161,21 @@ def condor(n: int, s: Any, b: Any, e: Any, measured: int | None = None) -> str:
     )  # fmt: skip
 
 
+def condor_events(n: int, s: Any, b: Any, e: Any) -> str:
+    def event(kind: int, at: Any, what: str, *details: str) -> str | None:
+        return None if at is None else lines(f"{kind:03} ({n}.000.000) {at} {what}", *details, "...")
+
+    return lines(
+        event(0, s, "Job submitted from host: <192.0.2.1:9618>"),
+        event(1, b, "Job executing on host: <192.0.2.2:9618>"),
+        event(
+            5, e, "Job terminated.", "\t(1) Normal termination (return value 1)",
+            "\tPartitionable Resources :    Usage  Request Allocated",
+            "\t   Cpus                 :                 2         2",
+        ),
+    )  # fmt: skip
+
+
 def maui(n: int, s: Any, b: Any, e: Any) -> str:
     return (
         f"{n} 0 2 u{n} g 3600 Removed [q:1] {s} {b} {b} {e}"
@@ -352,6 +367,7 @@ WAYS = (
     ),
     Way("pbs-qstat", "jobs.qstat", qstat_text, stamp=ctime, never=(None,), is_measured=True),
     Way("condor", "history", condor, joint="\n\n", never=(0, None), is_measured=True),
+    Way("condor-events", "events.log", condor_events, stamp=spaced, never=(None,)),
     Way("moab", "maui.trace", maui),
     Way("oar", "jobs.json", oar, '{"items": [', ",", "]}", never=(0, None)),
     Way("sge-qacct", "qacct.txt", qacct, stamp=ctime, never=("-/-",), is_measured=True),
