@@ -1,5 +1,5 @@
 /* ---
-title = "OGF Usage Record XML (Globus, ARC, Gratia, EMI CAR)"
+title = "OGF Usage Record XML, 1.0 and 2.0 (Globus, ARC, Gratia, EMI CAR)"
 files = ["*.xml", "*.bundle"]
 reader = "xml"
 scope = "trace"
@@ -11,11 +11,11 @@ cat /var/spool/arc/jobstatus/archiving/usagerecord* > arc.xml
 find /var/lib/gratia/data -name 'r*.xml*' -exec cat {} + > gratia.xml
 '''
 notes = """
-Source: GFD.98 (Usage Record 1.0) and its drafts, as the accounting of Globus, ARC (SGAS, JURA), DGAS, Gratia and
+Source: GFD.98 (Usage Record 1.0), its drafts and GFD.204 (2.0), as the accounting of Globus, ARC (SGAS, JURA), DGAS, Gratia and
 GRACC, UNICORE and the UK NGS writes them, and EMI's Compute Accounting Record 1.2. Records of all namespaces, or
 none, are read wherever they stand: in UsageRecords or a RecordEnvelope, one document after the other, in
-Gratia's bundles. Records of version 2.0 (GFD.204), whose values stand in blocks, are refused; AMIE packets are
-not read. Document types, entities and other files are never read. Elements beside the records (storage
+Gratia's bundles. Records of version 2.0 (GFD.204) have their values in blocks: those of jobs are read, whose memory is in
+bytes, and those of storage, networks and clouds refused. AMIE packets are not read. Document types, entities and other files are never read. Elements beside the records (storage
 elements, file transfers) are counted as comments; a broken record costs no other.
 
 Records of one recordId and one job are one: the last by createTime counts. A record with Njobs above 1 remains one
@@ -74,6 +74,8 @@ site = "varchar"
 processors = "double"
 nodes = "double"
 memory = "varchar"
+memory_bytes = "varchar"
+block_time = "varchar"
 virtual_memory = "varchar"
 disk = "varchar"
 network = "varchar"
@@ -86,33 +88,37 @@ records = ["JobUsageRecord", "UsageRecord", "Usage"]
 containers = ["UsageRecords", "RecordEnvelope"]
 
 [options.paths]
-record_id = "RecordIdentity@recordId"
-created = "RecordIdentity@createTime"
-global_id = "JobIdentity/GlobalJobId"
-local_id = "JobIdentity/LocalJobId"
+record_id = ["RecordIdentity@recordId", "RecordIdentityBlock/RecordId"]
+created = ["RecordIdentity@createTime", "RecordIdentityBlock/CreateTime"]
+global_id = ["JobIdentity/GlobalJobId", "JobUsageBlock/GlobalJobId"]
+local_id = ["JobIdentity/LocalJobId", "JobUsageBlock/LocalJobId"]
 user_name = [
     "UserIdentity/DN",
     "UserIdentity/GlobalUserName",
     "UserIdentity/KeyInfo/X509Data/X509SubjectName",
     "UserIdentity/LocalUserId",
+    "SubjectIdentityBlock/GlobalUserId",
+    "SubjectIdentityBlock/LocalUserId",
 ]
 user_group = [
     "UserIdentity/LocalGroup",
     "UserIdentity/GroupAttribute[type=vo-group]",
     "UserIdentity/VO/Attribute/Group",
     "Resource[description=LocalUserGroup]",
+    "SubjectIdentityBlock/LocalGroupId",
+    "SubjectIdentityBlock/GlobalGroupId",
 ]
-vo = ["UserIdentity/VO/Name", "UserIdentity/ReportableVOName", "UserIdentity/VOName", "UserIdentity/Group"]
-job_name = "JobName"
+vo = ["UserIdentity/VO/Name", "UserIdentity/ReportableVOName", "UserIdentity/VOName", "UserIdentity/Group", "SubjectIdentityBlock/Group"]
+job_name = ["JobName", "JobUsageBlock/JobName"]
 program = ["Resource[description=application]", "Resource[description=executable]", "Resource[description=pbs-jobname]"]
-status = "Status"
-exit_code = ["ExitStatus", "ExitCode", "Resource[description=ExitCode]"]
-wall = "WallDuration"
-cpu = ["CpuDuration[usageType=all]", "CpuDuration[usageType=]"]
-cpu_user = ["CpuDuration[usageType=user]", "UserTime"]
-cpu_system = ["CpuDuration[usageType=system]", "KernelTime"]
-started = "StartTime"
-ended = "EndTime"
+status = ["Status", "JobUsageBlock/Status"]
+exit_code = ["ExitStatus", "ExitCode", "Resource[description=ExitCode]", "ComputeUsageBlock/ExitStatus"]
+wall = ["WallDuration", "ComputeUsageBlock/WallDuration"]
+cpu = ["CpuDuration[usageType=all]", "CpuDuration[usageType=]", "ComputeUsageBlock/CpuDuration[usageType=all]", "ComputeUsageBlock/CpuDuration[usageType=]"]
+cpu_user = ["CpuDuration[usageType=user]", "UserTime", "ComputeUsageBlock/CpuDuration[usageType=user]"]
+cpu_system = ["CpuDuration[usageType=system]", "KernelTime", "ComputeUsageBlock/CpuDuration[usageType=system]"]
+started = ["StartTime", "ComputeUsageBlock/StartTime"]
+ended = ["EndTime", "ComputeUsageBlock/EndTime"]
 submitted = [
     "SubmitTime",
     "TimeInstant[type=BatchSubmittedTimestamp]",
@@ -122,16 +128,20 @@ submitted = [
     "TimeInstant[type=etime]",
     "TimeInstant[type=uxToBssSubmitTime]",
     "QueueTime",
+    "JobUsageBlock/TimeInstant[type=ctime]",
+    "JobUsageBlock/TimeInstant[type=qtime]",
+    "JobUsageBlock/TimeInstant[type=etime]",
+    "JobUsageBlock/TimeInstant[type=SubmitTime]",
 ]
 limit_length = "TimeDuration[type=maxWalltime|requestedWalltime]"
 limit_end = "TimeInstant[type=maxWalltime]"
-machine = ["MachineName", "Host[primary=true]", "Host"]
-submit_host = "SubmitHost"
-queue = "Queue"
+machine = ["MachineName", "Host[primary=true]", "Host", "JobUsageBlock/MachineName", "ComputeUsageBlock/ExecutionHost/Hostname"]
+submit_host = ["SubmitHost", "JobUsageBlock/SubmitHost"]
+queue = ["Queue", "JobUsageBlock/Queue"]
 project = "ProjectName"
-site = ["Site", "SiteName"]
-processors = ["Processors[metric=max]", "Processors"]
-nodes = ["NodeCount[metric=max]", "NodeCount"]
+site = ["Site", "SiteName", "RecordIdentityBlock/Site"]
+processors = ["Processors[metric=max]", "Processors", "ComputeUsageBlock/Processors"]
+nodes = ["NodeCount[metric=max]", "NodeCount", "ComputeUsageBlock/NodeCount"]
 memory = [
     "Memory[type=physical|dedicated|memoryUsed|][metric=max] + storageUnit",
     "Memory[type=physical|dedicated|memoryUsed|][metric=total|average|avarage|] + storageUnit",
@@ -142,9 +152,11 @@ virtual_memory = [
 ]
 disk = ["Disk[metric=total] + storageUnit", "Disk + storageUnit"]
 network = ["Network[metric=total] + storageUnit", "Network + storageUnit"]
-service = "ServiceLevel + type"
+service = ["ServiceLevel + type", "JobUsageBlock/ServiceLevel + type"]
 environment = "RuntimeEnvironment"
 jobs = "Njobs"
+memory_bytes = "MemoryUsageBlock/MemoryResourceCapacityUsed"
+block_time = "RecordIdentityBlock/CreateTime"
 
 [constants]
 job_structure = "UNITARY"
@@ -198,7 +210,7 @@ measured as (
         list_transform(
             list_transform(
                 [
-                    coalesce(memory, virtual_memory) || if(coalesce(memory, virtual_memory) like '% %', '', ' KB'),
+                    coalesce(memory || if(memory like '% %', '', ' KB'), memory_bytes || ' B', virtual_memory || if(virtual_memory like '% %', '', ' KB')),
                     disk || if(disk like '% %', '', ' B'),
                     network || if(network like '% %', '', ' B')
                 ],
@@ -277,12 +289,14 @@ select
     nullif(regexp_extract(service, '(?i)^(\S+)( QOS)?$', 1), '') as qos,
     status as state,
     if(code between 0 and 65535, code, null) as exit_code,
-    if(memory is not null, nullif(memory_used, 0), null) as max_memory,
+    if(coalesce(memory, memory_bytes) is not null, nullif(memory_used, 0), null) as max_memory,
     case
         when regexp_matches(wall, '^P[^T]*[YM]')
             then 'WallDuration is ''' || wall[:40] || '''; months and years have no fixed length'
         when coalesce(global_id, local_id, record_id, wall, started, ended) is null
             then 'it has neither an identity nor times'
+        when block_time is not null and coalesce(global_id, local_id, wall, started, ended) is null
+            then 'is a record of storage, network or a cloud, not of a job'
     end as reject,
     case when reject is null then [
         if(
@@ -313,8 +327,8 @@ select
             'nodes as processors: NodeCount was taken where Processors is missing',
             null
         ),
-        if(memory is null and memory_used is not null, 'virtual memory: taken where no other is given', null),
-        if(coalesce(memory, virtual_memory) not like '% %', 'memory without a unit: taken as KB', null),
+        if(coalesce(memory, memory_bytes) is null and memory_used is not null, 'virtual memory: taken where no other is given', null),
+        if(coalesce(memory, if(memory_bytes is null, virtual_memory, null)) not like '% %', 'memory without a unit: taken as KB', null),
         if(code not between 0 and 65535, 'exit codes: one that no program can have was passed over', null),
         if(
             list_contains(

@@ -43,7 +43,7 @@ def sample_of(one):
     return sorted(files, key=lambda file: file.stat().st_size, reverse=True)
 
 
-BLOCK = re.compile(r"(?m)^(?=Job Id: |={40,}$|\d{3} \(\d)")
+BLOCK = re.compile(r"(?m)^(?=Job Id: |={40,}$|\d{3} \(\d|APEL-)")
 """Where a record of several lines begins."""
 
 
@@ -53,6 +53,8 @@ def taken_apart(path):
     if path.suffix == ".json" and text.count("\n{") == 0:
         document = json.loads(text)
         holder = document if isinstance(document, list) else max(document.values(), key=lambda x: len(str(x)))
+        while isinstance(holder, dict) and len(holder) == 1:
+            (holder,) = holder.values()
         if isinstance(holder, dict):
             return list(holder.items()), lambda rows: text_with(document, holder, dict(rows))
         return holder, lambda rows: text_with(document, holder, rows)
@@ -64,15 +66,19 @@ def taken_apart(path):
     return lines, "".join
 
 
-NAMED = {"google2019-csv"}
+NAMED = {"google2019-csv", "nextflow"}
 """Samples whose lines mean nothing without the first, which names the cells."""
 
 
 def text_with(document, holder, rows):
     """Return the text of *document* with *rows* in the place of *holder*."""
-    if document is holder:
-        return json.dumps(rows)
-    return json.dumps({key: rows if value is holder else value for key, value in document.items()})
+
+    def changed(value):
+        if value is holder:
+            return rows
+        return {key: changed(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+
+    return json.dumps(changed(document))
 
 
 HELD = {"jobs", *Store.tables} - {"provenance", "sources", "rejects", "repairs"}

@@ -1069,3 +1069,39 @@ def test_nodes_states_exit_codes_and_the_quality_of_service(jobs):
     others += '<NodeCount>0</NodeCount><ServiceLevel type="HEPSPEC">1.0</ServiceLevel>'
     assert jobs(record(others), fields) == [(None, None, "completed", None, None, None, None)]
     assert jobs(record('<ServiceLevel type="QOS">low</ServiceLevel>'), "qos") == [("low",)]
+
+
+# Version 2.0, whose values stand in blocks.
+
+SECOND = (
+    '<ur:UsageRecords xmlns:ur="http://schema.ogf.org/urf/2013/04/urf"><ur:UsageRecord><ur:RecordIdentityBlock>'
+    "<ur:RecordId>r-1</ur:RecordId><ur:CreateTime>2026-03-02T09:02:00Z</ur:CreateTime></ur:RecordIdentityBlock>"
+    "{}</ur:UsageRecord></ur:UsageRecords>"
+)
+COMPUTED = (
+    "<ur:SubjectIdentityBlock><ur:LocalUserId>ada</ur:LocalUserId></ur:SubjectIdentityBlock><ur:ComputeUsageBlock>"
+    "<ur:CpuDuration>PT1H30M</ur:CpuDuration><ur:WallDuration>PT1H</ur:WallDuration>"
+    "<ur:StartTime>2026-03-02T08:01:00Z</ur:StartTime><ur:EndTime>2026-03-02T09:01:00Z</ur:EndTime>"
+    "<ur:Processors>2</ur:Processors></ur:ComputeUsageBlock><ur:MemoryUsageBlock>"
+    "<ur:MemoryResourceCapacityUsed>1073741824</ur:MemoryResourceCapacityUsed></ur:MemoryUsageBlock>"
+)
+
+
+def test_a_record_in_blocks_is_a_job_whose_memory_is_in_bytes(tmp_path):
+    path = tmp_path / "ur.xml"
+    path.write_text(SECOND.format(COMPUTED))
+    with open_trace([path]) as store:
+        assert store.rows("select run_time, n_procs, average_cpu_time, max_memory, user_id from jobs") == [
+            (3600, 2, 2700, 1024**2, "ada")
+        ]
+
+
+def test_a_record_in_blocks_of_storage_is_no_job(tmp_path):
+    path = tmp_path / "ur.xml"
+    storage = "<ur:StorageUsageBlock><ur:StorageShare>pool</ur:StorageShare></ur:StorageUsageBlock>"
+    path.write_text(SECOND.format(COMPUTED) + SECOND.format(storage).replace("r-1", "r-2"))
+    with open_trace([path]) as store:
+        assert store.account.jobs == 1
+        assert store.rows("select reason from rejects") == [
+            ("is a record of storage, network or a cloud, not of a job",)
+        ]

@@ -296,6 +296,38 @@ def dump(n: int, s: Any, b: Any, e: Any) -> str:
     return f"({n},2,256,'x',0,0,4294967294,{n},1,{n},1,'n1',1,'p',5,60,{s},{s},{b},{e},0,'1=2,4=1','1=2,4=1')"
 
 
+def millis(seconds: int) -> int:
+    """Return a time in milliseconds."""
+    return seconds * 1000
+
+
+def lsf_stream(n: int, s: Any, b: Any, e: Any) -> str:
+    return told(
+        event_type="JOB_FINISH", job_id=n, user_name=f"u{n}", num_processors=2, exec_hosts=["h1", "h1"],
+        job_status="EXIT", submit_time=s, start_time=b, end_time=e, queue_name="q", exit_status=256,
+    )  # fmt: skip
+
+
+def aws_batch(n: int, s: Any, b: Any, e: Any) -> str:
+    return told(
+        jobId=str(n), jobName="x", jobQueue="arn:aws:batch:r:1:job-queue/q", status="FAILED", attempts=[],
+        createdAt=s, startedAt=b, stoppedAt=e, container={"vcpus": 2, "memory": 1024},
+    )  # fmt: skip
+
+
+def yarn(n: int, s: Any, b: Any, e: Any) -> str:
+    return told(
+        id=f"application_1_{n}", user=f"u{n}", queue="q", state="FAILED", finalStatus="FAILED",
+        trackingUI="History", startedTime=s, launchTime=b, finishedTime=e,
+        vcoreSeconds=2 * max(e - b, 0) // 1000 if b else 0,
+    )  # fmt: skip
+
+
+def nextflow(n: int, s: Any, b: Any, e: Any, measured: int | None = None) -> str:
+    realtime = "-" if measured is None else f"{measured}s"
+    return f"{n}\ta/{n}\t{n}\tp ({n})\tFAILED\t1\t{s}\t{b}\t{e}\t{realtime}\t2"
+
+
 def usage_record(n: int, s: Any, b: Any, e: Any, measured: int | None = None) -> str:
     times = said("<StartTime>{}</StartTime>", b) + said("<EndTime>{}</EndTime>", e)
     return (
@@ -429,6 +461,18 @@ WAYS = (
         "slurm-filetxt", "slurm_jobcomp.log", filetxt, stamp=iso, never=("Unknown", "None"), is_allocated=True
     ),
     Way("slurm-dump", "slurm.sql", dump, DUMP, ",", ";\n", is_allocated=True),
+    Way("lsf-stream", "lsb.stream.jsonl", lsf_stream, never=(0, None)),
+    Way("aws-batch", "jobs.json", aws_batch, '{"jobs": [', ",", "]}", stamp=millis, never=(0, None)),
+    Way("yarn", "apps.json", yarn, '{"apps": {"app": [', ",", "]}}", stamp=millis, never=(0, None)),
+    Way(
+        "nextflow",
+        "trace.txt",
+        nextflow,
+        "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tstart\tcomplete\trealtime\tcpus\n",
+        stamp=spaced,
+        never=("-", ""),
+        is_measured=True,
+    ),
     Way(
         "usagerecord",
         "records.xml",
@@ -616,6 +660,29 @@ LASTING = (
         "clustercockpit",
         "jobs.json",
         lambda n, s, _w, r: told(jobId=n, user=f"u{n}", cluster="c", numHwthreads=2, startTime=s, duration=r),
+        has_wait=False,
+    ),
+    Lasting(
+        "apel",
+        "messages.apel",
+        lambda n, s, _w, r: (
+            f"APEL-individual-job-message: v0.3\nLocalJobId: {n}\nLocalUserId: u{n}\nWallDuration: {r}\n"
+            f"Processors: 2\nStartTime: {s}\n%%"
+        ),
+        has_wait=False,
+    ),
+    Lasting(
+        "ray",
+        "jobs.json",
+        lambda n, s, _w, r: told(
+            type="SUBMISSION",
+            submission_id=f"raysubmit_{n}",
+            status="FAILED",
+            entrypoint="./x",
+            entrypoint_num_cpus=2,
+            start_time=s * 1000,
+            end_time=(s + r) * 1000,
+        ),
         has_wait=False,
     ),
     Lasting(

@@ -65,6 +65,23 @@ MARKS: Mapping[str, Mapping[str, Any]] = {
     "alibaba-spot2026": {"gpu_model": "A10", "organization": "o", "worker_num": 2, "job_type": "HP"},
     "google2019-csv": {"collection_logical_name": "x", "instance_events_type": "2"},
     "sge": {"job_number": 101, "qname": "all.q", "pe_taskid": "NONE"},
+    "nextflow": {
+        "task_id": 7,
+        "hash": "3f/a00001",
+        "native_id": "81001",
+        "realtime": "1h",
+        "peak_rss": "8 GB",
+    },
+    "lsf-stream": {"event_type": "JOB_FINISH", "num_processors": 4, "job_status_code": 64},
+    "aws-batch": {
+        "jobId": "aa01",
+        "jobQueue": "arn:aws:batch:eu-central-1:1:job-queue/hpc",
+        "createdAt": 1772438400000,
+        "attempts": 1,
+        "container": "sim",
+    },
+    "yarn": {"finalStatus": "SUCCEEDED", "trackingUI": "History", "id": "application_1741500000000_0001"},
+    "ray": {"submission_id": "raysubmit_a1", "entrypoint": "python t.py", "type": "SUBMISSION"},
 }
 """Names that the tools of some formats write, with values of others or of the tools."""
 

@@ -1,0 +1,261 @@
+"""Three hundred jobs written as each tool would write them are read back as they were."""
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwa.formats.open import open_trace
+
+JOBS, BEGIN = 300, 1_772_438_400
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job in seconds; one that has never started has neither a wait nor a run time."""
+
+    number: int
+    submitted: int
+    wait: int
+    run: int
+    procs: int
+    memory: int
+    """In MB for the whole job."""
+    outcome: int
+    has_run: bool
+
+    @property
+    def started(self) -> int:
+        """When it started."""
+        return self.submitted + self.wait
+
+    @property
+    def ended(self) -> int:
+        """When it ended."""
+        return self.started + self.run
+
+
+def some_jobs() -> list[Job]:
+    chance = random.Random(58)
+    return [
+        Job(
+            number,
+            BEGIN + number * 60,
+            chance.choice([0, 1, 59, 61, 3600, 90_061]),
+            chance.choice([1, 9, 60, 61, 3599, 3661, 86_400, 180_001]),
+            chance.choice([1, 2, 8, 48]),
+            chance.choice([1, 512, 1024, 65_536]),
+            chance.choice([0, 1]),
+            chance.random() < 0.9,
+        )
+        for number in range(1, JOBS + 1)
+    ]
+
+
+def spoken(seconds: int) -> str:
+    """Return a duration as Nextflow writes it."""
+    parts = {"d": seconds // 86_400, "h": seconds // 3600 % 24, "m": seconds // 60 % 60, "s": seconds % 60}
+    return " ".join(f"{number}{unit}" for unit, number in parts.items() if number) or "0ms"
+
+
+def stamp(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.000"
+
+
+def iso(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def nextflow(job: Job, *, is_raw: bool = False) -> str:
+    when, length = (lambda s: str(s * 1000), lambda s: str(s * 1000)) if is_raw else (stamp, spoken)
+    memory = str(job.memory << 20) if is_raw else f"{job.memory} MB"
+    status = ("FAILED", "COMPLETED")[job.outcome] if job.has_run else "SUBMITTED"
+    times = [length(job.wait + job.run), length(job.run)] if job.has_run else ["-", "-"]
+    cells = [job.number, f"3f/{job.number:06x}", 9000 + job.number, f"STEP (s{job.number})", status, "-"]
+    return "\t".join(map(str, [*cells, when(job.submitted), *times, job.procs, memory]))
+
+
+NEXTFLOW = "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration\trealtime\tcpus\tmemory\n"
+
+
+def aws_batch(job: Job) -> Mapping[str, Any]:
+    asked = [{"type": "VCPU", "value": str(job.procs)}, {"type": "MEMORY", "value": str(job.memory)}]
+    ran = {"startedAt": job.started * 1000, "stoppedAt": job.ended * 1000} if job.has_run else {}
+    return {
+        "jobName": "sim",
+        "jobId": f"{job.number:08x}-0000-4000-8000-000000000000",
+        "jobQueue": "arn:aws:batch:eu-central-1:111122223333:job-queue/hpc",
+        "status": ("FAILED", "SUCCEEDED")[job.outcome] if job.has_run else "RUNNABLE",
+        "attempts": [{"container": {"exitCode": 1 - job.outcome}, **ran}] if ran else [],
+        "createdAt": job.submitted * 1000,
+        **ran,
+        "container": {"image": "sim", "resourceRequirements": asked},
+    }
+
+
+def yarn(job: Job) -> Mapping[str, Any]:
+    seconds = job.run if job.has_run else 0
+    return {
+        "id": f"application_1772000000000_{job.number:04}",
+        "user": f"user{job.number % 7}",
+        "queue": "root.default",
+        "state": ("FAILED", "FINISHED")[job.outcome] if job.has_run else "ACCEPTED",
+        "finalStatus": ("FAILED", "SUCCEEDED")[job.outcome] if job.has_run else "UNDEFINED",
+        "trackingUI": "History",
+        "applicationType": "SPARK",
+        "startedTime": job.submitted * 1000,
+        "launchTime": job.started * 1000 if job.has_run else 0,
+        "finishedTime": job.ended * 1000 if job.has_run else 0,
+        "vcoreSeconds": seconds * job.procs,
+        "memorySeconds": seconds * job.memory,
+    }
+
+
+def lsf_stream(job: Job) -> Mapping[str, Any]:
+    return {
+        "event_type": "JOB_FINISH",
+        "version": "10.1",
+        "event_time_utc": job.ended,
+        "job_id": job.number,
+        "job_arr_idx": 0,
+        "user_name": f"user{job.number % 7}",
+        "job_status_code": 64 if job.outcome and job.has_run else 32,
+        "job_status": "DONE" if job.outcome and job.has_run else "EXIT",
+        "submit_time": job.submitted,
+        "begin_time": 0,
+        "term_time": 0,
+        "start_time": job.started if job.has_run else 0,
+        "end_time": job.ended,
+        "queue_name": "normal",
+        "num_processors": job.procs,
+        "req_num_procs_max": job.procs,
+        "exec_hosts": ["h1"] * job.procs if job.has_run else [],
+        "exit_status": 0 if job.outcome else 256,
+        "exit_info": 0,
+    }
+
+
+def usage_record(job: Job) -> str:
+    return (
+        f"<UsageRecord><RecordIdentityBlock><RecordId>r{job.number}</RecordId><CreateTime>{iso(job.ended)}"
+        "</CreateTime></RecordIdentityBlock><SubjectIdentityBlock><LocalUserId>u</LocalUserId>"
+        "</SubjectIdentityBlock><ComputeUsageBlock>"
+        f"<WallDuration>PT{job.run}S</WallDuration><StartTime>{iso(job.started)}</StartTime>"
+        f"<EndTime>{iso(job.ended)}</EndTime><Processors>{job.procs}</Processors></ComputeUsageBlock>"
+        f"<JobUsageBlock><LocalJobId>{job.number}</LocalJobId>"
+        f"<Status>{('failed', 'completed')[job.outcome]}</Status></JobUsageBlock></UsageRecord>"
+    )
+
+
+def apel(job: Job) -> str:
+    return (
+        f"Site: SITE-A\nLocalJobId: {job.number}.ce\nLocalUserId: u\nWallDuration: {job.run}\n"
+        f"CpuDuration: {job.run}\nProcessors: {job.procs}\nStartTime: {job.started}\nEndTime: {job.ended}\n%%"
+    )
+
+
+def ray(job: Job) -> Mapping[str, Any]:
+    return {
+        "type": "SUBMISSION",
+        "job_id": f"{job.number:08}",
+        "submission_id": f"raysubmit_{job.number}",
+        "status": ("FAILED", "SUCCEEDED")[job.outcome] if job.has_run else "PENDING",
+        "entrypoint": "python train.py",
+        "start_time": job.submitted * 1000,
+        "end_time": (job.submitted + job.run) * 1000 if job.has_run else None,
+        "entrypoint_num_cpus": job.procs,
+    }
+
+
+def listed(record: Callable[[Job], Mapping[str, Any]], *path: str) -> Callable[[Sequence[Job]], str]:
+    """Return what writes jobs as a list of JSON, or as a document that holds one at a *path*."""
+
+    def written(jobs: Sequence[Job]) -> str:
+        document: Any = [*map(record, jobs)]
+        for key in reversed(path):
+            document = {key: document}
+        return json.dumps(document)
+
+    return written
+
+
+def lined(
+    record: Callable[[Job], str], head: str = "", foot: str = "", *, all_run: bool = False
+) -> Callable[[Sequence[Job]], str]:
+    """Return what writes jobs one after the other; of some tools only those that have run."""
+    return lambda jobs: (
+        head + "\n".join(record(job) for job in jobs if job.has_run or not all_run) + f"\n{foot}"
+    )
+
+
+WAITED, RAN, HELD, ASKED, MEMORY, OUTCOME = (
+    "wait_time",
+    "run_time",
+    "n_procs",
+    "req_n_procs",
+    "req_memory",
+    "status",
+)
+WAYS: Mapping[str, tuple[str, Callable[[Sequence[Job]], str], set[str]]] = {
+    "nextflow": ("trace.txt", lined(nextflow, NEXTFLOW), set()),
+    "nextflow, raw": ("trace.txt", lined(lambda job: nextflow(job, is_raw=True), NEXTFLOW), set()),
+    "aws-batch": ("jobs.json", listed(aws_batch, "jobs"), set()),
+    "aws-batch, lines": ("jobs.jsonl", lined(lambda job: json.dumps(aws_batch(job))), set()),
+    "yarn": ("apps.json", listed(yarn, "apps", "app"), {ASKED}),
+    "lsf-stream": ("lsb.stream", lined(lambda job: json.dumps(lsf_stream(job))), {MEMORY}),
+    "usagerecord": (
+        "ur.xml",
+        lined(
+            usage_record,
+            '<UsageRecords xmlns="http://schema.ogf.org/urf/2013/04/urf">',
+            "</UsageRecords>",
+            all_run=True,
+        ),
+        {WAITED, MEMORY},
+    ),
+    "apel": (
+        "messages",
+        lined(apel, "APEL-individual-job-message: v0.3\n", all_run=True),
+        {WAITED, ASKED, MEMORY, OUTCOME},
+    ),
+    "ray": ("jobs.json", listed(ray), {WAITED, MEMORY}),
+}
+"""What writes the jobs of each format, into which file, and the fields that it does not record."""
+
+
+def wanted(job: Job, name: str) -> Mapping[str, float | None]:
+    """Return the fields of a job as far as a format can tell them."""
+    cancelled = 5 if name == "lsf-stream" else None
+    return {
+        "submit_time": job.started if name in {"usagerecord", "apel"} else job.submitted,
+        WAITED: job.wait if job.has_run else None,
+        RAN: job.run if job.has_run else None,
+        HELD: job.procs if job.has_run else None,
+        ASKED: job.procs,
+        MEMORY: job.memory * 1024 / job.procs if job.has_run or name != "yarn" else None,
+        OUTCOME: job.outcome if job.has_run else cancelled,
+    }
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_tool_writes_is_read_as_it_was(way: str, tmp_path: Path) -> None:
+    file, write, unrecorded = WAYS[way]
+    name, jobs = way.partition(",")[0], some_jobs()
+    (tmp_path / file).write_text(write(jobs))
+    kept = [job for job in jobs if job.has_run or name not in {"usagerecord", "apel"}]
+    fields = [field for field in wanted(jobs[0], name) if field not in unrecorded]
+    with open_trace([tmp_path / file]) as store:
+        assert store.provenance["format"] == name
+        assert store.account.jobs == len(kept)
+        rows = store.rows(
+            f"select {', '.join(fields)} from jobs join source_ids using (job_id)"
+            r" order by cast(regexp_extract(source_id, '_?0*(\d+)\D*$', 1) as bigint)"
+            if name != "aws-batch"
+            else f"select {', '.join(fields)} from jobs join source_ids using (job_id) order by source_id"
+        )
+    assert rows == [tuple(wanted(job, name)[field] for field in fields) for job in kept]
