@@ -15,7 +15,7 @@ Each job becomes a job. Times are seconds from the beginning of the simulation, 
 waits and outcomes are missing. A job with a profile of the type delay runs that long, on the processors that it asks for (res), rigid jobs as they are; other profiles describe work whose duration
 depends on the platform, and their jobs have no run time. The executable is the profile.
 
-Profiles are folded into the first job that uses them; those that no job uses are refused, and counted. The job 424242
+Profiles are folded into the first job that uses them; those that no job uses into the first job of the file, named and counted. The job 424242
 is one that a tool puts in to let a simulation begin, and is refused. What Batsim wrote of a
 simulation, out_jobs.csv, is a table: gwa convert out_jobs.csv --format table -o OUT.
 """
@@ -44,7 +44,8 @@ key = "name"
 with job as (
     select
         *,
-        row_number() over (partition by file_no, profile, fault is null order by line) = 1 and fault is null as is_first
+        row_number() over (partition by file_no, profile, fault is null order by line) = 1 and fault is null as is_first,
+        row_number() over (partition by file_no, fault is null order by line) = 1 and fault is null as is_first_of_file
     from (
         select
             *,
@@ -64,13 +65,24 @@ profile as (
     group by file_no, name
 ),
 
+unused as (
+    select profile.file_no, sum(profile.rows) as rows, string_agg(profile.name, ', ' order by profile.name) as names
+    from profile
+    left join job on profile.file_no = job.file_no and profile.name = job.profile and job.is_first
+    where job.line is null
+    group by profile.file_no
+),
+
 mapped as (
     select
         job.*,
-        case when job.is_first then coalesce(profile.rows, 0) else 0 end as profiles,
+        case when job.is_first then coalesce(profile.rows, 0) else 0 end
+            + case when job.is_first_of_file then coalesce(unused.rows, 0) else 0 end as profiles,
+        case when job.is_first_of_file then unused.names end as unused_names,
         case when profile.type in ('delay', 'Delay', 'DelayProfile') then nullif(profile.delay, -1) end as ran
     from job
     left join profile on job.file_no = profile.file_no and job.profile = profile.name
+    left join unused on job.file_no = unused.file_no
 )
 
 select
@@ -85,10 +97,11 @@ select
     case when walltime >= 0 then walltime end as req_time,
     "user" as user_id,
     profile as executable_id,
-    fault as reject
+    fault as reject,
+    [case when unused_names is not null then 'unused profiles: no job uses ' || left(unused_names, 200) end] as remarks
 from mapped
 union all by name
+-- Where no job is one there is nothing to fold profiles into.
 select 1 as rows, source.file_no, source.line, 'is a profile that no job uses' as reject
 from source
-left join job on source.file_no = job.file_no and source.name = job.profile and job.is_first
-where source.name is not null and job.line is null
+where name is not null and not exists (from job where job.file_no = source.file_no and job.is_first_of_file)

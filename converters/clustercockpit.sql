@@ -6,14 +6,15 @@ scope = "trace"
 joined_by = "job_id"
 contains = ['"(numHwthreads|subCluster|monitoringStatus)"\s*:', '"jobId"\s*:\s*\d', '"(jobState|numNodes)"\s*:']
 export = '''
-# One file for each job; jq makes lines of them. Its archive does not know when jobs were submitted.
+# One file for each job; jq makes lines of them. The database, job.db, knows the same, and when jobs were submitted.
 find /var/lib/job-archive/CLUSTER -name meta.json -exec jq -c . {} + > jobs.json
 '''
 notes = """
 Source: the JSON schema job-meta of ClusterCockpit (cc-backend, pkg/schema/schemas), and its description of the job
 archive. Read are files meta.json, lines of them, and lists under jobs.
-A job starts at startTime, Unix seconds, and runs for its duration. The archive does not tell when it was submitted: its
-submission is its start, and its wait is missing.
+A job starts at startTime, Unix seconds, and runs for its duration. When it was submitted (submitTime) newer versions tell, as 0
+where it is not known: its submission is its start then, and its wait is missing. The database, job.db, is the format
+clustercockpit-db. Files data.json beside meta.json hold measurements and are not read.
 Processors are hardware threads (numHwthreads), as the source counts them, else those that resources lists; where neither
 is there they are missing, since the nodes of a cluster are not described here. GPUs are numAcc, 0 where resources list
 none; nodes are numNodes. Requested time is walltime.
@@ -35,6 +36,7 @@ nodes = "numNodes"
 threads = "numHwthreads"
 accelerators = "numAcc"
 state = "jobState"
+submitted = "submitTime"
 started = "startTime"
 job_name = "metaData.jobName"
 
@@ -51,6 +53,7 @@ threads = "bigint"
 accelerators = "bigint"
 walltime = "double"
 state = "varchar"
+submitted = "double"
 started = "double"
 duration = "double"
 resources = "varchar"
@@ -61,7 +64,8 @@ select
     file_no,
     line,
     job_id as source_id,
-    started as submit_time,
+    coalesce(nullif(submitted, 0), started) as submit_time,
+    started - nullif(submitted, 0) as wait_time,
     nullif(duration, -1) as run_time,
     started as start_time,
     duration as measured_time,

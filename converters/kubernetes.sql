@@ -10,6 +10,7 @@ contains = [
 export = '''
 # Several files are one trace. Finished objects are deleted after a while: export often.
 kubectl get jobs,pods -A -o json > jobs.json
+# With JobSets, and so with those of Kubeflow and Ray: kubectl get jobsets,jobs,pods -A -o json
 kubectl get workloads.kueue.x-k8s.io -A -o json > workloads.json
 kubectl get vcjob -A -o json > volcano.json
 '''
@@ -23,7 +24,8 @@ An item of a list that has no kind is of the list's kind, as the API and its cli
 where neither says one, what has containers is a Pod. Names may be as in the API or as the Python client's to_dict
 has them (creation_timestamp).
 A Job, a Workload or a Volcano Job is a job; its Pods, and the Workload of a Job, are folded into it where they
-are given. Other Pods are jobs, of a bag if something else owns them. Pods of a ReplicaSet, StatefulSet,
+are given. A JobSet, TrainJob, RayJob or another set is one job of the Jobs and Pods that it owns, where they are given; it
+asks for what these ask for together. Other Pods are jobs, of a bag if something else owns them. Pods of a ReplicaSet, StatefulSet,
 DaemonSet or Node are services, not jobs, and are refused.
 A job is submitted when it is created. It starts when its first Pod has a container started, else at startTime,
 for Workloads when they were last admitted, for Volcano at the first condition Running. It ends when the last
@@ -47,7 +49,8 @@ restarted ran from each condition Running to the one that follows. Finished with
 before 0.8, completed if its message reports success, and failed if it reports a failure.
 The namespace is the project, and the user too unless -O user_label=NAME names a label that holds users. The
 executable is the image of the first container without registry and tag. Succeeded and Complete are completed,
-Failed is failed, Aborted and Terminated are cancelled. The exit code is the greatest of the containers.
+Failed is failed, Aborted and Terminated are cancelled. The exit code is the greatest of the containers; of a job that
+completed, of those that succeeded, since others were replaced.
 """
 
 [accepts]
@@ -81,10 +84,10 @@ priority_class = ["spec.priorityClassName", "spec.template.spec.priorityClassNam
 node = ["spec.nodeName", "spec.node_name"]
 queue = ["spec.queueName", "spec.queue"]
 groups = ["spec.podSets", "spec.tasks"]
-phase = ["status.phase", "status.state.phase"]
+phase = ["status.phase", "status.state.phase", "status.jobStatus"]
 changed = "status.state.lastTransitionTime"
 started = ["status.startTime", "status.start_time"]
-completed = ["status.completionTime", "status.completion_time"]
+completed = ["status.completionTime", "status.completion_time", "status.endTime"]
 conditions = "status.conditions"
 statuses = ["status.containerStatuses", "status.container_statuses"]
 init_statuses = ["status.initContainerStatuses", "status.init_container_statuses"]
@@ -198,6 +201,8 @@ parsed as (
             when kind = 'Workload' then 'workload'
             when kind = 'Job' and api like 'batch.volcano.sh/%' then 'volcano'
             when kind = 'Job' then 'job'
+            when kind in ('JobSet', 'TrainJob', 'PyTorchJob', 'TFJob', 'MPIJob', 'JAXJob', 'XGBoostJob', 'PaddleJob', 'RayJob', 'RayCluster')
+                then 'set'
         end as type,
         moment(created) as submitted,
         list_transform(
@@ -240,15 +245,38 @@ known as (
     select * from latest where nth = 1
 ),
 
--- What an object is folded into: the Job of a Workload or of a Pod, the Volcano Job of a Pod.
+-- What an object is folded into: the Job of a Workload or of a Pod, the set of a Job, and what that belongs to.
+owned as (
+    select uid, owner.uid as parent
+    from known
+    where uid is not null and type <> 'pod'
+),
+
+topmost as (
+    select own.uid, coalesce(third.uid, second.uid, first.uid, own.uid) as top
+    from owned as own
+    left join owned as first on own.parent = first.uid
+    left join owned as second on first.parent = second.uid
+    left join owned as third on second.parent = third.uid
+),
+
 placed as (
     select
         known.*,
-        coalesce(above.uid, known.uid, known.type || known.namespace || '/' || known.name) as job,
-        above.uid is not null as is_folded
+        coalesce(topmost.top, known.uid, known.type || known.namespace || '/' || known.name) as job,
+        coalesce(topmost.top <> known.uid, topmost.top is not null) as is_folded
     from known
-    left join (select uid from known where uid is not null and type <> 'pod') as above
-        on known.owner.uid = above.uid and known.type in ('pod', 'workload')
+    left join topmost
+        on case when known.type = 'pod' then known.owner.uid else known.uid end = topmost.uid
+),
+
+-- What is in a set: Jobs, and Pods that are of none of these.
+contents as (
+    select part.*, whole.file_no as file_of_set, whole.line as line_of_set
+    from placed as part
+    inner join placed as whole on part.job = whole.job and whole.type = 'set' and not whole.is_folded
+    left join known as parent on parent.uid = part.owner.uid and parent.type = 'job'
+    where part.is_folded and (part.type = 'job' or (part.type = 'pod' and parent.uid is null))
 ),
 
 -- The templates of Pods of each job, with how many there are of each.
@@ -262,6 +290,15 @@ templates as (
         containers, inits, overhead, pod_resources
     from placed
     where not is_folded and type in ('pod', 'job')
+    union all by name
+    select
+        file_of_set as file_no, line_of_set as line,
+        row_number() over (partition by file_of_set, line_of_set order by file_no, line) as place,
+        case when type = 'pod' then 1 else least(coalesce(parallelism, 1), coalesce(completions, parallelism, 1)) end as pods,
+        pods as admitted,
+        case when type = 'pod' then statuses end as statuses,
+        containers, inits, overhead, pod_resources
+    from contents
     union all by name
     select
         file_no, line, place, coalesce(part.count, part.replicas, 1) as pods,
@@ -423,6 +460,10 @@ members as (
         max(list_max(list_transform(ran, lambda x: later(x.ended)))) as last_end,
         bool_or(len(list_filter(ran, lambda x: x.runs)) > 0) as runs,
         max(list_max(list_transform(ran, lambda x: x.code))) as code,
+        -- Of what succeeded in the end: Pods that failed were replaced.
+        max(list_max(list_transform(ran, lambda x: x.code))) filter (where type = 'pod' and phase = 'Succeeded') as good_code,
+        min(moment(started)) filter (where type = 'job') as first_job,
+        max(coalesce(moment(completed), list_filter(said_of, lambda x: x.name = 'Failed' and x.holds)[1].time)) filter (where type = 'job') as last_job,
         count(distinct node) filter (where ran_from is not null) as nodes,
         bool_or(has_false_start) as is_false,
         max(queue) filter (where is_folded) as queue,
@@ -455,6 +496,7 @@ lived as (
                 when 'workload' then list_filter(said_of, lambda x: x.name = 'Admitted' and x.holds)[1].time
                 when 'volcano' then list_min(list_transform(list_filter(said_of, lambda x: x.name = 'Running'), lambda x: x.time))
                 when 'job' then moment(started)
+                when 'set' then coalesce(members.first_job, moment(started))
             end
         ) as start_at,
         case
@@ -469,6 +511,11 @@ lived as (
                         moment(completed),
                         list_filter(said_of, lambda x: x.name = 'Failed' and x.holds)[1].time
                     )
+                    when 'set' then coalesce(
+                        members.last_job,
+                        moment(completed),
+                        list_filter(said_of, lambda x: x.name in ('Completed', 'Complete', 'Succeeded', 'Failed') and x.holds)[1].time
+                    )
                 end
             )
         end as end_at,
@@ -480,9 +527,16 @@ lived as (
                 list_filter(said_of, lambda x: x.name in ('Admitted', 'QuotaReserved') and x.holds)[1].name,
                 'Pending'
             )
+            when 'set' then coalesce(
+                list_filter(said_of, lambda x: x.name in ('Completed', 'Complete', 'Succeeded', 'Failed', 'Suspended') and x.holds)[1].name,
+                case phase when 'SUCCEEDED' then 'Succeeded' when 'FAILED' then 'Failed' when 'STOPPED' then 'Terminated' end,
+                'Active'
+            )
             else coalesce(list_filter(said_of, lambda x: x.name in ('Complete', 'Failed', 'Suspended') and x.holds)[1].name, 'Active')
         end as ended_as,
-        members.code,
+        if(
+            type <> 'pod' and ended_as in ('Succeeded', 'Complete', 'Completed'), coalesce(members.good_code, members.code), members.code
+        ) as code,
         members.nodes,
         members.is_false,
         list_filter(said_of, lambda x: x.name = 'Finished' and x.holds)[1].message as message,
@@ -530,7 +584,7 @@ lived as (
     left join asked using (file_no, line)
     left join slices using (file_no, line)
     left join images using (file_no, line)
-    where not is_folded
+    where not is_folded and (type <> 'set' or exists (from contents where contents.job = placed.job))
 )
 
 select
@@ -600,3 +654,10 @@ union all by name
 select 1 as rows, reason as reject, file_no, line
 from parsed
 where reason is not null
+union all by name
+-- A set of which no Job and no Pod is here.
+select extra.rows + members.rows as rows, 'is a ' || kind || ' whose Jobs and Pods are not here: export them, too' as reject, file_no, line
+from placed
+inner join members using (job)
+inner join extra using (job)
+where not is_folded and type = 'set' and not exists (from contents where contents.job = placed.job)

@@ -227,9 +227,8 @@ def account_in_words(account: "Account", what: str = "jobs") -> str:
     """Return how many jobs, or *what* a trace is of, were made of how many rows, and what of the others."""
     comments = f"{account.comments:,} comment{'s' if account.comments != 1 else ''}"
     others = f"{comments}, {account.folded:,} folded, {account.rejected:,} rejected"
-    if account.skipped:
-        others += f", {account.skipped:,} in files not read"
-    return f"{account.jobs:,} {what} from {account.rows:,} rows ({others})"
+    unread = f"; {account.skipped:,} lines in files not read" if account.skipped else ""
+    return f"{account.jobs:,} {what} from {account.rows - account.skipped:,} rows ({others}){unread}"
 
 
 def tell(out: Path, account: "Account", notes: "Sequence[ConversionNotes]" = (), *, quiet: bool) -> None:

@@ -444,3 +444,104 @@ def test_workloads_by_their_conditions(kind, tmp_path):
     (tmp_path / "w.json").write_text(json.dumps(one))
     found, *_ = read(tmp_path / "w.json", "wait_time, run_time, n_procs, req_n_procs, status")
     assert found == {"n/w": expected}
+
+
+# Sets of Jobs and Pods.
+
+
+CREATED = "2025-08-01T08:00:00Z"
+
+
+def thing(kind, name, *, owner=None, api="batch/v1", **parts):
+    owners = [{"kind": owner[0], "name": owner[1], "uid": f"uid-{owner[1]}"}] if owner else []
+    metadata = {
+        "name": name,
+        "namespace": "lab",
+        "uid": f"uid-{name}",
+        "creationTimestamp": "2025-08-01T08:00:00Z",
+    }
+    return {"apiVersion": api, "kind": kind, "metadata": {**metadata, "ownerReferences": owners}, **parts}
+
+
+SPEC = {
+    "containers": [
+        {
+            "name": "c",
+            "image": "i",
+            "resources": {"requests": {"cpu": "8"}, "limits": {"nvidia.com/gpu": "1"}},
+        }
+    ]
+}
+CONTENT = {"parallelism": 2, "completions": 2, "template": {"spec": SPEC}}
+
+
+def pod_of(owner, name, begin="08:10", end="09:10", code=0):
+    ran = {"exitCode": code, "startedAt": f"2025-08-01T{begin}:00Z", "finishedAt": f"2025-08-01T{end}:00Z"}
+    phase = "Failed" if code else "Succeeded"
+    status = {"phase": phase, "containerStatuses": [{"state": {"terminated": ran}}]}
+    return thing("Pod", name, owner=owner, api="v1", spec={"nodeName": f"n-{name}", **SPEC}, status=status)
+
+
+def jobs_of(owner, *, started="08:05", completed="09:20"):
+    times = {"startTime": f"2025-08-01T{started}:00Z", "completionTime": f"2025-08-01T{completed}:00Z"}
+    return [
+        thing(
+            "Job",
+            f"w-{place}",
+            owner=owner,
+            spec=CONTENT,
+            status={**times, "conditions": [{"type": "Complete", "status": "True"}]},
+        )
+        for place in range(2)
+    ]
+
+
+def holds(condition):
+    return {"conditions": [{"type": condition, "status": "True"}]}
+
+
+JOB_SET = thing("JobSet", "train", api="jobset.x-k8s.io/v1alpha2", status=holds("Completed"))
+OWNED_SET = thing("JobSet", "train", owner=("TrainJob", "tune"), api="jobset.x-k8s.io/v1alpha2")
+TRAIN_JOB = thing("TrainJob", "tune", api="trainer.kubeflow.org/v1alpha1", status=holds("Complete"))
+RAY_JOB = thing(
+    "RayJob", "ray", api="ray.io/v1", status={"jobStatus": "FAILED", "startTime": "2025-08-01T08:01:00Z"}
+)
+RAY_CLUSTER = thing("RayCluster", "c1", owner=("RayJob", "ray"), api="ray.io/v1")
+WORKERS = jobs_of(("JobSet", "train"))
+PODS = [pod_of(("Job", f"w-{number % 2}"), f"p{number}") for number in range(4)]
+REPLACED = pod_of(("Job", "w-0"), "p9", code=1)
+SETS = {
+    "a JobSet and its Jobs": ([JOB_SET, *WORKERS], (300, 4500, 32, 4, 1, "Completed", None)),
+    "its Pods, too": ([JOB_SET, *WORKERS, REPLACED, *PODS], (600, 3600, 32, 4, 1, "Completed", 0)),
+    "a TrainJob": ([TRAIN_JOB, OWNED_SET, *WORKERS, PODS[0]], (600, 3600, 32, 4, 1, "Complete", 0)),
+    "a RayJob": (
+        [RAY_JOB, RAY_CLUSTER, *(pod_of(("RayCluster", "c1"), f"p{number}", code=1) for number in range(3))],
+        (600, 3600, 24, 3, 0, "Failed", 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_set_is_one_job_of_what_it_owns(name, tmp_path):
+    items, expected = SETS[name]
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps({"kind": "List", "items": items}))
+    found, account, rejects = read(path, "wait_time, run_time, n_procs, n_gpus, status, state, exit_code")
+    assert list(found.values()) == [expected]
+    assert (account.folded, rejects) == (len(items) - 1, [])
+
+
+def test_a_set_without_its_jobs_is_refused_beside_others(tmp_path):
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps({"kind": "List", "items": [JOB_SET, *jobs_of(("JobSet", "other"))]}))
+    found, _, rejects = read(path, "run_time")
+    assert len(found) == 2
+    assert rejects == [("is a JobSet whose Jobs and Pods are not here: export them, too",)]
+
+
+def test_a_job_that_completed_has_the_exit_code_of_what_succeeded(tmp_path):
+    job = jobs_of(None)[0]
+    pods = [pod_of(("Job", "w-0"), "p0", "08:10", "08:20", 137), pod_of(("Job", "w-0"), "p1")]
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps({"kind": "List", "items": [job, *pods]}))
+    assert read(path, "state, exit_code, run_time")[0] == {"lab/w-0": ("Complete", 0, 3600)}

@@ -608,6 +608,12 @@ def archived(path: Path, rows: list[Any]) -> None:
     )
 
 
+def cockpit(path: Path, rows: list[Any]) -> None:
+    """Write the database of ClusterCockpit."""
+    columns = "job_id, submit_time, start_time, duration, num_nodes, num_hwthreads, hpc_user, job_state"
+    sqlite(path, {f"job ({columns})": rows})
+
+
 def packing(path: Path, rows: list[Any]) -> None:
     """Write virtual machines as Azure's trace for packing has them, of one type."""
     sqlite(
@@ -634,6 +640,13 @@ LASTING = (
             "resource_amount_requested": 2.0,
         },
         pack=lambda path, rows: parquet.write_table(Table.from_pylist(rows), path),
+    ),
+    Lasting(
+        "clustercockpit-db",
+        "job.db",
+        lambda n, s, _w, r: (n, 0, s, r, 1, 2, f"u{n}", "completed"),
+        has_wait=False,
+        pack=cockpit,
     ),
     Lasting(
         "azure-packing",
