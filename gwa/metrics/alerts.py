@@ -18,7 +18,7 @@ from gwa.metrics.presence import has_boxes, listed_boxes
 from gwa.metrics.timeline import decimal_sum, exact_sum
 from gwa.metrics.usage import seconds
 from gwa.store.engines.duckdb import literal
-from gwa.store.runs import END, START
+from gwa.store.runs import END, START, UNLISTED_RUNS
 from gwa.store.schema import BY_NAME, NAMES
 from gwa.store.store import Store
 from gwa.util.toml import Check, TomlFile, record
@@ -137,9 +137,7 @@ select ended.*, earlier_runs, listed_runs from ({ended}) as ended left join (
 """
 """What all runs of a job held, in CPU seconds, and those before the last."""
 
-EARLIER: Final = (
-    "case when coalesce(n_requeues, 0) = 0 or strpos(runs, ';') > 0 then coalesce(earlier_runs, 0.0) end"
-)
+EARLIER: Final = f"case when {UNLISTED_RUNS} = 0 then coalesce(earlier_runs, 0.0) end"
 """The SQL of what earlier runs held; null where these are counted only."""
 
 RAN: Final = """

@@ -2,16 +2,16 @@
 
 from typing import Final
 
+from gwa.store.runs import UNLISTED_RUNS
 from gwa.store.store import Store
 from gwa.words.formatting import fraction
 from gwa.words.message import Message, message
 
-WORK: Final = """
+WORK: Final = f"""
 select
     count(*) filter (where begun) as ran,
     count(*) filter (where begun and not placed) as unplaced,
-    cast(coalesce(sum(n_requeues) filter (where runs is null or strpos(runs, ';') = 0), 0) as bigint)
-        as restarts
+    cast(coalesce(sum({UNLISTED_RUNS}), 0) as bigint) as restarts
 from (
     select *,
         run_time > 0 or (run_time is null and status = 1) as begun,

@@ -17,6 +17,7 @@ from gwa.metrics.presence import runaway, runaways
 from gwa.metrics.stillness import Stretch, stillness
 from gwa.metrics.window import LACKING
 from gwa.store.repairs import repair_message
+from gwa.store.runs import UNLISTED_RUNS
 from gwa.store.schema import EXTENSION_NAMES, FIELDS, RAN
 from gwa.store.store import Store
 from gwa.util.units import DAY, YEAR
@@ -301,7 +302,7 @@ def _over_capacity(facts: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(level, "over capacity", meaning, None, affects)
 
 
-UNKNOWN_RUNS: Final = "n_requeues > 0 and runs is null and run_time >= 0"
+UNKNOWN_RUNS: Final = f"{UNLISTED_RUNS} > 0 and run_time >= 0"
 
 
 def _runaways(store: Store) -> Iterator[Problem]:

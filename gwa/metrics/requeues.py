@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from gwa.metrics.presence import has_boxes, listed_boxes
 from gwa.metrics.timeline import exact_sum
+from gwa.store.runs import UNLISTED_RUNS
 from gwa.store.store import Store
 
 
@@ -33,7 +34,8 @@ def requeues(store: Store) -> Requeues | None:
         return None
     jobs, runs, listed = store.row(
         "select count(*) filter (where n_requeues > 0) as jobs, cast(sum(n_requeues) as bigint) as runs,"
-        " count(*) filter (where n_requeues > 0 and strpos(runs, ';') > 0) as listed from jobs"
+        f" count(*) filter (where n_requeues > 0 and strpos(runs, ';') > 0 and {UNLISTED_RUNS} = 0) as listed"
+        " from jobs"
     )
     if not has_boxes(store):
         return Requeues(jobs, runs or 0, None, None)

@@ -49,6 +49,32 @@ END: Final = (
 )
 """The SQL of when a job ended; null where it had not when the log did, or that is unknown."""
 
+_HAS_NO_LAST_RUN: Final = "n_procs is null and regexp_matches(runs, '[0-9]/[^;/]*/[^;/]*/[^;/]*$')"
+"""Whether boxes say what a job held of which no last run is known: it waits again, or ended while it did."""
+
+_HAS_SUM: Final = "regexp_matches(runs, '(^|;)[^;/]*/[^;/]*/[0-9]')"
+_BOXES_WITHIN: Final = " - ".join(
+    f"cast((length(runs) - length(replace(concat(runs, ';'), '/{why};', '')) + 1) / {len(why) + 2} as bigint)"
+    for why in WITHIN_A_RUN
+)
+
+UNLISTED_RUNS: Final = f"""
+case
+    when runs is null then coalesce(n_requeues, 0)
+    when {_HAS_SUM} then 0
+    else greatest(
+        coalesce(n_requeues, 0) + case when {_HAS_NO_LAST_RUN} then 0 else 1 end
+            - (length(runs) - length(replace(runs, ';', '')) + 1 - {_BOXES_WITHIN}),
+        0
+    )
+end
+"""
+"""
+The SQL of how many runs of a job before its last are counted, and not listed.
+
+A source may know the number of runs, and not when each was. A sum stands for all of them.
+"""
+
 OF_A_BOX: Final = {
     "n_procs": "coalesce(try_cast(split_part(box, '/', 4) as bigint), n_procs)",
     "n_gpus": f"coalesce({_number('box', 5)}, n_gpus)",

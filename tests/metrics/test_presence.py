@@ -17,9 +17,11 @@ from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.held import cpu_seconds_by
 from gwa.evaluation.whatif.world import recorded
 from gwa.formats.open import open_trace
+from gwa.metrics.lacking import lacking
 from gwa.metrics.presence import listed_boxes, present, runaways, unfinished, waiting_times
 from gwa.metrics.quotas import Quotas, uses
 from gwa.metrics.requeues import Requeues, requeues
+from gwa.store.runs import UNLISTED_RUNS
 from gwa.store.schema import MAXIMUM_NAME
 from tests.conftest import HOME, examples
 
@@ -376,6 +378,36 @@ def test_earlier_runs_are_counted_and_what_is_unknown_of_them_is_not_0(case, num
     assert store.rows("select n_requeues from jobs order by job_id") == [(n,) for n in REQUEUES[number]]
     if number == "03":
         assert requeues(store) == Requeues(1, 3, None, None)
+
+
+@pytest.mark.parametrize(
+    ("counted", "procs", "runs", "unlisted"),
+    [
+        (2, 4, None, 2),
+        (None, 4, None, 0),
+        (0, 4, "0/60//4///suspended;90/60//4///completed", 0),
+        (1, 4, "0/60//4///resizing;60/60//8///evicted;200/60//4///suspended;300/60//4///completed", 0),
+        # The last run alone; one before it is listed, and one is not.
+        (1, 4, "200/60//4///completed", 1),
+        (2, 4, "0/60/////evicted;200/60/////completed", 1),
+        # It waits again, and has no last run.
+        (1, None, "0/60//4///evicted", 0),
+        (2, None, "100/60//4///evicted", 1),
+        # A sum is of all.
+        (5, 4, "0/900/600////evicted;1000/60/////completed", 0),
+        (5, 4, "0/900/600////evicted", 0),
+    ],
+)
+def test_what_is_not_listed_of_earlier_runs_keeps_the_load_from_being_known(
+    counted, procs, runs, unlisted, make_store
+):
+    ends = None if procs is None else 60.0
+    store = make_store(
+        submit_time=[START, START], wait_time=[0.0, 0.0], run_time=[ends, 60.0], n_procs=[procs, 1],
+        status=[None, 1], n_requeues=[counted, None], runs=[runs, None],
+    )  # fmt: skip
+    assert store.row(f"select max({UNLISTED_RUNS}) from all_jobs") == (unlisted,)
+    assert bool(lacking(store, 0.05)) == bool(unlisted)
 
 
 def test_a_job_that_only_seems_to_run_holds_nothing(case):
