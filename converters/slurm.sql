@@ -749,62 +749,9 @@ peak = "double"
 most_used = "double"
 gpu_peak = "double"
 
-# How many runs a job had before it was requeued, and how long it ran before it was resized.
-[beforehand.earlier]
-when = "select count(*) > 0 from placed"
-select = '''
-with last as materialized (
-    select
-        counted.site,
-        counted.job,
-        counted.run >> 20 as nth,
-        counted.rows,
-        counted.run & 1048575 > 0 as is_earlier,
-        case
-            when is_earlier then coalesce(
-                duration_of(coalesce(source.elapsedraw, source.elapsed)),
-                time_of(source.end_) - time_of(source.start_),
-                case when source.start_ in ('Unknown', 'None', 'N/A') then 0 end
-            )
-            -- What went before the last change of its size.
-            else moment(time_of(source.start_))
-                - min(moment(time_of(source.start_))) filter (where source.state like 'RESIZING%') over (
-                    partition by counted.site, counted.job, counted.run
-                )
-        end as seconds
-    from (
-        select
-            *,
-            count(*) filter (where not is_step or run & 1048575 > 0 or is_again) over (partition by site, job, run >> 20) - 1
-                as rows
-        from placed
-    ) as counted
-    left join source
-        on not counted.is_step and source.file_no = counted.file_no and source.line = counted.line
-    qualify counted.is_last
-)
-
-select
-    site,
-    job,
-    nth,
-    any_value(rows),
-    nullif(count(*) filter (where is_earlier and seconds > 0), 0),
-    max(seconds) filter (where not is_earlier)
-from last
-group by site, job, nth
-'''
-
-[beforehand.earlier.columns]
-site = "varchar"
-job = "varchar"
-nth = "bigint"
-rows = "bigint"
-runs = "bigint"
-resized_after = "double"
-
-# What runs of a job held, and when it was submitted and started first. A row of a run counts once, however often it
-# is listed; a run that was resized has a row for each size.
+# How many further rows a job has, how many runs before the last, what each held, when the job was submitted and started
+# first, and how long it ran before its last size. A row of a run counts once, however often it is listed; a run that was
+# resized has a row for each size.
 [beforehand.boxed]
 when = "select count(*) > 0 from placed"
 select = '''
@@ -813,8 +760,11 @@ with box as (
         placed.site,
         placed.job,
         placed.run >> 20 as nth,
+        placed.rows,
+        placed.is_last,
         placed.run & 1048575 as age,
         placed.run & 1048575 > 0 as is_earlier,
+        source.state like 'RESIZING%' as is_resized,
         moment(time_of(source.submit)) as submitted,
         moment(time_of(source.eligible)) as ready,
         moment(time_of(source.end_)) as ended,
@@ -842,7 +792,13 @@ with box as (
         coalesce(try_cast(regexp_extract(source.alloctres, '(?:^|,)node=(\d+)', 1) as bigint), amount_of(source.nnodes))
             as nodes,
         word_of(source.state) as state
-    from placed
+    from (
+        select
+            *,
+            count(*) filter (where not is_step or run & 1048575 > 0 or is_again) over (partition by site, job, run >> 20) - 1
+                as rows
+        from placed
+    ) as placed
     inner join source on placed.file_no = source.file_no and placed.line = source.line
     where not placed.is_step and (placed.is_last or source.state like 'RESIZING%')
 )
@@ -851,6 +807,9 @@ select
     site,
     job,
     nth,
+    any_value(rows),
+    nullif(count(*) filter (where is_earlier and is_last and coalesce(lasted, ended - told_start) > 0), 0),
+    max(told_start) filter (where age = 0 and is_last) - min(told_start) filter (where age = 0 and is_resized),
     min(submitted),
     arg_min(ready, submitted),
     min(started) filter (where has_run),
@@ -884,6 +843,9 @@ group by site, job, nth
 site = "varchar"
 job = "varchar"
 nth = "bigint"
+rows = "bigint"
+runs = "bigint"
+resized_after = "double"
 first_submitted = "double"
 first_ready = "double"
 first_started = "double"
@@ -986,13 +948,13 @@ select = '''
 select
     listed.file_no,
     listed.line,
-    1 + coalesce(stepped.rows, 0) + coalesce(earlier.rows, 0),
-    earlier.runs,
+    1 + coalesce(stepped.rows, 0) + coalesce(boxed.rows, 0),
+    boxed.runs,
     boxed.first_submitted,
     boxed.first_ready,
     boxed.first_started,
     boxed.boxes,
-    coalesce(earlier.resized_after, 0),
+    coalesce(boxed.resized_after, 0),
     numbered,
     least_used,
     if(side_by_side < 2, stepped.peak, case when stepped.peak is not null then swept.peak end),
@@ -1011,7 +973,6 @@ from listed
 left join placed on listed.file_no = placed.file_no and listed.line = placed.line
 left join stepped on listed.site = stepped.site and listed.job = stepped.job and coalesce(placed.run, 0) = stepped.run
 left join swept on stepped.site = swept.site and stepped.job = swept.job and stepped.run = swept.run
-left join earlier on placed.site = earlier.site and placed.job = earlier.job and placed.run >> 20 = earlier.nth
 left join boxed on placed.site = boxed.site and placed.job = boxed.job and placed.run >> 20 = boxed.nth
 left join hollow on listed.site = hollow.site and listed.job = hollow.job
 left join counting on listed.site = counting.site and listed.job = counting.job
