@@ -16,6 +16,7 @@ from gwa.formats.open import open_trace
 from gwa.metrics.presence import present
 from gwa.store.store import Store
 from tests.conftest import examples
+from tests.converters.ways import DUMP
 
 BEGIN = 1_304_290_200
 """1 May 2011, 22:50 UTC: the second 0 of Google's trace."""
@@ -84,6 +85,20 @@ def slurm(job: Job) -> list[Record]:
 
 
 SACCT = "JobID|User|Submit|Start|End|Elapsed|State|ExitCode|AllocCPUS|NNodes|AllocTRES"
+
+
+def dump(job: Job) -> list[Record]:
+    def row(submitted: int, start: int, end: int, *, is_last: bool) -> str:
+        state = 3 if is_last else 8
+        return (
+            f"({job.number},{job.procs},0,'x',0,0,4294967294,{job.number},1,1,1,'n1',1,'p',{state},60"
+            f",{submitted},{submitted},{start},{end},0,'1={job.procs},4=1','1={job.procs},4=1')"
+        )
+
+    return [
+        (end, f"INSERT INTO `c_job_table` VALUES {row(submitted, start, end, is_last=is_last)};")
+        for _, submitted, start, end, is_last in told(job)
+    ]
 
 
 def ad(job: Job, **values: object) -> dict[str, object]:
@@ -215,6 +230,7 @@ class Way(NamedTuple):
 
 WAYS = {
     "slurm": Way("slurm", "jobs.sacct", slurm, SACCT),
+    "dump": Way("slurm-dump", "slurm.sql", dump, DUMP.rpartition("\n")[0]),
     "condor": Way("condor", "history", condor, known=2),
     "epochs": Way("condor", "history", epochs),
     "events": Way("condor-events", "events.log", events),
