@@ -682,7 +682,11 @@ class IdleNodes(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class EarlierRuns(Rule):
-    """Core-hours held by runs of jobs that were not the last."""
+    """
+    Core-hours held by runs of jobs that were not the last.
+
+    A single large job that was interrupted late is chance: that of which such runs held the most is left out.
+    """
 
     id = "earlier-runs"
     title = message("Jobs that ran again")
@@ -695,7 +699,8 @@ class EarlierRuns(Rule):
     )
     action = message("Find out what ended these runs: preemption, failing nodes or requeues.")
     shown = message(
-        "Shown if runs that were not the last held more than 25 % of a user's core-hours, in 10 jobs or more."
+        "Shown if runs that were not the last held more than 25 % of a user's core-hours, in 10 jobs or more"
+        " and without the one of them in which they held the most."
     )
     stake = "core-hours"
     needs = (("n_procs",), ("runs",))
@@ -715,13 +720,20 @@ class EarlierRuns(Rule):
         return self.at_stake
 
     def sums(self) -> dict[str, Sum]:
-        """Return the sums, and what all runs held."""
+        """Return the sums, what all runs held, and the most that earlier runs of one job did."""
         held = f"case when is_judged and {self.concerns} and {self.known} then all_runs end"
-        return {**super().sums(), "used": self._of_fault(self.spent), "given": Sum("sum", held)}
+        return {
+            **super().sums(),
+            "used": self._of_fault(self.spent),
+            "most": Sum("max", f"case when {self.is_at_fault} then {self.spent} end"),
+            "given": Sum("sum", held),
+        }
 
     def holds(self) -> str:
         """Return the condition on the sums."""
-        return f"{self._ratio()} > {self.share!r} and {self.key}_jobs >= {self.jobs!r}"
+        key = self.key
+        share = f"round(({key}_used - {key}_most) / {key}_given, {DIGITS})"
+        return f"{share} > {self.share!r} and {key}_jobs >= {self.jobs!r}"
 
 
 RULES: Final[tuple[type[Rule], ...]] = (

@@ -589,6 +589,15 @@ def test_what_runs_held_that_were_not_the_last(make_store, jobs, earlier, counte
     assert row["earlier_share"] == pytest.approx(jobs * earlier / (jobs * (earlier + 900) + counted * 900))
 
 
+def test_one_large_job_that_was_interrupted_late_is_chance(make_store):
+    earlier = [100] * 10 + [9000]
+    store = make_store(
+        submit_time=[0.0] * 11, wait_time=[0.0] * 11, run_time=[900.0] * 11, n_procs=[1] * 11,
+        user_id=["ann"] * 11, runs=[f"0/{held}/////preempted;9000/900/////completed" for held in earlier],
+    )  # fmt: skip
+    assert not by_id(store)["earlier-runs"].holders
+
+
 def test_of_earlier_runs_counts_what_lies_in_the_period(make_store):
     store = make_store(
         submit_time=[0.0] * 10, wait_time=[0.0] * 10, run_time=[900.0] * 10, n_procs=[1] * 10,
