@@ -177,10 +177,10 @@ class Trace:
         Parameters
         ----------
         prefix
-            How the ids begin, such as ``trace`` or ``jobs.runtime``. Where it is empty, there are all facts
-            but those that take long, of fits (``fit``, ``tail``), wait bounds and models.
+            How the ids begin, such as ``trace`` or ``jobs.runtime``. Where it is empty, there are the core
+            facts (`gwa.analysis.core`), those that operators read: some 1,500 values at most.
         every
-            Whether there are those, too.
+            Whether there are all, those of fits (``fit``, ``tail``) and models, too.
 
         Returns
         -------

@@ -74,13 +74,15 @@ class Analysis:
         """
         Whether it is made for the facts whose ids begin with *prefix*, or for *every* one of them.
 
-        One that is made for reports needs a prefix, and one on request a prefix that names its facts alone.
+        One that is made for reports, or is for modellers, needs a prefix, and one on request a prefix that
+        names its facts alone.
         """
         if not any(fact.startswith(prefix) or prefix.startswith(fact) for fact in self.facts):
             return False
         if self.made is MadeWhen.ON_REQUEST:
             return every or prefix.startswith(self.facts)
-        return every or self.made is MadeWhen.ALWAYS or bool(prefix)
+        is_core = self.made is MadeWhen.ALWAYS and self.view == "operator"
+        return every or is_core or bool(prefix)
 
     def is_wanted(self, store: Store) -> bool:
         """Whether a report that has all sections has this one."""

@@ -11,6 +11,7 @@ import duckdb
 from gwa.analysis.answers import answers, evidence, in_brief
 from gwa.analysis.answers.base import Known
 from gwa.analysis.base import analyses
+from gwa.analysis.core import core
 from gwa.analysis.finding import findings
 from gwa.analysis.synthetic import OVERLINE, origin, reworded
 from gwa.report.document import Fact, Note, Report
@@ -35,9 +36,6 @@ OF_SOME: Final = (
     " Other jobs count nowhere, not even where they ran beside those of the part; only the size of the system"
     " and the account of the rows are of the whole."
 )
-
-FITS: Final = "fit."
-"""What the ids of fitted distributions begin with."""
 
 VAGUE: Final = {"various", "unknown", "none", "n/a", "-"}
 """What headers of logs call a system that they do not name."""
@@ -104,14 +102,13 @@ def facts(store: Store, prefix: str = "", *, every: bool = False) -> tuple[Fact,
     """
     Return the facts whose ids begin with *prefix*; only the sections that they stand in are computed.
 
-    Without a prefix, those are left out that take long and those of fits, unless *every* fact is wanted.
+    Without a prefix, those are returned that `gwa.analysis.core` defines, unless *every* fact is wanted.
     """
     store.settle()
     wanted = [analysis for analysis in analyses() if analysis.has_facts(prefix, every=every)]
     sections = tuple(analysis.section(store, is_drawn=False) for analysis in wanted)
-    found = (fact for fact in Report("", "", sections).facts() if fact.id.startswith(prefix))
-    # Some fits stand in sections that have other facts, too.
-    return tuple(fact for fact in found if prefix or every or not fact.id.startswith(FITS))
+    found = tuple(fact for fact in Report("", "", sections).facts() if fact.id.startswith(prefix))
+    return found if prefix or every else tuple(core(found))
 
 
 def _partial(part: str, filters: Sequence[Subset]) -> str:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
-from gwa.breakdown.dimensions import Classes, Dimension, dimensions
-from gwa.breakdown.measures import VALUES, Measure, Quantile, Whole, measured_jobs, recorded, value_of
+from gwa.breakdown.dimensions import Dimension, dimensions
+from gwa.breakdown.measures import Measure, Whole, recorded, value_of
+from gwa.breakdown.quantiles import quantiles
 from gwa.breakdown.records import Records
-from gwa.metrics.ranked_values import Ranked, ranked
+from gwa.breakdown.sums import added, sums
 from gwa.metrics.totals import totals
 from gwa.report.document import Column
 from gwa.statistics.sample import Sample
@@ -43,17 +44,6 @@ RANKINGS: Final[Mapping[str, Ranking]] = {
 COMPLETE: Final = ("by_cpu", "by_jobs")
 """Rankings whose lists have classes with nothing of the measure, too, where there are not enough others."""
 
-KEYED: Final = "(select {key}, {values} from {jobs}) as keyed"
-
-SUMS: Final = "select key, {sums} from {keyed} where {where} group by key order by key"
-
-SUMS_OF_EACH: Final = """
-select case {names} end as dimension, {keys}, {sums} from {keyed} group by grouping sets ({sets})
-"""
-"""One scan for several dimensions: what jobs add is computed once for all of them."""
-
-WEIGHT: Final = "core_seconds"
-
 
 def breakdown(store: Store, dimension: Dimension, ranking: str) -> Records | None:
     """
@@ -67,10 +57,8 @@ def breakdown(store: Store, dimension: Dimension, ranking: str) -> Records | Non
     classes = dimension.of(store)
     if classes is None or RANKINGS[ranking].measure not in {one.name for one in recorded(store)}:
         return None
-    orders = store.once(("orders", dimension.name), lambda: _orders(store, dimension, classes))
-    made = store.once(
-        ("breakdown", dimension.name), lambda: _rows(store, dimension, {*chain(*orders.values())})
-    )
+    orders = _orders(store, dimension)
+    made = store.once(("breakdown", dimension.name), lambda: _rows(store, dimension))
     rows = [made[key] for key in orders[ranking] if key in made]
     title = message("Top {family} by {title}", family=dimension.title, title=RANKINGS[ranking].title)
     return Records(f"{dimension.name}.{ranking}", title, columns(store, dimension), rows)
@@ -85,20 +73,6 @@ def columns(store: Store, dimension: Dimension) -> list[Column]:
     ]
 
 
-def ranks(store: Store, dimension: Dimension) -> str:
-    """
-    Return the name of the table of all classes of a recorded *dimension*; raise `LookupError` for another.
-
-    It has the ``key`` of each class, how many of its jobs ran (``ran``), and what `RANKINGS` are by.
-    """
-    classes = dimension.of(store)
-    if classes is None:
-        raise LookupError(dimension.name)
-    of_rankings = {ranking.measure for ranking in RANKINGS.values()}
-    sums = [one for one in recorded(store) if one.name in of_rankings or one.name == "ran"]
-    return store.keep(f"ranks_of_{dimension.name}", _sums(store, classes, sums, "key is not null"))
-
-
 def consumed(store: Store, dimension: Dimension, measure: str) -> Sample:
     """
     Return what each class of a *dimension* has of a *measure* of `RANKINGS`.
@@ -106,125 +80,71 @@ def consumed(store: Store, dimension: Dimension, measure: str) -> Sample:
     Of other measures than jobs, only classes count that have a job which ran.
     """
     condition = "true" if measure == "jobs" else "ran > 0"
-    return store.sample(measure, f"(select * from {ranks(store, dimension)} where {condition})")
+    return store.sample(measure, f"(select * from {sums(store, dimension)} where {condition})")
 
 
-def _orders(store: Store, dimension: Dimension, classes: Classes) -> Mapping[str, Sequence[Any]]:
+def _orders(store: Store, dimension: Dimension) -> Mapping[str, Sequence[Any]]:
     """Return the keys of the largest classes by each ranking; of a dimension with an order, of all in it."""
-    if not dimension.is_ranked:
-        return dict.fromkeys(RANKINGS, tuple(classes.names or ()))
-    table = ranks(store, dimension)
-    known = {one.name for one in recorded(store)}
-    return {
-        name: _largest(store, table, ranking.measure, is_complete=name in COMPLETE)
-        for name, ranking in RANKINGS.items()
-        if ranking.measure in known
-    }
-
-
-def _largest(store: Store, table: str, measure: str, *, is_complete: bool) -> tuple[Any, ...]:
-    """Return the keys of the largest classes by a *measure*; unless *is_complete*, of those that have any."""
-    amount = f"coalesce({measure}, 0)"
-    condition = "true" if is_complete else f"{amount} > 0"
-    query = f"select key from {table} where {condition} order by {amount} desc, key limit {store.top}"
-    return tuple(key for (key,) in store.rows(query))
-
-
-def _sums(store: Store, classes: Classes, sums: Sequence[Measure], where: str) -> str:
-    """Return the query of *sums* over the jobs of each class for which *where* holds."""
-    return SUMS.format(sums=_aggregates(sums), keyed=_keyed(store, {"key": classes.key}, sums), where=where)
-
-
-def _aggregates(sums: Sequence[Measure]) -> str:
-    return ", ".join(f"{one.aggregate} as {one.name}" for one in sums)
-
-
-def _keyed(store: Store, keys: Mapping[str, str], sums: Sequence[Measure]) -> str:
-    """Return the table of jobs with *keys*, SQL by name, and with what each adds to *sums*."""
-    key = ", ".join(f"{sql} as {name}" for name, sql in keys.items())
-    values = ", ".join(["measured.*", *(one.value for one in sums if one.value)])
-    return KEYED.format(key=key, values=values, jobs=measured_jobs(store))
-
-
-def _rows(store: Store, dimension: Dimension, keys: set[Any]) -> Mapping[Any, dict[str, Value]]:
-    """Return the row of each of the classes *keys* that has jobs."""
     classes = dimension.of(store)
+    if classes is None or not dimension.is_ranked:
+        return dict.fromkeys(RANKINGS, tuple((classes and classes.names) or ()))
+    return store.once(("orders", dimension.name), lambda: _ranked(store, dimension))
+
+
+def _ranked(store: Store, dimension: Dimension) -> Mapping[str, Sequence[Any]]:
+    known = {one.name for one in recorded(store)}
+    table = sums(store, dimension)
+    names = [name for name, ranking in RANKINGS.items() if ranking.measure in known]
+    largest = (_largest(table, name, RANKINGS[name].measure, store.top) for name in names)
+    found: dict[str, list[Any]] = {name: [] for name in names}
+    for name, _, key in sorted(store.rows(" union all ".join(largest))):
+        found[name].append(key)
+    return found
+
+
+def _largest(table: str, ranking: str, measure: str, top: int) -> str:
+    """Return the query of the *top* classes by a *measure*; unless complete, of those that have any."""
+    amount = f"coalesce({measure}, 0)"
+    condition = "true" if ranking in COMPLETE else f"{amount} > 0"
+    order = f"row_number() over (order by {amount} desc, key)"
+    numbered = f"select '{ranking}' as ranking, {order} as place, key from {table} where {condition}"
+    return f"select * from ({numbered}) as numbered where place <= {top}"
+
+
+def _listed(store: Store, dimension: Dimension) -> Sequence[Any]:
+    """Return the keys of the classes of a *dimension* that any list has, in one order at all times."""
+    keys = {*chain(*_orders(store, dimension).values())}
+    return sorted(keys) if dimension.is_ranked else [*_orders(store, dimension)["by_jobs"]]
+
+
+def _rows(store: Store, dimension: Dimension) -> Mapping[Any, dict[str, Value]]:
+    """Return the row of each of the listed classes of a *dimension* that has jobs."""
+    classes, keys = dimension.of(store), _listed(store, dimension)
     if not keys or classes is None:
         return {}
-    literals = sorted(literal(key) if isinstance(key, str) else str(key) for key in keys)
-    where = f"key in ({', '.join(literals)})"
     known = recorded(store)
-    sums = [one for one in known if one.sql]
-    found: Sequence[tuple[Any, ...]]
-    if dimension.is_ranked:
-        found = store.rows(_sums(store, classes, sums, where))
-    else:
-        found = store.once("sums by class", lambda: _sums_of_each(store, sums))[dimension.name]
-    names = [one.name for one in sums]
-    rows = {key: dict(zip(names, values, strict=True)) for key, *values in found if key in keys}
-    _add_quantiles(store, rows, f"(select * from {_values(store, dimension)} where {where})", known)
+    names = [one.name for one in added(store)]
+    listed = ", ".join(literal(key) if isinstance(key, str) else str(key) for key in keys)
+    query = f"select key, {', '.join(names)} from {sums(store, dimension)} where key in ({listed})"
+    of_values = _quantiles(store, dimension)
     whole = Whole(totals(store), store.system.cpus)
-    return {key: _row(classes.name(key), row, known, whole) for key, row in rows.items()}
+    found = {}
+    for key, *values in store.rows(f"{query} order by key"):
+        row = {**dict(zip(names, values, strict=True)), **of_values.get(key, {})}
+        found[key] = _row(classes.name(key), row, known, whole)
+    return found
 
 
-def _sums_of_each(store: Store, sums: Sequence[Measure]) -> Mapping[str, Sequence[tuple[Any, ...]]]:
-    """Return the *sums* of the classes of each dimension that is not ranked, each row with the key first."""
-    keys = _keys_in_order(store)
-    query = SUMS_OF_EACH.format(
-        names=" ".join(f"when grouping({name}_key) = 0 then '{name}'" for name in keys),
-        keys=", ".join(f"{name}_key" for name in keys),
-        sums=_aggregates(sums),
-        keyed=_keyed(store, {f"{name}_key": key for name, key in keys.items()}, sums),
-        sets=", ".join(f"({name}_key)" for name in keys),
+def _quantiles(store: Store, dimension: Dimension) -> Mapping[Any, Mapping[str, float | None]]:
+    """Return the quantiles of the listed classes of a *dimension*, which those in the cube have together."""
+    wanted = [one for one in recorded(store) if one.quantile]
+    together = [one for one in dimensions() if one.of(store) and (one.in_cube or not one.is_ranked)]
+    if dimension not in together:
+        return quantiles(store, {dimension: _listed(store, dimension)}, wanted)[dimension.name]
+    found = store.once(
+        "quantiles", lambda: quantiles(store, {one: _listed(store, one) for one in together}, wanted)
     )
-    rows, places = store.rows(query), {name: place for place, name in enumerate(keys, 1)}
-    return {
-        name: [(row[place], *row[len(keys) + 1 :]) for row in rows if row[0] == name]
-        for name, place in places.items()
-    }
-
-
-def _keys_in_order(store: Store) -> Mapping[str, str]:
-    """Return the SQL of the classes of each dimension that has an order of its own, by its name."""
-    ordered = (one for one in dimensions() if not one.is_ranked)
-    return {one.name: classes.key for one in ordered if (classes := one.of(store))}
-
-
-def _values(store: Store, dimension: Dimension) -> str:
-    """
-    Return the table of jobs with the ``key`` of a *dimension*, `VALUES` and what they weigh.
-
-    The classes of dimensions that are not ranked take longer to find than a few columns to keep: they are
-    found once for all of them.
-    """
-    values = ", ".join(f"{sql} as {name}" for name, sql in VALUES.items())
-    classes = dimension.of(store)
-    keys = {dimension.name: classes.key} if dimension.is_ranked and classes else _keys_in_order(store)
-    of_jobs = ", ".join(f"{key} as {name}" for name, key in keys.items())
-    query = f"select {of_jobs}, {values}, {WEIGHT} from {measured_jobs(store)}"
-    table = f"({query})" if dimension.is_ranked else store.keep("jobs_by_class", query)
-    return f"(select *, {dimension.name} as key from {table} as jobs_by_class) as keyed"
-
-
-def _add_quantiles(
-    store: Store, rows: Mapping[Any, dict[str, Any]], listed: str, known: Sequence[Measure]
-) -> None:
-    """Add to each of *rows* the quantiles of its class over the jobs *listed*."""
-    for value in VALUES:
-        wanted = [(one.name, one.quantile) for one in known if one.quantile and one.quantile.of == value]
-        if not wanted:
-            continue
-        weight = WEIGHT if any(of.is_weighted for _, of in wanted) else ""
-        table = f"(select key, {value} as value, {WEIGHT} from {listed} as listed) as valued"
-        found = ranked(store, table, sorted({of.share for _, of in wanted}), weight)
-        for key, row in rows.items():
-            row.update((name, _quantile(found.get(key), of)) for name, of in wanted)
-
-
-def _quantile(values: Ranked | None, of: Quantile) -> float | None:
-    if values is None:
-        return None
-    return values.weighted_quantile(of.share) if of.is_weighted else values.quantile(of.share)
+    return found.get(dimension.name, {})
 
 
 def _row(name: str, row: dict[str, Any], known: Sequence[Measure], whole: Whole) -> dict[str, Value]:

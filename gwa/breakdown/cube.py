@@ -19,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gwa.breakdown.breakdown import ranks
 from gwa.breakdown.dimensions import Classes, Dimension, recorded
 from gwa.breakdown.held import held_jobs, recorded_amounts
 from gwa.breakdown.measures import measured_jobs
+from gwa.breakdown.sums import sums
 from gwa.errors import ArgumentError, TraceError
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.local_time import cyclic, local
@@ -364,7 +364,7 @@ class _Key:
         names = dict(enumerate(by_size(store, dimension), 1))
         # Of a period, those who only ran in it have no place.
         sql = f"case when {classes.key} is not null then coalesce({name}_place, {len(names) + 1}) end"
-        joined = PLACED.format(name=name, order=SIZE, table=ranks(store, dimension), key=classes.key)
+        joined = PLACED.format(name=name, order=SIZE, table=sums(store, dimension), key=classes.key)
         return cls(name, sql, joined, names, is_ranked=True)
 
     def among(self, largest: int) -> str:
@@ -397,7 +397,7 @@ def _finest(grains: Sequence[Grain]) -> Grain:
 
 def by_size(store: Store, dimension: Dimension) -> list[str]:
     """Return all classes of a ranked dimension, the largest by CPU time, then by jobs, first."""
-    rows = store.rows(BY_SIZE.format(table=ranks(store, dimension)))
+    rows = store.rows(BY_SIZE.format(table=sums(store, dimension)))
     return [str(key) for (key,) in rows]
 
 

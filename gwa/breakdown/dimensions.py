@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from gwa.metrics.local_time import cyclic, local, months, submissions
+from gwa.metrics.local_time import cyclic, local, months, submissions, years
 from gwa.metrics.outcomes import Outcome, outcome
 from gwa.metrics.sizes import processors
 from gwa.store.schema import SITE
@@ -105,6 +105,9 @@ LIMIT_NAMES: Final = (
     message("more than 72 h"),
 )
 
+MOST_MONTHS: Final = 24
+"""A log of more months is broken down by years, too."""
+
 WEEKDAYS: Final = (
     message("Mon"),
     message("Tue"),
@@ -157,6 +160,18 @@ def _months(store: Store) -> Classes | None:
     return numbered(f"case when submit_time is not null then {place} end", names)
 
 
+def _years(store: Store) -> Classes | None:
+    """Return the years of a log of more months than are read one by one."""
+    span = submissions(store)
+    if span is None:
+        return None
+    place, names = years(store, "submit_time", span)
+    _, of_months = months(store, "submit_time", span)
+    if len(of_months) <= MOST_MONTHS:
+        return None
+    return numbered(f"case when submit_time is not null then {place} end", names)
+
+
 def _weekdays(store: Store) -> Classes | None:
     span = submissions(store)
     if span is None:
@@ -195,6 +210,7 @@ OWN: Final = (
     ),
     classed("outcomes", message("Outcome"), message("outcomes"), "status", _outcomes),
     classed("months", message("Month"), message("months of submission"), "submit_time", _months),
+    classed("years", message("Year"), message("years of submission"), "submit_time", _years),
     classed("weekdays", message("Weekday"), message("weekdays of submission"), "submit_time", _weekdays),
     classed("hours", message("Hour of submission"), message("hours of submission"), "submit_time", _hours),
 )  # fmt: skip

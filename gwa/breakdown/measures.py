@@ -8,6 +8,7 @@ Seconds held are of the jobs of the trace that ran, for their whole run; of a pe
 it. What jobs held *within* a period stands in ``usage``.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,9 +20,10 @@ from gwa.metrics.energy import estimate
 from gwa.metrics.energy import is_known as is_energy_known
 from gwa.metrics.outcomes import KNOWN, Outcome, coding, core_seconds, outcome
 from gwa.metrics.presence import has_boxes, listed_boxes
-from gwa.metrics.timeline import exact, exact_sum
+from gwa.metrics.timeline import exact_sum
 from gwa.metrics.totals import Totals, totals
 from gwa.metrics.waits import HELD
+from gwa.metrics.whole import exactly
 from gwa.report.facts import number
 from gwa.store.schema import RAN
 from gwa.store.store import SMALL_TRACE, Store
@@ -40,6 +42,11 @@ VALUES: Final[Mapping[QuantileOf, str]] = {
     "run_time": f"case when {RAN} then run_time end",
 }
 """Of what there are quantiles: SQL over `measured_jobs`."""
+
+ADDITIVE: Final = re.compile(
+    r"count\(\*\)( filter \(where .*\))?|(min|max)\(\w+\)|cast\(sum\([^()]*\) as double\)"
+)
+"""Aggregates of which those of the parts of a class make that of the class."""
 
 SUM_OR_0: Final = "coalesce({sum}, 0.0)"
 
@@ -87,15 +94,32 @@ class Measure:
     is_part: bool = False
     added: str = ""
 
-    @property
-    def value(self) -> str:
-        """The SQL of what each job adds, as a column for `aggregate`; empty where it takes none."""
-        return f"{exact(self.added)} as {self.name}_added" if self.added else ""
+    def value(self, store: Store) -> str:
+        """Return the SQL of what each job adds, as a column for `cell`; empty where it takes none."""
+        return f"{exactly(store, self.added)} as {self.name}_added" if self.added else ""
 
     @property
-    def aggregate(self) -> str:
-        """The aggregate over `measured_jobs` with the `value` of each job."""
-        return self.sql.format(sum=exact_sum(f"{self.name}_added")) if self.added else self.sql
+    def cell(self) -> str:
+        """The exact aggregate over `measured_jobs`, with the `value` of each job, that `total` takes."""
+        return f"sum({self.name}_added)" if self.added else self.sql
+
+    @property
+    def total(self) -> str:
+        """
+        The aggregate over cells, which have that of their jobs under the name of the measure.
+
+        Where that is not additive, a class has one cell.
+        """
+        if self.added:
+            return self.sql.format(sum=f"cast(sum({self.name}) as double)")
+        begin = self.sql.partition("(")[0]
+        function = {"count": "cast(sum({}) as bigint)", "cast": "sum({})", "min": "min({})", "max": "max({})"}
+        return (function[begin] if self.is_additive else "any_value({})").format(self.name)
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether that of a class follows from those of parts of it, as sums and numbers of jobs do."""
+        return bool(self.added or ADDITIVE.fullmatch(self.sql))
 
     def is_recorded(self, store: Store) -> bool:
         """Whether the log of *store* has what this needs."""
@@ -111,7 +135,7 @@ def measured_jobs(store: Store) -> str:
     stated, ``cost`` of jobs that ran; where jobs list what they held, ``earlier_runs``: the CPU seconds of
     all runs but the last.
     """
-    cpu_seconds = f"case when {RAN} then cast(run_time * n_procs as decimal(38, 6)) end"
+    cpu_seconds = f"case when {RAN} then {exactly(store, 'run_time * n_procs')} end"
     select = (
         f"select *, {outcome(store)} as outcome, {cpu_seconds} as cpu_seconds,"
         f" {core_seconds(store)} as core_seconds, coalesce(energy, {estimate(store)}) as joules"

@@ -63,7 +63,7 @@ def _print_schema() -> None:
 @TRACE
 @click.option("--only", default="", metavar="PREFIX", help="Restrict to facts whose id begins with this.")
 @click.option(
-    "--every", is_flag=True, help="Add the facts that take long: of fits, of wait bounds, and of models."
+    "--every", is_flag=True, help="Print every fact: for modellers, of fits and models, and all of each list."
 )
 @click.option(
     "--explain", is_flag=True, help="Print the cost of each section instead: rows read, seconds, memory."
@@ -95,10 +95,12 @@ def command(
     """
     Print the facts of a trace as JSON: {"id": value}.
 
-    Values are in full precision and SI units; ids do not change between versions. Facts that take long are
-    left out, those of fits above all, unless --only chooses them, such as --only fit, or --every adds them.
-    CSV adds units and labels; monitoring systems read the prometheus format. Without --only it has histograms
-    of waits, run times and processors, too, by the largest queues and projects, and counters that only grow.
+    Values are in full precision and SI units; ids do not change between versions. Printed are the core facts,
+    those that operators read, as many however long the log is. Others, such as those of fits, and lists with
+    all that they say are printed where --only chooses them, such as --only fit or --only users; --every prints
+    all. CSV adds units and labels; monitoring systems read the prometheus format. Without --only it has
+    histograms of waits, run times and processors, too, by the largest queues and projects, and counters that
+    only grow.
 
     \b
     Examples:
@@ -134,6 +136,23 @@ def command(
             _print_prometheus(found, opened_trace, watched(opened_trace.store))
             return
         PRINTERS[kind](found, opened_trace)
+        if not only and not every and not params["quiet"]:
+            _point_to_others(found)
+
+
+def _point_to_others(found: "Sequence[Fact]") -> None:
+    """Say how many values are printed, and how those are printed that are not."""
+    from gwa.analysis.base import analyses
+    from gwa.analysis.core import values
+
+    printed = {fact.id.partition(".")[0] for fact in found}
+    known = {prefix.partition(".")[0] for analysis in analyses() for prefix in analysis.facts}
+    others = ", ".join(sorted(known - printed))
+    echo(
+        f"gwa: {values(found):,} values; --every prints all, --only users all of users, and --only those of"
+        f" {others}",
+        err=True,
+    )
 
 
 OF_REQUESTS: Final = ("only", "every", "formats", "for_prometheus", "set_", "force")

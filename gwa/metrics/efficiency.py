@@ -62,7 +62,7 @@ class Ratio:
     @property
     def wasted(self) -> str:
         """The SQL of what a job wasted, null where that is not known."""
-        return f"case when {self.where} then greatest({self.given} - {self.used}, 0.0) * {self.weight} end"
+        return f"case when {self.where} then greatest({self.given} - {self.used}, 0) * {self.weight} end"
 
     def is_recorded(self, store: Store) -> bool:
         """Whether the log has the fields that this needs: one of each group."""

@@ -35,6 +35,15 @@ def months(store: Store, moment: str, span: Period) -> tuple[str, tuple[str, ...
     return step(moment, edges[1:-1].tolist(), range(len(names))), tuple(names)
 
 
+def years(store: Store, moment: str, span: Period) -> tuple[str, tuple[str, ...]]:
+    """Return the SQL of the number, from 0, of the year of a *moment* within *span*, and their names."""
+    edges, names = Calendar.of(*span, store.system.timezone, relative=False).months()
+    of_months = [name[:4] for name in names]
+    begins = [edges[place] for place in range(1, len(names)) if of_months[place] != of_months[place - 1]]
+    of_years = tuple(dict.fromkeys(of_months))
+    return step(moment, [float(begin) for begin in begins], range(len(of_years))), of_years
+
+
 def cyclic(number: str, cycle: int) -> str:
     """
     Return the SQL of the place of a whole *number* in a *cycle*, from 0, of numbers below 0 as well.

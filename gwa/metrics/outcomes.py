@@ -13,6 +13,7 @@ from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.presence import end_of_log, run_time, running, unfinished
 from gwa.metrics.steps import step
 from gwa.metrics.timeline import decimal_sum, exact_sum
+from gwa.metrics.whole import exactly
 from gwa.store.runs import END, START
 from gwa.store.schema import UNFINISHED
 from gwa.store.store import Store
@@ -150,7 +151,7 @@ def core_seconds(store: Store) -> str:
     Of a job that had not ended when the log did, that is its run time until then.
     """
     seconds = run_time(store) if unfinished(store) else "run_time"
-    return f"cast(case when n_procs >= 1 and {seconds} >= 0 then n_procs * {seconds} end as decimal(38, 6))"
+    return exactly(store, f"case when n_procs >= 1 and {seconds} >= 0 then n_procs * {seconds} end")
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,25 @@
 """
 Exact medians and 95th percentiles of many classes of jobs at once, and quantiles by weight.
 
-Engines compute percentiles each in its own way, and value counts of fine measurements are as many as jobs. So
-values are counted and ranked inside the engine, and only those around a quantile leave it.
+Engines compute percentiles each in its own way. So values are sorted here, and those of more jobs than fit
+are ranked inside the engine (`gwa.metrics.ranked_values`): only those around a quantile leave it.
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from gwa.metrics.ranked_values import ranked
+from gwa.metrics.sorted_values import SORTED_AT_ONCE, SortedValues
 from gwa.metrics.timeline import exact_sum
-from gwa.statistics.sample import Sample
+from gwa.statistics.sample import Sample, type_7
 from gwa.store.store import Store
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 SCALE: Final = 1e9
 """Sums of ratios are made of billionths: an exact sum keeps six decimals."""
@@ -23,23 +28,6 @@ COUNTS: Final = """
 select place, value, count(*) as n from {placed} as placed
 where place is not null and value is not null group by place, value
 """
-
-OTHERS: Final = """
-select {place} as place, value, sum(n) as n from {counts} as counted where place <> {place} group by value
-"""
-
-RANKED: Final = """
-select place, value, upto, total from (
-    select place, value, n, total, upto, (total - 1) * 0.5 as median, (total - 1) * 0.95 as p95 from (
-        select place, value, n, sum(n) over (partition by place order by value) as upto,
-            sum(n) over (partition by place) as total
-        from ({counts}) as counted
-    ) as cumulated
-) as ranked
-where (upto >= median - 1 and upto - n <= median + 2) or (upto >= p95 - 1 and upto - n <= p95 + 2)
-order by place, value
-"""
-"""The values at and around the ranks of both quantiles, with how many are at most as large."""
 
 
 @dataclass(frozen=True)
@@ -68,20 +56,57 @@ def spreads(store: Store, placed: str) -> Mapping[int, Spread]:
     """
     Return the spread of the values of each class of the table *placed*, as `class_counts` takes it.
 
-    Quantiles interpolate linearly between order statistics (type 7), to the last bit as `Sample` does.
+    Quantiles interpolate linearly between order statistics (type 7), to the last bit as `Sample` does. Values
+    are not negative.
     """
-    return _spreads(store, COUNTS.format(placed=placed))
+    if store.database.name == "duckdb" and store.known["job_id"] <= SORTED_AT_ONCE:
+        return _sorted_spreads(store, placed)
+    keyed = f"(select place as key, value from {placed} as placed) as keyed"
+    found = ranked(store, keyed, (0.5, 0.95))
+    return {int(key): Spread(one.total, one.quantile(0.5), one.quantile(0.95)) for key, one in found.items()}
+
+
+def _sorted_spreads(store: Store, placed: str) -> Mapping[int, Spread]:
+    """Return the spread of each class of values that are sorted in memory."""
+    columns = store.arrays(
+        f"select cast(place as bigint) as place, value from {placed} as placed"
+        " where place is not null and value is not null"
+    )
+    places, values = (np.asarray(columns[name]) for name in ("place", "value"))
+    of_all = SortedValues.of(values)
+    return {
+        place: Spread(len(rows), type_7(of_all.values[rows], 0.5), type_7(of_all.values[rows], 0.95))
+        for place, rows in of_all.classes(places)
+    }
 
 
 def spreads_of_counts(store: Store, counts: str) -> Mapping[int, Spread]:
     """Return the spread of the values of each class of a table that `class_counts` made."""
-    return _spreads(store, f"select place, value, n from {counts} as counts")
+    places, values, n = _counts(store, counts)
+    return {
+        place: _spread(values[places == place], n[places == place]) for place in np.unique(places).tolist()
+    }
 
 
 def spreads_of_others(store: Store, counts: str, places: Collection[int]) -> Mapping[int, Spread]:
     """Return for each of *places* the spread of the values of all other classes together."""
-    parts = [OTHERS.format(place=place, counts=counts) for place in sorted(places)]
-    return _spreads(store, " union all ".join(parts)) if parts else {}
+    of_all, values, n = _counts(store, counts)
+    others = {place: of_all != place for place in sorted(places)}
+    return {place: _spread(values[one], n[one]) for place, one in others.items() if one.any()}
+
+
+def _counts(store: Store, counts: str) -> tuple[Ints, Floats, Ints]:
+    """Return the places, the values and their numbers of a table that `class_counts` made, by value."""
+    columns = store.arrays(f"select cast(place as bigint) as place, value, n from {counts} as counts")
+    values = np.asarray(columns["value"], np.float64)
+    order = np.argsort(values)
+    return np.asarray(columns["place"])[order], values[order], np.asarray(columns["n"])[order]
+
+
+def _spread(values: Floats, n: Ints) -> Spread:
+    """Return the spread of *values*, each *n* times."""
+    sample = Sample.weighted(values, n)
+    return Spread(sample.n, sample.median(), sample.quantile(0.95))
 
 
 def means(store: Store, counts: str) -> Mapping[int, float]:
@@ -91,16 +116,3 @@ def means(store: Store, counts: str) -> Mapping[int, float]:
         f"select place, {total} / {SCALE!r} / sum(n) as mean from {counts} as counts group by place"
     )
     return dict(rows)
-
-
-def _spreads(store: Store, counts: str) -> Mapping[int, Spread]:
-    rows = store.rows(RANKED.format(counts=counts))
-    return {int(place): _spread(list(members)) for place, members in groupby(rows, lambda row: row[0])}
-
-
-def _spread(rows: list[tuple[int, float, int, int]]) -> Spread:
-    """Return what the ranked values of a class say: a sample that has others in place of those in between."""
-    total = int(rows[0][3])
-    upto = [int(row[2]) for row in rows[:-1]]
-    sample = Sample(np.array([row[1] for row in rows]), np.diff([0, *upto, total]))
-    return Spread(total, sample.median(), sample.quantile(0.95))

@@ -7,11 +7,12 @@ cost per event is the same for a trace of days and one of years.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.metrics.spans import EXACT, spans
 from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
@@ -178,14 +179,56 @@ def levels(
 ) -> tuple[Level, ...]:
     """Return the `level` of each of *weights*, all from one scan of *table*."""
     origin, end = period
-    columns = store.arrays(
-        f"select * from {changes(store, weights, span, table, width=width, period=period)} order by bin"
-    )
-    found = {name: np.asarray(column) for name, column in columns.items()}
+    found = _added(store, weights, span, table, width=width, period=period)
+    if found is None:
+        columns = store.arrays(
+            f"select * from {changes(store, weights, span, table, width=width, period=period)} order by bin"
+        )
+        found = {name: np.asarray(column) for name, column in columns.items()}
     return tuple(
         _runs(found["bin"], found[f"net{place}"], found[f"area{place}"], width=width, origin=origin, end=end)
         for place in range(len(weights))
     )
+
+
+MOST_BINS: Final = 8_000_000
+"""Intervals that have a place each in memory: ten years of minutes."""
+
+
+def _added(
+    store: Store,
+    weights: Sequence[str],
+    span: tuple[str, str],
+    table: str,
+    *,
+    width: float,
+    period: tuple[float, float],
+) -> dict[str, NDArray[Any]] | None:
+    """Return what `changes` yields, added up in memory; None where that takes too much, or is not exact."""
+    size = (period[1] - period[0]) // width + 2
+    if size > MOST_BINS or period[0] % 1 or width % 1:
+        return None
+    whole = spans(store, weights, span, table)
+    if whole is None:
+        return None
+    parts = whole.within(period)
+    edges = (parts.begin, parts.end)
+    bins = [(t // width).astype(np.int64) for t in edges]
+    happens = np.zeros(int(size), np.bool_)
+    for places in bins:
+        happens[places] = True
+    bin_of = np.flatnonzero(happens)
+    found: dict[str, NDArray[Any]] = {"bin": bin_of}
+    for place, weight in enumerate(parts.weights):
+        if float(np.abs(weight).sum()) * width >= EXACT:
+            return None
+        counted = [np.bincount(places, weight, int(size))[bin_of] for places in bins]
+        areas = [
+            np.bincount(places, weight * ((places + 1) * width - t), int(size))[bin_of]
+            for places, t in zip(bins, edges, strict=True)
+        ]
+        found |= {f"net{place}": counted[0] - counted[1], f"area{place}": areas[0] - areas[1]}
+    return found
 
 
 def changes(

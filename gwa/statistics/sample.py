@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -581,3 +581,12 @@ def _exact_products(values: Floats, counts: Ints) -> Floats:
     high = np.ldexp(np.rint(np.ldexp(mantissa, _HALF)), exponent - _HALF)
     low, top = counts & ((1 << _HALF) - 1), counts & ~((1 << _HALF) - 1)
     return np.concatenate([half * piece for half in (high, values - high) for piece in (low, top)])
+
+
+def type_7(values: NDArray[Any], share: float) -> float:
+    """Return the quantile for a *share* of *values* in order, which are some, as `Sample.quantile` has it."""
+    place = (len(values) - 1) * share
+    rank = math.floor(place)
+    low, high = float(values[rank]), float(values[min(rank + 1, len(values) - 1)])
+    step, part = high - low, place - rank
+    return high - step * (1 - part) if 2 * part >= 1 else low + step * part

@@ -215,22 +215,16 @@ def test_lists_have_the_largest_classes_first(logged, ranking):
             assert len(amounts) <= store.top
 
 
-def test_classes_with_an_order_are_added_up_in_one_scan_in_spark_too(make_store, monkeypatch):
+def test_classes_are_added_up_in_cells_of_which_there_are_three_kinds(make_store, monkeypatch):
     store = make_store(ZONE, **columns_of(jobs(1)))  # one of which nothing was asked before
-    asked: list[str] = []
-    rows = store.rows
-
-    def recorded_rows(sql, parameters=None):
-        asked.append(sql)
-        return rows(sql, parameters)
-
-    monkeypatch.setattr(store, "rows", recorded_rows)
-    for name in ("sizes", "requests", "outcomes", "months", "weekdays", "hours"):
-        records = breakdown(store, by_name(name), "by_cpu")
-        assert records is not None
-        assert records.rows
-    (sums,) = (sql for sql in asked if "not_completed" in sql)
-    assert "GROUPING SETS" in to_spark_sql(sums)
+    kept: dict[str, str] = {}
+    keep = store.keep
+    monkeypatch.setattr(store, "keep", lambda name, sql: kept.setdefault(name, sql) and keep(name, sql))
+    for one in recorded(store):
+        breakdown(store, one, "by_cpu")
+    cells = {name: sql for name, sql in kept.items() if name.startswith("cells_of_")}
+    assert {*cells} == {"cells_of_users", "cells_of_months", "cells_of_sizes"}
+    assert all(to_spark_sql(sql) for sql in kept.values())
 
 
 def test_a_log_without_something_has_no_breakdown_by_it(make_store):

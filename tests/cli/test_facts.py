@@ -108,8 +108,8 @@ def test_what_takes_long_is_left_out_unless_it_is_asked_for():
     usual, every, fits = printed(), printed("--every"), printed("--only", "fit")
 
     assert not families(usual) & LONG
-    assert "users.dominant" in usual
-    assert families(every) == families(usual) | {"fit", "tail", "bounds"}
+    assert families(every) == families(usual) | {"fit", "tail", "bounds", "users"}
+    assert "users.dominant" in every
     assert families(fits) == {"fit"}
     assert {"fit.runtime.lognormal.mu", "fit.user_rank.zipf.exponent"} < fits.keys()
     assert usual.items() | fits.items() < every.items()
@@ -138,19 +138,15 @@ def test_costs_are_explained_of_the_sections_that_are_computed():
         done = CliRunner().invoke(program, ["facts", str(SAMPLE), "--explain", *words])
         return {row["section"] for row in csv.DictReader(io.StringIO(done.stdout))}
 
-    assert sections() == {"overview", "user-ranking"}
+    assert sections() == {"overview"}
     assert sections("--every") == {"overview", "user-ranking", "fits", "wait-bounds"}
     assert sections("--only", "fit.runtime") == {"fits"}
 
 
 @pytest.mark.parametrize("one", analyses(), ids=lambda one: one.id)
 def test_every_section_with_facts_is_computed_for_every_fact(one):
-    usual = {name.partition(".")[0] for name in one.facts} & LONG == set() or one.id in {
-        "user-ranking", "makespans",
-    }  # fmt: skip
-
+    is_core = one.made is MadeWhen.ALWAYS and one.view == "operator"
     assert one.has_facts("", every=True) == bool(one.facts)
-    assert (
-        one.has_facts("") == (bool(one.facts) and usual) == (bool(one.facts) and one.made is MadeWhen.ALWAYS)
-    )
+    assert one.has_facts("") == (bool(one.facts) and is_core)
+    assert not is_core or not {name.partition(".")[0] for name in one.facts} & LONG
     assert all(one.has_facts(name) for name in one.facts)

@@ -17,7 +17,7 @@ OWN = Path(__file__).relative_to(HOME).as_posix()
 
 
 def entered(action):
-    """Return what an action enters, by the recorder that caches tell, too: this test may be recorded itself."""
+    """Return what an action enters, by the recorder that caches tell: this test may be recorded, too."""
     with recorder.RECORDER.recording() as seen:
         action()
     return told(seen)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from gwa.analysis.base import Analysis, Chapter
+from gwa.analysis.base import Analysis, Chapter, MadeWhen
 from gwa.breakdown.breakdown import RANKINGS, breakdown, consumed
 from gwa.breakdown.dimensions import Dimension, dimensions
 from gwa.breakdown.records import Records
@@ -37,6 +37,7 @@ PLACES: Final = {
     "groups": (Chapter.USERS, 1),
     "sizes": (Chapter.SIZES, 1),
     "requests": (Chapter.REQUESTS, 2),
+    "years": (Chapter.ARRIVALS, 2),
     "months": (Chapter.ARRIVALS, 2),
     "weekdays": (Chapter.ARRIVALS, 2),
     "hours": (Chapter.ARRIVALS, 2),
@@ -45,6 +46,9 @@ PLACES: Final = {
 
 IN_FULL: Final = ("users", "groups")
 """Dimensions whose section has a table of the number of jobs, too, and stands where they are not recorded."""
+
+DETAILS: Final = ("applications", "arrays")
+"""Dimensions of whose facts only those that are asked for are printed: each has classes by the thousand."""
 
 ELSEWHERE: Final = ("outcomes",)
 """Dimensions that have a section of their own."""
@@ -143,6 +147,7 @@ def _section(place: int, dimension: Dimension) -> Analysis:
         HELP,
         lambda store: dimension_blocks(store, dimension),
         order,
+        made=MadeWhen.FOR_REPORTS if dimension.name in DETAILS else MadeWhen.ALWAYS,
         when=None if is_needed else _is_told_apart(dimension),
     )
 
