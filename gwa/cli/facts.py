@@ -96,11 +96,10 @@ def command(
     Print the facts of a trace as JSON: {"id": value}.
 
     Values are in full precision and SI units; ids do not change between versions. Printed are the core facts,
-    those that operators read, as many however long the log is. Others, such as those of fits, and lists with
-    all that they say are printed where --only chooses them, such as --only fit or --only users; --every prints
-    all. CSV adds units and labels; monitoring systems read the prometheus format. Without --only it has
-    histograms of waits, run times and processors, too, by the largest queues and projects, and counters that
-    only grow.
+    those that operators read, as many however long the log is. Others, such as those of fits, and all that
+    lists say are printed where --only chooses them, such as --only fit or --only users; --every prints all.
+    CSV adds units and labels; monitoring systems read the prometheus format. Without --only it has histograms
+    of waits, run times and processors, too, by the largest queues and projects, and counters that only grow.
 
     \b
     Examples:
