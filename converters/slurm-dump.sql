@@ -60,6 +60,7 @@ time_eligible = "bigint"
 time_start = "bigint"
 time_end = "bigint"
 time_suspended = "bigint"
+restart_cnt = "bigint"
 state = "bigint"
 exit_code = "bigint"
 mem_req = "hugeint"
@@ -233,6 +234,7 @@ select
         'PENDING', 'RUNNING', 'SUSPENDED', 'COMPLETED', 'CANCELLED', 'FAILED', 'TIMEOUT', 'NODE_FAIL', 'PREEMPTED',
         'BOOT_FAIL', 'DEADLINE', 'OUT_OF_MEMORY'
     ][base_state + 1] as state,
+    restart_cnt::varchar as restarts,
     nullif(qos, '') as qos,
     nodes_alloc as nnodes,
     case when tres_alloc is null then cpus_alloc end as alloccpus,

@@ -91,6 +91,7 @@ elapsed = "bigint"
 suspended = "bigint"
 time_limit = "varchar"
 priority = "varchar"
+restart_cnt = "varchar"
 seconds = "bigint"
 microseconds = "bigint"
 state = "varchar"
@@ -112,7 +113,7 @@ with plain as (
         list_transform(
             [
                 array_task, het_offset, per_cpu, per_node, time_limit, exit_code, exit_signal,
-                submission, eligible, started, ended, job_id, array_job, het_job
+                submission, eligible, started, ended, job_id, array_job, het_job, restart_cnt
             ],
             lambda x: case
                 when x like '{%' and (x not like '%"set":true%' or x like '%"infinite":true%') then null
@@ -241,6 +242,7 @@ select
         when first_state = 'COMPLETED' then '0:0'
     end as exitcode,
     first_state as state,
+    numbers[15] as restarts,
     nullif(qos, '') as qos,
     nullif(nullif(reservation, ''), '0') as reservation,
     nnodes,

@@ -61,7 +61,8 @@ missing where the tasks of a step are not known. ReqMem is per CPU (3000Mc), per
 Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, else AllocCPUS. A job on one processor is
 on one node.
 GPUs are gres/gpu of AllocTRES and ReqTRES, or the sum of gres/gpu:TYPE where that is more or stands alone: the
-two are never added; else those of AllocGRES, and of ReqGRES times NNodes. Their peak memory is gres/gpumem of the steps
+two are never added; else those of AllocGRES, and of ReqGRES times NNodes, but for PER_JOB; of PER_TASK and PER_SOCKET they are unknown. Shards and MPS (gres/shard, gres/mps) are shares of GPUs
+of unknown size: their GPUs are unknown, and so are those of a job whose steps used GPUs that AllocTRES does not name; both are counted. Their peak memory is gres/gpumem of the steps
 that overlap; gres/gpuutil is a peak too, so the mean utilization is unknown; all GPUs of a job were idle (idle_gpus) where the peak
 of each step is 0, and that of another job on GPUs of its types (else in its partition) of the same cluster is more: a
 counter that never counts does not work there, as that of parts of GPUs (MIG), of which none is asked. A single GPU with
@@ -1050,7 +1051,10 @@ counted_up as (
             when allocgres is null or contains(alloctres, 'gres/gpu') then alloctres
             else tres_of(allocgres)
         end as gpus_allocated,
-        case when reqgres is null or contains(reqtres, 'gres/gpu') then reqtres else tres_of(reqgres) end as gpus_requested,
+        case
+            when reqgres is null or contains(reqtres, 'gres/gpu') then reqtres
+            else tres_of(regexp_replace(reqgres, '(^|,)PER_(NODE|JOB):', '\1', 'g'))
+        end as gpus_requested,
         -- Where steps were folded already, the row of the job has what the largest used.
         case
             when least_used is null
@@ -1217,10 +1221,10 @@ select
     nullif(concat_ws(',', replace(reqtres, '=', ':'), 'reservation:' || reservation), '') as req_resources,
     node_count as n_nodes,
     gpu_count as n_gpus,
-    -- GRES are requested of each node.
+    -- GRES are requested of each node, unless it says PER_JOB.
     gpus_of(gpus_requested)
     * case
-        when reqgres is null or contains(reqtres, 'gres/gpu') or base = 1 then 1
+        when reqgres is null or contains(reqtres, 'gres/gpu') or base = 1 or reqgres like 'PER_JOB:%' then 1
         else nullif(nodes, 0)
     end as req_gpus,
     if(
@@ -1301,6 +1305,14 @@ select
         case
             when is_too_much
                 then 'CPU time of a summary: jobstats has more CPU time than the processors of a job had, and that of Slurm was taken'
+        end,
+        case
+            when gpu_count is null and did_run and regexp_matches(alloctres, '(^|,)gres/(shard|mps)(:[^=,]*)?=[1-9]')
+                then 'shares of GPUs: jobs held shards or MPS of GPUs, whose number of GPUs is unknown'
+        end,
+        case
+            when gpu_count is null and did_run and alloctres is not null and (gpu_peak > 0 or gpu_use_peak > 0)
+                then 'untracked GPUs: steps used GPUs that the job''s AllocTRES does not name, and their number is unknown'
         end,
         case
             when is_federated

@@ -24,7 +24,8 @@ cancelled; what an application left UNDEFINED is unknown. The executable is the 
 job_structure = "UNITARY"
 
 [options]
-records = ["apps.app", "app"]
+records = ["apps.app"]
+within = "app"
 
 [options.paths]
 application = "id"

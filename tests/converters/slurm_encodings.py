@@ -51,6 +51,7 @@ class Job:
     had: dict[str, int] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     comment: str = ""
+    restarts: int = 0
 
     @property
     def jobid(self) -> str:
@@ -85,7 +86,7 @@ SACCT = re.split(
     r"\s+",
     "JobID Cluster User Group Account Partition QOS State ExitCode Submit Eligible Start End ElapsedRaw"
     " TimelimitRaw ReqCPUS AllocCPUS NNodes ReqMem ReqTRES AllocTRES TotalCPU MaxRSS AveRSS NTasks"
-    " TRESUsageInTot ConsumedEnergyRaw NodeList Reservation JobName AdminComment",
+    " TRESUsageInTot ConsumedEnergyRaw NodeList Reservation JobName AdminComment Restarts",
 )
 
 
@@ -121,6 +122,7 @@ def as_text(jobs, cluster="hpc"):
             "Reservation": job.reservation,
             "JobName": job.name,
             "AdminComment": job.comment,
+            "Restarts": job.restarts,
         }
         lines.append([str(row.get(name, "")) for name in SACCT])
         for step in job.steps:
@@ -240,6 +242,7 @@ def job_json(job, version, cluster="hpc"):
         "partition": job.partition,
         "priority": 7 if old else number(7, version),
         "qos": job.qos,
+        "restart_cnt": job.restarts,
         "required": {"CPUs": job.asked["cpu"]}
         | (
             {"memory": job.asked["mem"] // job.asked["node"]}
@@ -477,6 +480,7 @@ def job_row(place, job):
         "time_start": job.start or 0,
         "time_end": job.end or 0,
         "time_suspended": job.suspended,
+        "restart_cnt": job.restarts,
         "wckey": "",
         "tres_alloc": numbered(job.had | ({"energy": (1 << 64) - 2} if job.had else {})),
         "tres_req": numbered(job.asked),

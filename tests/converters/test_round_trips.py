@@ -259,3 +259,34 @@ def test_what_a_tool_writes_is_read_as_it_was(way: str, tmp_path: Path) -> None:
             else f"select {', '.join(fields)} from jobs join source_ids using (job_id) order by source_id"
         )
     assert rows == [tuple(wanted(job, name)[field] for field in fields) for job in kept]
+
+
+def test_one_application_of_yarn_is_read_as_a_list_of_them(tmp_path: Path) -> None:
+    (job, *_) = (job for job in some_jobs() if job.has_run)
+    path = tmp_path / "app.json"
+    path.write_text(json.dumps({"app": yarn(job)}))
+    with open_trace([path]) as store:
+        assert store.rows("select wait_time, run_time, n_procs from jobs") == [(job.wait, job.run, job.procs)]
+
+
+def test_a_record_of_grid_engine_9_without_a_parallel_environment_is_known(tmp_path: Path) -> None:
+    """As 9.0.0 writes it, which leaves out what is none."""
+    record = {
+        "job_number": 10,
+        "task_number": 1,
+        "submission_time": 1_730_532_912_874_519,
+        "start_time": 1_730_532_913_429_415,
+        "end_time": 1_730_532_973_429_415,
+        "owner": "ada",
+        "account": "sge",
+        "qname": "all.q",
+        "slots": 1,
+        "failed": 0,
+        "exit_status": 0,
+        "usage": {"rusage": {"ru_wallclock": 60}, "usage": {"cpu": 58.5}},
+    }
+    path = tmp_path / "accounting.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    with open_trace([path]) as store:
+        assert store.provenance["format"] == "sge-json"
+        assert store.rows("select run_time, project_id, status from jobs") == [(60, None, 1)]

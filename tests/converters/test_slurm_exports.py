@@ -951,3 +951,59 @@ def check_values(columns, told, all_told):
         if "user_id" in known:
             known["user_id"] = NUMBERS_OF_USERS.get(known["user_id"], known["user_id"])
         assert known == {field: all_told[job][field] for field in known}
+
+
+# GPUs that are requested of each node, or of which a job holds a share.
+
+HEAD = "JobID|User|Submit|Start|End|Elapsed|State|NNodes|AllocCPUS|ReqCPUS|{}\n"
+ROW = "{}|ann|2020-11-01T08:00:00|2020-11-01T08:00:10|2020-11-01T09:00:10|01:00:00|COMPLETED|2|8|8|{}\n"
+
+
+@pytest.mark.parametrize(
+    ("gres", "gpus", "kind"),
+    [
+        ("PER_NODE:gpu:2", 4, None),
+        ("PER_NODE:gpu:v100:2", 4, "v100"),
+        ("PER_JOB:gpu:4", 4, None),
+        ("PER_TASK:gpu:1", None, None),
+        ("gpu:2", 4, None),
+        ("gpu:a100:2", 4, "a100"),
+    ],
+)
+def test_gpus_requested_of_each_node_or_job(gres, gpus, kind, tmp_path):
+    path = tmp_path / "jobs.sacct"
+    path.write_text(HEAD.format("ReqGRES") + ROW.format(1, gres))
+    with open_trace([path]) as store:
+        assert store.rows("select req_gpus, gpu_type from jobs") == [(gpus, kind)]
+
+
+@pytest.mark.parametrize(
+    ("tres", "name"),
+    [
+        ("cpu=8,gres/shard=4", "shares of GPUs"),
+        ("cpu=8,gres/mps:a100=50", "shares of GPUs"),
+        ("cpu=8,gres/shard=0", None),
+        ("cpu=8,gres/gpu=1", None),
+        ("cpu=8", None),
+    ],
+)
+def test_shares_of_gpus_are_no_gpus(tres, name, tmp_path):
+    path = tmp_path / "jobs.sacct"
+    path.write_text(HEAD.format("AllocTRES") + ROW.format(1, tres))
+    with open_trace([path]) as store:
+        assert store.rows("select n_gpus from jobs") == [(1 if "gpu=" in tres else None,)]
+        said = [found for (found,) in store.rows("select name from repairs")]
+    assert [found for found in said if "GPU" in found] == ([name] if name else [])
+
+
+def test_gpus_that_steps_used_and_the_job_does_not_name_are_unknown(tmp_path):
+    path = tmp_path / "jobs.sacct"
+    used = "cpu=00:01:00,gres/gpumem=30000M,gres/gpuutil=92,mem=1G"
+    path.write_text(
+        HEAD.format("AllocTRES|TRESUsageInTot")
+        + ROW.format(1, "cpu=8,node=2|")
+        + ROW.format("1.0", f"cpu=8|{used}")
+    )
+    with open_trace([path]) as store:
+        assert store.rows("select n_gpus from jobs") == [(None,)]
+        assert ("untracked GPUs", 1) in store.rows("select name, jobs from repairs")

@@ -97,6 +97,7 @@ def jobs(draw):
         user=draw(st.sampled_from(["ann", "bob", "dörte"])),
         name=draw(st.sampled_from(["a b", 'say "hi"', "back\\slash", "{[", "x,y"])),
         reservation=draw(st.sampled_from(["", "course"])),
+        restarts=draw(st.sampled_from([0, 0, 3])),
     )
     if not draw(st.booleans()):
         return job
