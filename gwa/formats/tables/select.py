@@ -91,7 +91,7 @@ class PlanSelection:
         times = [f"{role}_" for role in ("submit", "eligible", "start", "end") if self._has(role)]
         latest = f"greatest({', '.join(times)})"
         changes = [
-            f"case when {t} > 0 or {latest} < {EARLIEST_UNIX_TIME!r} then {t} end as {t}" for t in times
+            f"case when {t} <> 0 or {latest} < {EARLIEST_UNIX_TIME!r} then {t} end as {t}" for t in times
         ]
         return f"replace ({', '.join(changes)})"
 
