@@ -77,6 +77,10 @@ gpu_type = "varchar"
 is_local = "boolean"
 run_seconds = "double"
 fault = "varchar"
+# What only a history of a job tells: when it started first, what it held in each run, and how many there were.
+first_start = "double"
+boxes = "varchar"
+earlier_runs = "bigint"
 
 [functions]
 "slots_of(hosts, processors)" = '''
@@ -167,9 +171,9 @@ select
     fault as reject,
     job.job_number || case when job.array_index > 0 then '[' || job.array_index || ']' else '' end as source_id,
     nullif(job.submit_time, 0) as submit_time,
-    coalesce(several.first_start, started) - nullif(job.submit_time, 0) as wait_time,
-    several.boxes as runs,
-    nullif(several.runs - if(started is null, 0, 1), 0) as n_requeues,
+    coalesce(several.first_start, job.first_start, started) - nullif(job.submit_time, 0) as wait_time,
+    coalesce(several.boxes, job.boxes) as runs,
+    coalesce(nullif(several.runs - if(started is null, 0, 1), 0), job.earlier_runs) as n_requeues,
     event_time - started as run_time,
     started as start_time,
     run_seconds as measured_time,

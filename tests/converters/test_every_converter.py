@@ -43,7 +43,7 @@ def sample_of(one):
     return sorted(files, key=lambda file: file.stat().st_size, reverse=True)
 
 
-BLOCK = re.compile(r"(?m)^(?=Job Id: |={40,}$|\d{3} \(\d|APEL-)")
+BLOCK = re.compile(r"(?m)^(?=Job Id: |={40,}$|\d{3} \(\d|APEL-|Job <\d)")
 """Where a record of several lines begins."""
 
 

@@ -192,6 +192,24 @@ def sge(job: Job) -> list[Record]:
     ]
 
 
+def bhist(job: Job) -> list[Record]:
+    def event(at: int, said: str) -> str:
+        return f"{stamp(at, '%a %b %d %H:%M:%S %Y')}: {said};"
+
+    lines = [
+        f"Job <{job.number}>, User <u1>, Project <p>, Command <run>",
+        event(job.submitted, "Submitted from host <h>, to Queue <q>, CWD <$HOME>"),
+    ]
+    for _, _, start, end, is_last in told(job):
+        hosts = f"on Host(s) <{job.procs}*n1>"
+        ended = "Done successfully" if is_last else "Pending: Job has been requeued"
+        lines += [
+            event(start, f"Dispatched 1 Task(s) {hosts}, Allocated 1 Slot(s) {hosts}"),
+            event(end, ended),
+        ]
+    return [(job.runs[-1][1], "\n".join([*lines, ""]))]
+
+
 def google(job: Job) -> list[Record]:
     events = [
         (at, kind)
@@ -236,6 +254,7 @@ WAYS = {
     "events": Way("condor-events", "events.log", events),
     "pbs": Way("pbs", "20110501", pbs),
     "sge": Way("sge", "accounting", sge),
+    "bhist": Way("lsf-history", "bhist.txt", bhist),
     "google": Way("google2011", "part-00000-of-00001.csv", google, has_procs=False),
     "swf": Way("swf", "log.swf", swf, f"; UnixStartTime: {BEGIN}"),
 }

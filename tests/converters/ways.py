@@ -239,6 +239,16 @@ def bjobs(n: int, s: Any, b: Any, e: Any, measured: int | None = None) -> str:
     )  # fmt: skip
 
 
+def bhist(n: int, s: Any, b: Any, e: Any) -> str:
+    return lines(
+        f"Job <{n}>, User <u{n}>, Project <p>, Command <run>",
+        f"{s}: Submitted from host <h>, to Queue <q>, CWD <$HOME>, 2 Task(s);",
+        said("{}: Dispatched 2 Task(s) on Host(s) <2*h1>, Allocated 2 Slot(s) on Host(s) <2*h1>;", b) or None,
+        said("{}: Exited with exit code 1. The CPU time used is unknown;", e) or None,
+        "",
+    )
+
+
 def philly(n: int, s: Any, b: Any, e: Any) -> str:
     detail = [{"ip": "m1", "gpus": ["gpu0", "gpu1"]}]
     attempts = [{"start_time": b, "end_time": e, "detail": detail}]
@@ -417,6 +427,7 @@ WAYS = (
         never=("-", "", None),
         is_measured=True,
     ),
+    Way("lsf-history", "bhist.txt", bhist, stamp=ctime, never=(None,)),
     Way(
         "philly",
         "cluster_job_log",

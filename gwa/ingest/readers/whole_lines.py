@@ -7,6 +7,8 @@ Options:
     a pattern found in all lines of data; other lines count as comments.
 ``begins``
     a pattern at the beginning of each record; lines that do not match it continue the record before.
+``lines``
+    how many lines a record has at most: 100 if the format does not say.
 """
 
 import re
@@ -29,6 +31,7 @@ class _LineJoiner:
     def __init__(self, table_spec: TableSpec) -> None:
         self.wanted = re.compile(table_spec.options.get("wanted", ""))
         self.begins = re.compile(table_spec.options.get("begins", ""))
+        self.most: int = table_spec.options.get("lines", MAXIMUM_RECORD_LINES)
         self.number, self.lines = 0, list[str]()
 
     def take(self, number: int, line: str, batch: EncodedRecords) -> None:
@@ -38,7 +41,7 @@ class _LineJoiner:
         elif self.begins.match(line):
             self.flush(batch)
             self.number, self.lines = number, [line]
-        elif self.lines and len(self.lines) < MAXIMUM_RECORD_LINES:
+        elif self.lines and len(self.lines) < self.most:
             self.lines.append(line)
         else:
             batch.reject(number, "no record begins here", line[:REJECT_TEXT_LENGTH])
