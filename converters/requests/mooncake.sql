@@ -12,7 +12,8 @@ Source: FAST25-release/README.md in https://github.com/kvcache-ai/Mooncake, whic
 hold, and the beginning of conversation_trace.jsonl beside it; the definition is tested on made files with these keys.
 
 Each line becomes a request. timestamp counts in milliseconds from the beginning of the trace, and stays relative; arrivals
-stand in steps of some seconds there. input_length are the tokens of the prompt, output_length those of the response. hash_ids
+stand in steps of some seconds there. Where it would be more than 200 requests a second the unit is asked for: such logs of
+others count in seconds. input_length are the tokens of the prompt, output_length those of the response. hash_ids
 are the remapped identities of the blocks of the prompt, in order: requests that begin with the same ones share a prefix, which a
 cache could keep. How many tokens a block has is not needed here. Models, sessions and latencies are not told.
 """
@@ -32,5 +33,10 @@ select
     timestamp / 1000 as submit_time,
     input_length as tokens_in,
     output_length as tokens_out,
-    hash_ids as blocks
+    hash_ids as blocks,
+    -- Two hundred a second and more are seconds, or another log's: nobody can tell.
+    case
+        when count(*) over () > 0.2 * (max(timestamp) over () - min(timestamp) over ()) and count(*) over () > 1
+            then 'timestamp would be milliseconds of more than 200 requests a second: state its unit'
+    end as reject
 from source

@@ -1,6 +1,7 @@
 """Logs of requests become a store: every row accounted for, every value that of its source."""
 
 import gzip
+import json
 from datetime import UTC, datetime
 
 import duckdb
@@ -391,7 +392,7 @@ def test_a_store_of_requests_that_another_program_changed_is_refused(change, tmp
 
 def test_formats_of_requests_say_where_their_columns_are_documented():
     formats = {one.name: one for one in converters("requests")}
-    assert formats.keys() == {"azure-llm", "burstgpt", "mooncake", "requests"}
+    assert formats.keys() == {"azure-llm", "burstgpt", "mooncake", "requests", "weka"}
     assert not formats.keys() & {one.name for one in converters()}
     assert formats.keys() <= {one.name for one in all_formats()}
     for name, address in (
@@ -400,3 +401,60 @@ def test_formats_of_requests_say_where_their_columns_are_documented():
         ("mooncake", "https://github.com/kvcache-ai/Mooncake"),
     ):
         assert address in formats[name].notes
+
+
+# Logs whose timestamps are of another unit, and blocks of prompts in tables.
+
+
+def written_records(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+@pytest.mark.parametrize("rate", [1, 2, 100])
+def test_whole_seconds_are_not_taken_for_milliseconds(rate, tmp_path):
+    record = {"input_length": 600, "output_length": 5, "hash_ids": [0, 1]}
+    path = written_records(tmp_path / "x.jsonl", [{"timestamp": n // rate, **record} for n in range(400)])
+    with pytest.raises(TraceError, match=r'how long is a unit of .* --map "time=timestamp:s"'):
+        open_trace([path], None, ReadOptions(requests=True))
+    options = ReadOptions(requests=True, format_options={"map": "time=timestamp:s"})
+    with open_trace([path], None, options) as store:
+        assert store.row("select max(submit_time), any_value(blocks) from requests") == (399 // rate, [0, 1])
+
+
+def test_milliseconds_are_read_without_a_question(tmp_path):
+    record = {"input_length": 600, "output_length": 5, "hash_ids": [0, 1]}
+    path = written_records(tmp_path / "x.jsonl", [{"timestamp": n * 10, **record} for n in range(400)])
+    with open_trace([path], None, ReadOptions(requests=True)) as store:
+        assert store.provenance["format"] == "mooncake"
+        assert store.row("select max(submit_time) from requests") == (3.99,)
+
+
+@pytest.mark.parametrize("blocks", [[1, 2, 3], "1 2 3", "[1,2,3]", "1, 2, 3"])
+def test_blocks_of_prompts_in_tables_are_kept(blocks, tmp_path):
+    records = [
+        {"ts": f"2026-03-02T10:00:0{n}Z", "prompt_tokens": 5, "completion_tokens": 6, "hash_ids": blocks}
+        for n in range(3)
+    ]
+    path = written_records(tmp_path / "x.jsonl", records)
+    with open_trace([path], None, ReadOptions(requests=True)) as store:
+        assert store.rows("select blocks from requests") == [([1, 2, 3],)] * 3
+
+
+def test_requests_of_weka_are_those_of_sessions(tmp_path):
+    def session(name):
+        asked = {"type": "n", "model": "m", "in": 100, "out": 10, "api_time": 1.5}
+        requests = [{"t": 2.5 * n, **asked, "hash_ids": list(range(n + 1))} for n in range(3)]
+        agent = {"t": 8.0, "type": "subagent", "agent_id": "a", "requests": []}
+        return {"id": name, "models": ["m"], "block_size": 64, "requests": [*requests, agent]}
+
+    path = written_records(tmp_path / "x.jsonl", [session("a"), session("b")])
+    with open_trace([path], None, ReadOptions(requests=True)) as store:
+        assert store.provenance["format"] == "weka"
+        assert store.account.rejected == 2
+        rows = store.rows("select session_id, submit_time, latency, blocks from requests order by 1, 2")
+    assert [row[:3] for row in rows] == [(name, 2.5 * n, 1.5) for name in "ab" for n in range(3)]
+    blocks = {row[0]: row[3] for row in rows}
+    assert len(blocks["a"]) == 3
+    assert set(blocks["a"]).isdisjoint(blocks["b"])
+    assert rows[0][3] == blocks["a"][:1]

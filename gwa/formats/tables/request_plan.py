@@ -51,7 +51,7 @@ class RequestPlan:
             if role in {"answered", "finished"}:
                 fields.setdefault(request_roles()[role].field, f"{sql} - {time}")
             elif role == "blocks":
-                fields["blocks"] = r"regexp_replace(c_blocks, '[\[\],\s]+', ' ', 'g')"
+                fields["blocks"] = r"'[' || regexp_replace(trim(c_blocks, '[] '), '[,\s]+', ', ', 'g') || ']'"
             elif role != "time":
                 fields[request_roles()[role].field] = sql
         shown = ", ".join(f"{sql} as {name}" for name, sql in fields.items())

@@ -225,8 +225,10 @@ def flat(value: Mapping[str, Any], path: str = "", depth: int = MAXIMUM_DEPTH) -
     """
     Return the values of an object as text, nested ones by their paths; what is nested deeper is left out.
 
-    >>> flat({"id": "7", "used": {"cpus": "2"}, "ok": True})
-    {'id': '7', 'used.cpus': '2', 'ok': 'true'}
+    Of lists those of whole numbers are kept.
+
+    >>> flat({"id": "7", "used": {"cpus": "2"}, "ok": True, "blocks": ["3", "4"], "hosts": ["a"]})
+    {'id': '7', 'used.cpus': '2', 'ok': 'true', 'blocks': '[3, 4]'}
     """
     cells: dict[str, str | None] = {}
     for key, item in value.items():
@@ -236,7 +238,14 @@ def flat(value: Mapping[str, Any], path: str = "", depth: int = MAXIMUM_DEPTH) -
             cells[f"{path}{key}"] = item
         elif isinstance(item, bool):
             cells[f"{path}{key}"] = str(item).lower()
+        elif isinstance(item, list) and item and all(map(_is_whole, item)):
+            cells[f"{path}{key}"] = f"[{', '.join(item)}]"
     return cells
+
+
+def _is_whole(item: object) -> bool:
+    """Whether an element of a list, whose numbers are texts, is a whole number."""
+    return isinstance(item, str) and item.isdecimal()
 
 
 def json_objects(source: Source) -> Iterator[tuple[int, Mapping[str, Any]] | Reject]:
