@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from gwa.formats.open import open_trace
+from tests.converters import slurm_encodings as slurm
+from tests.converters.ways import WAYS as OF_FORMATS
 
 JOBS, BEGIN = 300, 1_772_438_400
 
@@ -290,3 +292,82 @@ def test_a_record_of_grid_engine_9_without_a_parallel_environment_is_known(tmp_p
     with open_trace([path]) as store:
         assert store.provenance["format"] == "sge-json"
         assert store.rows("select run_time, project_id, status from jobs") == [(60, None, 1)]
+
+
+# The exports of one source are told apart by their form only: the same jobs in each are the same trace.
+
+SOURCES = {
+    "Slurm": ("slurm", "slurm-json", "slurm-dump", "slurm-jobcomp", "slurm-filetxt"),
+    "Grid Engine": ("sge", "sge-json", "sge-qacct"),
+    "PBS": ("pbs", "pbs-json", "pbs-qstat"),
+    "LSF": ("lsf", "lsf-bjobs", "lsf-stream"),
+}
+COMMON = "submit_time, wait_time, run_time, n_procs, req_n_procs, status, exit_code"
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_exports_of_a_source_are_one_trace(source: str, tmp_path: Path) -> None:
+    """In the order of submission, a minute apart."""
+    jobs = [(job.number + 1000, job.submitted, job.started, job.ended) for job in some_jobs()]
+    found = {}
+    for way in OF_FORMATS:
+        if way.name not in SOURCES[source]:
+            continue
+        measured = [(*times, times[3] - times[2]) for times in jobs] if way.is_measured else jobs
+        path = tmp_path / way.file
+        path.write_text(way.written(measured)[way.file])
+        with open_trace([path], way.name) as store:
+            assert store.account.jobs == JOBS
+            found[way.name] = store.rows(f"select {COMMON} from jobs order by submit_time")
+    assert found.keys() == set(SOURCES[source])
+    (first, *others) = found.values()
+    assert [row[:3] for row in first] == [(job.submitted, job.wait, job.run) for job in some_jobs()]
+    columns = [tuple(zip(*rows, strict=True)) for rows in (first, *others)]
+    for field in zip(*columns, strict=True):
+        recorded = {values for values in field if set(values) != {None}}  # the ways do not write every field
+        assert len(recorded) <= 1
+
+
+@pytest.mark.parametrize("version", [37, 40, 45])
+def test_the_jobs_of_slurm_are_the_same_in_text_json_and_database(version: int, tmp_path: Path) -> None:
+    """With arrays, GPUs, steps and restarts, as versions from 21.08 to 25.11 write them."""
+    chance = random.Random(version)
+    made = []
+    for job in some_jobs():
+        tres = {"cpu": job.procs, "mem": job.memory, "node": 1, "billing": job.procs}
+        tres |= {"gres/gpu": 2, "gres/gpu:a100": 2} if chance.random() < 0.3 else {}
+        step = slurm.Step("batch", job.started, job.ended, cpu=job.run, memory=(job.memory << 18,) * 3)
+        ran = {"start": job.started, "end": job.ended, "had": tres, "steps": (step,)}
+        made.append(
+            slurm.Job(
+                job.number,
+                job.submitted,
+                job.submitted,
+                **(ran if job.has_run else {"start": None, "end": job.submitted + 9}),
+                state=("TIMEOUT", "COMPLETED")[job.outcome] if job.has_run else "CANCELLED",
+                limit=chance.choice([None, 60, 1440]),
+                array=(900_000, job.number) if chance.random() < 0.3 else None,
+                asked=tres,
+                restarts=chance.choice([0, 0, 2]),
+            )
+        )
+    texts = {
+        "jobs.sacct": slurm.as_text(made),
+        "jobs.json": slurm.as_json(made, version),
+        "slurm.sql": slurm.as_dump(made),
+    }
+    found = []
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        with open_trace([tmp_path / name]) as store:
+            found.append(
+                store.rows(
+                    "select submit_time, wait_time, run_time, n_procs, req_n_procs, req_time, req_memory,"
+                    " max_memory, average_cpu_time, n_gpus, req_gpus, gpu_type, n_nodes, status, state,"
+                    " n_requeues, job_structure, job_structure_params, user_id, qos from jobs"
+                    " order by submit_time, job_id"
+                )
+            )
+    assert len(found[0]) == JOBS
+    assert found[1] == found[0]
+    assert found[2] == found[0]

@@ -164,6 +164,7 @@ def test_every_known_tool_names_a_command_or_what_to_do(name):
     assert bool(tool.reads) != bool(tool.instead)
     if tool.reads:
         assert command(format_called(tool.reads)) in words
+        assert (HOME / "sample_traces" / tool.reads).is_dir()  # what the command prints, which converts
 
 
 OUTPUTS = dict(
