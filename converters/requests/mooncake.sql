@@ -34,7 +34,7 @@ select
     input_length as tokens_in,
     output_length as tokens_out,
     hash_ids as blocks,
-    -- Two hundred a second and more are seconds, or another log's: nobody can tell.
+    -- More than 200 a second are rather seconds than milliseconds, which only the user can tell.
     case
         when count(*) over () > 0.2 * (max(timestamp) over () - min(timestamp) over ()) and count(*) over () > 1
             then 'timestamp would be milliseconds of more than 200 requests a second: state its unit'

@@ -57,8 +57,8 @@ LINE_BY_LINE: Final = {
 """Formats of which each line is a row; others have documents, or records that a line break may split."""
 
 DOCUMENTS: Final = {
-    "batsim", "clustercockpit", "condor", "flux", "kubernetes", "oar", "seg", "slurm-dump",
-    "slurm-jobcomp", "slurm-json", "usagerecord", "wfcommons", "globus", "today",
+    "apel", "aws-batch", "batsim", "clustercockpit", "condor", "flux", "kubernetes", "oar", "ray", "seg",
+    "slurm-dump", "slurm-jobcomp", "slurm-json", "usagerecord", "wfcommons", "yarn", "globus", "today",
 }  # fmt: skip
 """Formats that cannot be repeated, or cut, line by line."""
 
