@@ -1307,7 +1307,8 @@ select
                 then 'CPU time of a summary: jobstats has more CPU time than the processors of a job had, and that of Slurm was taken'
         end,
         case
-            when gpu_count is null and did_run and regexp_matches(alloctres, '(^|,)gres/(shard|mps)(:[^=,]*)?=[1-9]')
+            when gpu_count is null and did_run and (contains(alloctres, 'gres/shard') or contains(alloctres, 'gres/mps'))
+                and regexp_matches(alloctres, '(^|,)gres/(shard|mps)(:[^=,]*)?=[1-9]')
                 then 'shares of GPUs: jobs held shards or MPS of GPUs, whose number of GPUs is unknown'
         end,
         case

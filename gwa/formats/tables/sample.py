@@ -66,9 +66,15 @@ class SampledColumn:
 
     def looks(self, shape: str) -> bool:
         """Whether nearly all values look like *shape*, but for words such as Unknown in place of one."""
-        told = [value for value in self.values if value not in missing("time") | missing("duration")]
+        told = self._told
         fits = sum(bool(_PATTERNS[shape].fullmatch(value)) for value in told)
         return bool(told) and fits >= MINIMUM_SHARE * len(told)
+
+    @cached_property
+    def _told(self) -> Sequence[str]:
+        """Its values without words that stand for a time or a number that is not known."""
+        unknown = missing("time") | missing("duration")
+        return [value for value in self.values if value not in unknown]
 
     @property
     def is_number(self) -> bool:
