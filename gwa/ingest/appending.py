@@ -293,7 +293,7 @@ def _finished(store: Store, mapped: Mapped, spec: ConverterSpec, folded: int, re
     if refused.total() > MAXIMUM_REJECTS_KEPT:
         raise RebuildNeeded("too many rows are refused")
     finish_jobs(store, ())
-    note_untimed_jobs(store, job_times(store))
+    note_untimed_jobs(store, job_times(store), spec.needs)
     note_repeated_hours(store, sql_of(spec))
     _write_jobs(store, mapped.jobs)
     return Mapped(

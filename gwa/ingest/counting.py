@@ -108,10 +108,12 @@ def mark_unix_times(store: Store, times: JobTimes) -> None:
         store.set_header((("Times", stated), *(line for line in store.header if line[0] != "Times")))
 
 
-def note_untimed_jobs(store: Store, times: JobTimes) -> None:
-    """Count the jobs without any time as a repair."""
+def note_untimed_jobs(store: Store, times: JobTimes, needs: str) -> None:
+    """Count the jobs without any time as a repair, or those of a log that *needs* another export."""
     untimed = times.jobs - times.timed
     store.repaired("no time", "jobs have neither a submit time nor a run time", untimed)
+    if needs and times.timed and times.earliest is None:
+        store.repaired("no time", f"the log does not say when its jobs were submitted: {needs}", times.timed)
 
 
 def _require_times(times: JobTimes, heads: Sequence[FileHead], needs: str) -> None:
@@ -145,7 +147,7 @@ def finish_store(
     _refuse_empty(store, heads, expected, total)
     folded = finish_jobs(store, steps)
     times = job_times(store)
-    note_untimed_jobs(store, times)
+    note_untimed_jobs(store, times, needs)
     _require_times(times, heads, needs)
     if total.rejected:
         note_cut_files(store)

@@ -1007,3 +1007,14 @@ def test_gpus_that_steps_used_and_the_job_does_not_name_are_unknown(tmp_path):
     with open_trace([path]) as store:
         assert store.rows("select n_gpus from jobs") == [(None,)]
         assert ("untracked GPUs", 1) in store.rows("select name, jobs from repairs")
+
+
+def test_a_log_without_submissions_says_what_to_ask_for(tmp_path):
+    path = tmp_path / "jobs.sacct"
+    path.write_text(
+        "JobID|User|Elapsed|State|AllocCPUS\n1|ann|00:01:00|COMPLETED|2\n2|bob|00:02:00|FAILED|2\n"
+    )
+    with open_trace([path]) as store:
+        ((said, jobs),) = store.rows("select meaning, jobs from repairs where name = 'no time'")
+    assert jobs == 2
+    assert "sacct --parsable2 --duplicates --format=JobID,User,Submit" in said
