@@ -390,7 +390,10 @@ OWN: Final = (
         "energy_known_share", message("Share of CPU time with energy measured"), "fraction", ("energy",),
         of=lambda row, _: _share(row["energy_known_cpu_seconds"], row["cpu_seconds"]),
     ),
-    Measure("energy", message("Energy"), "joules", sql="{sum}", is_known=is_energy_known, added="joules"),
+    Measure(
+        "energy", message("Energy"), "joules", sql="{sum}", is_known=is_energy_known, minor=False,
+        added="joules",
+    ),
     Measure("cost", message("Cost"), sql="{sum}", is_known=is_priced, minor=False, added="cost"),
     Measure(
         "waited", message("Jobs with a known wait"), "count", ("wait_time",),
@@ -401,7 +404,9 @@ OWN: Final = (
         "case when wait_time >= 0 then wait_time end", "wait_time",
     ),
     quantile("wait_median", message("Median wait"), "seconds", "wait", 0.5, "wait_time", minor=False),
-    quantile("wait_p95", message("95th percentile of wait"), "seconds", "wait", 0.95, "wait_time"),
+    quantile(
+        "wait_p95", message("95th percentile of wait"), "seconds", "wait", 0.95, "wait_time", minor=False
+    ),
     quantile(
         "wait_median_weighted", message("Median wait by core-hour"), "seconds", "wait", 0.5, "wait_time",
         is_weighted=True,
@@ -411,7 +416,9 @@ OWN: Final = (
         "wait_time", is_weighted=True,
     ),
     quantile("queued_median", message("Median wait"), "seconds", "queued", 0.5, *ELIGIBLE, minor=False),
-    quantile("queued_p95", message("95th percentile of wait"), "seconds", "queued", 0.95, *ELIGIBLE),
+    quantile(
+        "queued_p95", message("95th percentile of wait"), "seconds", "queued", 0.95, *ELIGIBLE, minor=False
+    ),
     Measure(
         "not_completed_share", message("Not completed"), "fraction", ("status",),
         of=lambda row, _: _quotient(row["not_completed"], row["ended"]),

@@ -14,7 +14,7 @@ from gwa.report.document import Fact, FactTable, Table
 from gwa.util.units import HOUR, KILOWATT_HOUR
 from gwa.words.unit import Unit, Value
 
-MAXIMUM_COLUMNS: Final = 7
+MAXIMUM_COLUMNS: Final = 10
 """How many columns are in view; the others are in exports."""
 
 MAXIMUM_COLUMNS_SHADED: Final = 11

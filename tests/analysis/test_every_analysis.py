@@ -220,7 +220,7 @@ def test_fact_ids_are_unique(report):
 @pytest.fixture(scope="module")
 def every_fact(make_shared_store):
     """Return all facts of a trace with everything."""
-    return Trace(make_shared_store(**SOME), "some").facts()
+    return Trace(make_shared_store(**SOME), "some").facts(every=True)
 
 
 @pytest.mark.parametrize("prefix", ["trace", "jobs.procs.m", "jobs", "bags.minh.gap.median", "nothing"])

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gwa.breakdown import quantiles
 from gwa.breakdown.breakdown import RANKINGS, breakdown
 from gwa.breakdown.charge.rates import from_table
 from gwa.breakdown.dimensions import by_name, dimensions, recorded
-from gwa.metrics import ranked_values
+from gwa.metrics import ranked_values, whole
 from gwa.store.engines.spark_sql import to_spark_sql
 from tests.conftest import thinned
 from tests.util.members import install, python
@@ -66,16 +67,18 @@ def jobs(seed: int, size: int = 400) -> pd.DataFrame:
 
 
 LOGGED = ((1, 10_000), (2, 10_000), (3, 0), (4, 0))
-"""The seeds of logs, and up to how many jobs a log is small."""
+"""The seeds of logs, odd ones of which are sorted in memory, and up to how many jobs one is small."""
 
 
 @pytest.fixture(scope="module", params=LOGGED, ids=str)
 def logged(request, make_shared_store):
-    """Return a store and its jobs; those of a large log are looked for by bins."""
+    """Return a store and its jobs; those of a very large log are looked for by bins, in the engine."""
     seed, small = request.param
     frame = jobs(seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranked_values, "SMALL_TRACE", small)
+        for module in (ranked_values, whole):
+            patch.setattr(module, "SMALL_TRACE", small)
+        patch.setattr(quantiles, "SORTED_AT_ONCE", 10**9 if seed % 2 else 0)
         yield make_shared_store(ZONE, **columns_of(frame)), frame
 
 

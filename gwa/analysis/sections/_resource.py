@@ -156,9 +156,7 @@ def _owners(store: Store, resource: Resource, used: Usage, owner: tuple[str, str
         Column("hours", "Hours, unfinished jobs included", "hours"),
         Column("share", "Share of hours", "fraction"),
     )  # fmt: skip
-    yield from Records(f"{resource.family}.{name}.by_hours", title, columns, rows).blocks(
-        f"{resource.family}-{name}"
-    )
+    yield Records(f"{resource.family}.{name}.by_hours", title, columns, rows).fact
 
 
 def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from gwa.analysis.base import Analysis, Chapter, MadeWhen
 from gwa.breakdown.breakdown import RANKINGS, breakdown, consumed
-from gwa.breakdown.dimensions import Dimension, dimensions
+from gwa.breakdown.dimensions import Dimension, dimensions, recorded
 from gwa.breakdown.records import Records
 from gwa.metrics.totals import totals
 from gwa.report.document import Block, Fact, Facts, Note
@@ -14,6 +14,7 @@ from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.words.formatting import number as number_text
 from gwa.words.message import capitalized, message, within_sentence
+from gwa.words.unit import Value
 
 MAXIMUM_ROWS: Final = 36
 """Longer tables show the last rows."""
@@ -45,7 +46,13 @@ PLACES: Final = {
 """The chapter of the section of a dimension, and its order there; the others follow the users."""
 
 IN_FULL: Final = ("users", "groups")
-"""Dimensions whose section has a table of the number of jobs, too, and stands where they are not recorded."""
+"""
+Dimensions whose section stands where they are not recorded, too, and has a table of those with most jobs
+where these are others than those with most CPU time.
+"""
+
+SECOND: Final = ("groups", "partitions")
+"""What has no table where it is the same as another dimension: of most systems, as projects and queues."""
 
 DETAILS: Final = ("applications", "arrays")
 """Dimensions of whose facts only those that are asked for are printed: each has classes by the thousand."""
@@ -63,13 +70,40 @@ def dimension_blocks(store: Store, dimension: Dimension, *, has_table: bool = Tr
         return
     if dimension.is_ranked:
         yield from _concentration(store, dimension)
-    tables = ("by_cpu", "by_jobs") if dimension.name in IN_FULL else ("by_cpu",)
+    of_cpu = rankings["by_cpu"]
+    if has_table and (other := _same_as(store, dimension, of_cpu)):
+        has_table = False
+        yield Note(
+            message(
+                "The same as by {other}: the {title} have the same names and jobs.",
+                other=within_sentence(other.heading),
+                title=dimension.title,
+            )
+        )
     for name, records in rankings.items():
         if records is None or not records.rows:
             continue
         yield records.fact
-        if has_table and name in tables:
+        is_other = dimension.name in IN_FULL and name == "by_jobs" and _names(records) != _names(of_cpu)
+        if has_table and (name == "by_cpu" or is_other):
             yield _table(dimension, records, name)
+
+
+def _same_as(store: Store, dimension: Dimension, records: Records | None) -> Dimension | None:
+    """Return an earlier dimension with the same classes of the same jobs, of which the page has the table."""
+    if not records or len(records.rows) >= store.top:
+        return None
+    ranked = [one for one in recorded(store) if one.is_ranked]
+    ranked.sort(key=lambda one: one.name in SECOND)
+    for other in ranked[: ranked.index(dimension)] if dimension in ranked else ():
+        of_other = breakdown(store, other, "by_cpu")
+        if of_other and [*of_other.rows] == [*records.rows]:
+            return other
+    return None
+
+
+def _names(records: Records | None) -> set[Value]:
+    return {row["id"] for row in records.rows} if records else set()
 
 
 def _table(dimension: Dimension, records: Records, ranking: str) -> Block:

@@ -35,6 +35,9 @@ from gwa.words.unit import Unit
 OWNERS: Final = ("users", "projects", "queues", "applications", "arrays")
 """The dimensions of those who waste."""
 
+SHOWN: Final = ("users", "projects")
+"""Those of which a page has a table: who can do something about it, and who pays for it."""
+
 WASTE: Final[dict[str, tuple[str, str, Unit]]] = {
     "cpu": ("cpu_hours", message("CPU hours not used"), "hours"),
     "memory": ("memory_gb_hours", message("Memory not used"), "gigabyte hours"),
@@ -176,7 +179,10 @@ def _owners(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
                 for ratio in ratios
             ),
         ]
-        yield from Records(f"waste.{name}", title, columns, rows).blocks(f"waste-{name}")
+        records = Records(f"waste.{name}", title, columns, rows)
+        yield records.fact
+        if name in SHOWN:
+            yield records.table(f"waste-{name}")
 
 
 def _owner_row(share: Share, everything: Share, order: Ratio, ratios: Sequence[Ratio]) -> dict[str, Any]:

@@ -194,7 +194,10 @@ def _row(
 def _classes(name: str, heading: str, rows: list[dict[str, Any]]) -> Iterator[Block]:
     if rows:
         title = message("Energy by {lower}", lower=within_sentence(heading))
-        yield from Records(f"energy.{name}", title, _columns(heading), rows).blocks(f"energy-{name}")
+        records = Records(f"energy.{name}", title, _columns(heading), rows)
+        yield records.fact
+        if any("kg" in row for row in rows):  # energy alone stands beside all else that a class used
+            yield records.table(f"energy-{name}")
 
 
 def _columns(heading: str) -> tuple[Column, ...]:

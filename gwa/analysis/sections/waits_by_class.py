@@ -7,25 +7,18 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._monthly_waits import monthly_waits
 from gwa.breakdown.breakdown import breakdown
 from gwa.breakdown.dimensions import Dimension, by_name
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.bars import bars
 from gwa.store.store import Store
 from gwa.words.compared import single_largest
-from gwa.words.formatting import number as number_text
 from gwa.words.formatting import seconds
 from gwa.words.message import message, within_sentence
-
-COLUMNS: Final = (
-    Column("jobs", "Jobs", "count"),
-    Column("median", "Median wait", "seconds"),
-    Column("p95", "95th percentile of wait", "seconds"),
-)
 
 KINDS: Final = {"months": "month", "hours": "hour", "requests": "request", "projects": "project"}
 """The dimensions, and the last part of the ids of their facts."""
 
 MAXIMUM_ROWS: Final = 36
-"""Longer tables show the last rows."""
+"""The figure of more classes has the last."""
 
 
 @analysis("Waits by class", Chapter.WAITS, facts=("wait",), needs=("wait_time",), order=1)
@@ -83,15 +76,4 @@ def _class_blocks(kind: str, heading: str, rows: Sequence[dict[str, Any]]) -> It
         if longest
         else message("{what}.", what=what),
         unit="seconds",
-    )
-    yield Table(
-        f"waits-{kind}",
-        message("Wait by {lower}", lower=within_sentence(heading)),
-        (Column("id", heading), *COLUMNS),
-        tuple(tuple(row.values()) for row in shown),
-        note=message(
-            "The last {maximum_rows} of {rows}.", maximum_rows=MAXIMUM_ROWS, rows=number_text(len(rows))
-        )
-        if len(rows) > len(shown)
-        else "",
     )
