@@ -30,6 +30,8 @@ LISTS: Final = (
     ("*.by_*", ()),
     ("wait.longest_by_month", ()),
     ("jobs.ended_by_*", ("id", "jobs", "share")),
+    ("efficiency.requests.*", ("id", "unneeded")),
+    ("changes.measures", ()),
     ("waste.*", ("id", "cpu_hours", "gpu_hours", "cpu_efficiency", "gpu_efficiency")),
 )
 """The keys of the rows of a list by the first pattern that its id has; without keys the list is left out."""

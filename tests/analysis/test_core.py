@@ -1,5 +1,7 @@
 """The core facts: as many however long a log is, and each as among all."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -50,7 +52,7 @@ def test_there_are_at_most_so_many_values_whatever_the_length(wide):
 
 
 def test_they_are_among_all_facts(wide):
-    every = {fact.id: fact.value for fact in facts(wide, every=True)}
+    every: dict[str, Any] = {fact.id: fact.value for fact in facts(wide, every=True)}
     for fact in facts(wide):
         if not isinstance(fact.value, list):
             assert fact.value == every[fact.id]
@@ -62,7 +64,7 @@ def test_they_are_among_all_facts(wide):
 
 def test_of_a_long_log_years_are_core_facts_and_months_are_not(wide):
     found = {fact.id: fact.value for fact in facts(wide)}
-    months = facts(wide, "months.by_cpu")[0].value
+    months: Any = facts(wide, "months.by_cpu")[0].value
     assert ("years.by_cpu" in found) == (len(months) > MOST_ROWS) == ("months.by_cpu" not in found)
 
 
