@@ -99,6 +99,16 @@ case
         - coalesce(try_cast(nullif(split_part(range, ':', 1), '') as bigint), 0) + 1
 end
 '''
+# How much of it all ranges of nodes of a job ask for; old definitions of jobs say vcpus and memory instead.
+"in_groups(groups, nodes, kind)" = '''
+list_sum([
+    nodes_in(x.targetNodes, nodes) * coalesce(
+        required(x.container.resourceRequirements, kind),
+        nullif(case kind when 'VCPU' then x.container.vcpus when 'MEMORY' then x.container.memory end, 0)
+    )
+    for x in groups
+])
+'''
 --- */
 with described as (
     -- What was described again is of one job: the last record counts.
@@ -130,11 +140,7 @@ sized as (
     select
         *,
         coalesce(
-            case when len(groups) > 0 then list_sum([
-                nodes_in(x.targetNodes, node_count)
-                * coalesce(required(x.container.resourceRequirements, 'VCPU'), nullif(x.container.vcpus, 0))
-                for x in groups
-            ]) end,
+            in_groups(groups, node_count, 'VCPU'),
             required(asked, 'VCPU'),
             nullif(vcpus, 0),
             list_sum([list_sum([required(y.resourceRequirements, 'VCPU') for y in x.containers]) for x in ecs]),
@@ -143,22 +149,8 @@ sized as (
                 for text in [json_extract_string(json_merge_patch(coalesce(x.resources.limits, '{}'), coalesce(x.resources.requests, '{}')), '$.cpu') for x in eks]
             ])
         ) as cpus,
-        coalesce(
-            case when len(groups) > 0 then list_sum([
-                nodes_in(x.targetNodes, node_count)
-                * coalesce(required(x.container.resourceRequirements, 'MEMORY'), nullif(x.container.memory, 0))
-                for x in groups
-            ]) end,
-            required(asked, 'MEMORY'),
-            nullif(memory, 0)
-        ) as mebibytes,
-        coalesce(
-            case when len(groups) > 0 then list_sum([
-                nodes_in(x.targetNodes, node_count) * required(x.container.resourceRequirements, 'GPU') for x in groups
-            ]) end,
-            required(asked, 'GPU'),
-            0
-        ) as gpus,
+        coalesce(in_groups(groups, node_count, 'MEMORY'), required(asked, 'MEMORY'), nullif(memory, 0)) as mebibytes,
+        coalesce(in_groups(groups, node_count, 'GPU'), required(asked, 'GPU'), 0) as gpus,
         -- The times of the job itself are those of its last attempt, and of all of its nodes.
         list_sort(list_filter(
             [{'since': moment(x.startedAt), 'until': moment(x.stoppedAt)} for x in tries],

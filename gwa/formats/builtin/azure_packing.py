@@ -25,7 +25,7 @@ from gwa.errors import TraceError
 from gwa.formats.base import Format, new_store, require_match
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
-from gwa.ingest.source.sqlite import has_table, read_only, unreadable
+from gwa.ingest.source.sqlite import has_table, reason_against
 from gwa.ingest.spec import ConverterSpec, RepairStep, TableSpec
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
@@ -103,19 +103,15 @@ SPEC: Final = ConverterSpec(
 
 def mismatch(head: FileHead) -> str | None:
     """Return the reason why *head* is not that of such a file, or None."""
-    if reason := unreadable(head):
-        return reason
-    try:
-        with read_only(head.path) as database:
-            missing = [table for table in TABLES if not has_table(database, table)]
-            if missing:
-                return f"is a SQLite file without a table {missing[0]}"
-            database.execute(f"{ROWS} limit 0")
-    except sqlite3.Error as error:
-        return f"cannot be read: {error}"
-    except ValueError as error:
-        return str(error)
-    return None
+    return reason_against(head, _look)
+
+
+def _look(database: sqlite3.Connection) -> None:
+    """Raise `ValueError` where a table is missing, or is not as expected."""
+    missing = [table for table in TABLES if not has_table(database, table)]
+    if missing:
+        raise ValueError(f"is a SQLite file without a table {missing[0]}")
+    database.execute(f"{ROWS} limit 0")
 
 
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:

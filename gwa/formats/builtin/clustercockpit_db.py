@@ -20,7 +20,7 @@ from gwa.formats.base import Format, new_store, require_match
 from gwa.formats.definition import parse_definition
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.source.head import FileHead
-from gwa.ingest.source.sqlite import has_table, read_only, unreadable
+from gwa.ingest.source.sqlite import has_table, read_only, reason_against
 from gwa.ingest.spec import ConverterSpec
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
@@ -81,16 +81,7 @@ def _query(names: Collection[str]) -> str:
 
 def mismatch(head: FileHead) -> str | None:
     """Return the reason why *head* is not that of such a database, or None."""
-    if reason := unreadable(head):
-        return reason
-    try:
-        with read_only(head.path) as database:
-            _names(database)
-    except sqlite3.Error as error:
-        return f"cannot be read: {error}"
-    except ValueError as error:
-        return str(error)
-    return None
+    return reason_against(head, _names)
 
 
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:

@@ -23,7 +23,7 @@ from gwa.ingest.batch import EncodedRecords
 from gwa.ingest.cleaning import insert_jobs
 from gwa.ingest.counting import RowCounts, count_batch, finish_store
 from gwa.ingest.source.head import FileHead
-from gwa.ingest.source.sqlite import has_table, read_only, unreadable
+from gwa.ingest.source.sqlite import has_table, read_only, reason_against
 from gwa.ingest.spec import TableSpec
 from gwa.store.metadata import METADATA_KEY, pack, provenance_in, unpack
 from gwa.store.options import ReadOptions
@@ -58,16 +58,7 @@ EXTRA_TABLES: Final = {
 
 def mismatch(head: FileHead) -> str | None:
     """Return the reason why *head* is not that of a SQLite file of jobs, or None."""
-    if reason := unreadable(head):
-        return reason
-    try:
-        with read_only(head.path) as database:
-            _field_positions(database)
-    except sqlite3.Error as error:
-        return f"cannot be read: {error}"
-    except ValueError as error:
-        return str(error)
-    return None
+    return reason_against(head, _field_positions)
 
 
 def _columns(database: sqlite3.Connection) -> list[str]:

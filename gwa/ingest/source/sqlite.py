@@ -1,7 +1,7 @@
 """SQLite files of strangers: opened so that they are not changed, and nothing in them is executed."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
@@ -51,3 +51,21 @@ def has_table(database: sqlite3.Connection, table: str) -> bool:
     ):
         raise ValueError(f"its {table} is not a plain table")
     return bool(definitions)
+
+
+def reason_against(head: FileHead, look: Callable[[sqlite3.Connection], object]) -> str | None:
+    """
+    Return why *head* is not that of a SQLite file that can be read as wanted, or None.
+
+    *look* raises `ValueError`, with the reason, where the file is another one.
+    """
+    if reason := unreadable(head):
+        return reason
+    try:
+        with read_only(head.path) as database:
+            look(database)
+    except sqlite3.Error as error:
+        return f"cannot be read: {error}"
+    except ValueError as error:
+        return str(error)
+    return None
