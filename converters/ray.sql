@@ -4,7 +4,7 @@ files = ["*.json"]
 scope = "trace"
 joined_by = "submission"
 reader = "json"
-contains = ['"submission_id"\s*:', '"entrypoint"\s*:\s*"', '"type"\s*:\s*"(SUBMISSION|DRIVER)"', '"start_time"\s*:\s*(\d{12,}|null)']
+contains = ['"submission_id"\s*:', '"entrypoint"\s*:\s*"', '"type"\s*:\s*"(SUBMISSION|DRIVER)"|"driver_(info|exit_code|agent_http_address|node_id)"\s*:', '"start_time"\s*:\s*(\d{12,}|null)']
 export = '''
 # A cluster forgets its jobs when it ends:
 curl -s http://HEAD:8265/api/jobs/ > jobs.json
@@ -64,7 +64,7 @@ select
     source.status as state,
     code as exit_code,
     case
-        when kind is null or kind not in ('SUBMISSION', 'DRIVER') then 'its type is neither SUBMISSION nor DRIVER'
+        when kind not in ('SUBMISSION', 'DRIVER') then 'its type is neither SUBMISSION nor DRIVER'
         when coalesce(nullif(submission, ''), driver) is null then 'has neither a submission_id nor a job_id'
         when coalesce(started, 0) = 0 then 'has no start_time'
     end as reject
