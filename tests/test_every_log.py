@@ -109,8 +109,8 @@ STATED = {
 }
 """What users have to say of logs that do not say it themselves."""
 
-REJECTED = {"medium_late.json": 12}
-"""Rows that are refused: Batsim's profiles that no job has."""
+REJECTED = {"medium_late.json": 1}
+"""Rows that are refused."""
 
 REFUSED = {
     # Explanations and results of other programs.

@@ -343,7 +343,7 @@ OWN: Final = (
     part("last_submit", "max(submit_time)"),
     part("ended", f"count(*) filter (where {KNOWN})"),
     part("not_completed", f"count(*) filter (where {KNOWN} and outcome <> 'completed')"),
-    ratio("procs_mean", message("Mean processors"), "count", "procs", "ran"),
+    ratio("procs_mean", message("Mean processors per job"), "count", "procs", "ran"),
     ratio("runtime_mean", message("Mean run time"), "seconds", "run_seconds", "ran"),
     quantile("runtime_median", message("Median run time"), "seconds", "run_time", 0.5, minor=False),
     Measure("arrivals_per_day", message("Jobs a day"), "count", of=_jobs_a_day),

@@ -39,9 +39,9 @@ SHOWN: Final = ("users", "projects")
 """Those of which a page has a table: who can do something about it, and who pays for it."""
 
 WASTE: Final[dict[str, tuple[str, str, Unit]]] = {
-    "cpu": ("cpu_hours", message("CPU hours not used"), "hours"),
+    "cpu": ("cpu_hours", message("CPU time not used"), "hours"),
     "memory": ("memory_gb_hours", message("Memory not used"), "gigabyte hours"),
-    "gpu": ("gpu_hours", message("GPU hours not used"), "hours"),
+    "gpu": ("gpu_hours", message("GPU time not used"), "hours"),
 }
 
 NEEDED: Final = ("run_time",)

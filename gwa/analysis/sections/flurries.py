@@ -76,7 +76,7 @@ COMPARED_FIGURES: Final[Mapping[str, tuple[str, Unit]]] = {
     "utilization": (message("Utilization"), "fraction"),
     "runtime_mean": (message("Mean run time"), "seconds"),
     "runtime_median": (message("Median run time"), "seconds"),
-    "procs_mean": (message("Mean processors"), "count"),
+    "procs_mean": (message("Mean processors per job"), "count"),
     "sequential": (message("Jobs on one processor"), "fraction"),
 }
 """The figures compared with and without flurries: label and unit."""
