@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
 from datetime import date, time
 from difflib import get_close_matches
-from functools import cache
 from math import floor
 from pathlib import Path
 from types import NoneType, UnionType
@@ -174,7 +173,6 @@ def convert(hint: Hint, value: object, path: str, make: Make = record) -> Value:
     return converted
 
 
-@cache
 def unwrapped(hint: Hint) -> tuple[Hint, tuple[object, ...]]:
     """Return a type without None and annotations, and the annotations."""
     if _origin(hint) is Annotated:
@@ -186,7 +184,6 @@ def unwrapped(hint: Hint) -> tuple[Hint, tuple[object, ...]]:
     return hint, ()
 
 
-@cache
 def required(kind: type) -> tuple[str, ...]:
     """Return the names of the fields of a dataclass that have no default."""
     members = fields(kind)
@@ -203,7 +200,6 @@ def refusal(path: str, value: object, expected: str) -> DefinitionError:
     return DefinitionError(f"{path}: is {shown}, expected {expected}")
 
 
-@cache
 def hints_of(kind: type) -> dict[str, Hint]:
     """Return the types of the fields of a dataclass, with their annotations."""
     hints = all_hints_of(kind, include_extras=True)
