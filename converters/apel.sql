@@ -4,7 +4,7 @@ files = ["*.apel", "*apel*"]
 scope = "trace"
 joined_by = "local_job_id"
 reader = "blocks"
-contains = ['(?m)^APEL-individual-job-message: v\d', '(?m)^LocalJobId: \S', '(?m)^(WallDuration|EndTime): \d']
+contains = ['LocalJobId: ', '(?m)^LocalJobId: \S', '(?m)^APEL-individual-job-message: v\d', '(?m)^(WallDuration|EndTime): \d']
 export = '''
 # What a client of APEL has sent, or an accounting node has taken in; each message holds up to 1,000 jobs:
 cat /var/spool/apel/outgoing/*/* > messages.apel

@@ -4,6 +4,7 @@ files = ["bhist*.txt", "*.bhist"]
 reader = "whole_lines"
 select = "lsf"
 contains = [
+    'Job <',  # found fast, or not
     '(?m)^ *Job <\d+(\[\d+\])?>,.*(\n {15,}.*)*?User *<',
     '(?m)^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d( \d{4})?: Submitted from host',
 ]

@@ -3,7 +3,7 @@ title = "OpenPBS, PBS Pro and Torque as text: qstat -f"
 files = ["*.qstat"]
 reader = "blocks"
 select = "pbs"
-contains = '(?m)^Job Id: ?\S+[^\n]*\n    \w+ = '
+contains = ['Job Id:', '(?m)^Job Id: ?\S+[^\n]*\n    \w+ = ']  # the first is found fast, or not
 export = '''
 # OpenPBS and PBS Pro, with jobs that have finished; Torque, which forgets them after keep_completed:
 qstat -x -t -f > jobs.qstat

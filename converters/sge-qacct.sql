@@ -3,7 +3,7 @@ title = "Grid Engine accounting as qacct prints it: qacct -j"
 files = ["*.qacct", "qacct*.txt"]
 reader = "blocks"
 select = "sge"
-contains = '(?m)^={40,}\s*\n(qname|job_number|jobnumber|hostname) +\S'
+contains = ['========================================', '(?m)^={40,}\s*\n(qname|job_number|jobnumber|hostname) +\S']
 export = '''
 # All that the accounting file holds, or what ended since a date:
 qacct -j '*' > jobs.qacct
