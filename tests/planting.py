@@ -20,6 +20,8 @@ COMMENTS = {
     "sge": "# {}\n",
     "gwf": "# {}\n",
 }
+STRICT = {"aws-batch", "nextflow"}
+"""Formats that refuse a job in a state that they do not know."""
 
 
 def name(number):
@@ -61,7 +63,8 @@ def _pattern(value, kind):
 def _names(paths, kind):
     """Return names in the log that stand in it as they are, fewer than are planted; Google's are hashes."""
     shortest = 9 if kind.startswith("google") else 3
-    texts = ", ".join(field.name for field in FIELDS if field.is_text and field.name != "job_structure")
+    words_of_formats = {"job_structure", *({"state"} if kind in STRICT else ())}
+    texts = ", ".join(field.name for field in FIELDS if field.is_text and field.name not in words_of_formats)
     with open_trace(paths) as store:
         values = {value for row in store.rows(f"select distinct {texts} from jobs") for value in row if value}
         values |= {text for _, text in store.header if re.fullmatch(r"[A-Z][a-z]+", text)}
