@@ -10,11 +10,12 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final
 
+from gwa.breakdown.dimensions import MOST_MONTHS
 from gwa.report.document import Fact
 from gwa.words.unit import Value
 
-MOST_ROWS: Final = 24
-"""Longer lists, such as those by month of a log of three years, are asked for by name."""
+MOST_ROWS: Final = MOST_MONTHS
+"""Longer lists are asked for by name: where months are too many, there are years."""
 
 OF_A_CLASS: Final = (
     "id", "jobs", "cpu_seconds", "gpu_seconds", "cost", "wait_median", "not_completed_share",

@@ -145,11 +145,12 @@ def _point_to_others(found: "Sequence[Fact]") -> None:
     from gwa.analysis.core import values
 
     printed = {fact.id.partition(".")[0] for fact in found}
-    known = {prefix.partition(".")[0] for analysis in analyses() for prefix in analysis.facts}
+    left = (analysis for analysis in analyses() if not analysis.has_facts(""))
+    known = {prefix.partition(".")[0] for analysis in left for prefix in analysis.facts}
     others = ", ".join(sorted(known - printed))
     echo(
         f"gwa: {values(found):,} values; --every prints all, --only users all of users, and --only those of"
-        f" {others}",
+        f" {others}, where the log has them",
         err=True,
     )
 

@@ -75,7 +75,7 @@ def dimension_blocks(store: Store, dimension: Dimension, *, has_table: bool = Tr
         has_table = False
         yield Note(
             message(
-                "The same as by {other}: the {title} have the same names and jobs.",
+                "The same as by {other}: the {title} have the same names and numbers.",
                 other=within_sentence(other.heading),
                 title=dimension.title,
             )
@@ -90,7 +90,7 @@ def dimension_blocks(store: Store, dimension: Dimension, *, has_table: bool = Tr
 
 
 def _same_as(store: Store, dimension: Dimension, records: Records | None) -> Dimension | None:
-    """Return an earlier dimension with the same classes of the same jobs, of which the page has the table."""
+    """Return an earlier dimension, with a table, whose classes have the same names and numbers."""
     if not records or len(records.rows) >= store.top:
         return None
     ranked = [one for one in recorded(store) if one.is_ranked]

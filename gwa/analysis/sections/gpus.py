@@ -66,7 +66,7 @@ NOT_MEASURED: Final = message(
 )
 def gpus(store: Store) -> Iterator[Block]:
     """
-    GPUs that jobs held: hours, by whom, of which type, in which sizes, and the waits and outcomes of these.
+    GPUs that jobs held: hours, of which type, in which sizes, and the waits and outcomes of these.
 
     Hours are GPUs times hours of run time of jobs that held some; a fraction of a GPU counts as such. Of a
     period they are the part that lies in it. Jobs are idle that used their GPUs for less than 1 % of the

@@ -19,7 +19,7 @@ from gwa.store.store import Store
 )
 def nodes(store: Store) -> Iterator[Block]:
     """
-    Nodes that jobs held: hours, by whom, in which sizes, and the waits and outcomes of these.
+    Nodes that jobs held: hours, in which sizes, and the waits and outcomes of these.
 
     A node that several jobs share counts once for each, so that more nodes may be held than there are.
     Waits and outcomes are of the jobs that held the resource.
