@@ -116,8 +116,8 @@ minh: .venv/ready ## compare Minh and Wolters' models, 10 seeds each, with what 
 thesis: .venv/ready ## run chapter 6 of the thesis, over 1,300 simulations, and write a page of its figures and findings
 	$(BIN)/python -m benchmarks.chapter6 build/thesis
 
-generation: .venv/ready ## time how long each model takes for 10 million jobs; JOBS= and PRESETS= choose others
-	$(BIN)/python -m benchmarks.generation $(or $(JOBS),10000000) $(PRESETS)
+generation: .venv/ready ## time how long each model takes for 10 million jobs; JOBS= chooses another number
+	$(BIN)/python -m benchmarks --only generate --runs 0 --rows $(or $(JOBS),10000000)
 
 setup: .venv/ready ## make .venv only
 

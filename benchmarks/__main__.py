@@ -10,9 +10,8 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks.page import write
+from benchmarks.page import PAGE, as_data, machine, ratios, replaced, troubles
 from benchmarks.session import Session
-from benchmarks.table import as_data, machine, table
 from benchmarks.works import WORKS
 
 FOLDER = Path(__file__).parent.parent / "build" / "bench"
@@ -69,9 +68,9 @@ def main() -> None:
         if asked.json:
             asked.json.write_text(json.dumps(as_data(outcomes), indent=1) + "\n")
     head = machine(asked.rows, asked.runs)
-    print(head, table(outcomes), sep="\n\n")
+    print(head, ratios(outcomes), troubles(outcomes), sep="\n\n")
     if asked.page:
-        write(outcomes, head)
+        PAGE.write_text(replaced(PAGE.read_text(), ratios(outcomes), head))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ million jobs a year on 1024 processors, at two thirds of their capacity, by 400 
 
 import sys
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -144,24 +143,18 @@ MAKERS: Final[dict[str, Callable[[Path, int], None]]] = {
     "reals.npy": write_reals,
     "tasks.npy": write_tasks,
 }
-"""What writes each kind of file, by suffix; accounting logs have a file each in ``logs/``."""
-
-
-def maker(kind: str) -> Callable[[Path, int], None]:
-    """Return what writes a *kind* of file."""
-    if kind in MAKERS:
-        return MAKERS[kind]
-    write: Callable[[Path, int], None] = import_module(f"benchmarks.logs.{kind}").write
-    return write
+"""What writes each kind of file, by suffix; accounting logs stand in `benchmarks.logs`."""
 
 
 def made(folder: Path, kind: str, rows: int) -> Path:
     """Return the file of that *kind* and size in *folder*; it is made if need be, whole or not at all."""
     path = folder / f"{rows}.{kind}"
     if not path.exists():
+        from benchmarks.logs import MAKERS as LOGS
+
         folder.mkdir(parents=True, exist_ok=True)
         part = folder / f"part-{path.name}"
-        maker(kind)(part, rows)
+        (MAKERS | LOGS)[kind](part, rows)
         part.replace(path)
     return path
 

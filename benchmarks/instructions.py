@@ -25,7 +25,7 @@ from benchmarks.data import made
 
 KEPT: Final = Path(__file__).with_suffix(".json")
 ROOT: Final = Path(__file__).parent.parent
-FORKED: Final = ROOT / "benchmarks" / "programs" / "forked_gwa.py"
+FORKED: Final = (str(ROOT / "benchmarks" / "programs.py"), "forked_gwa")
 FOLDER: Final = ROOT / "build" / "instructions"
 ROWS: Final = 10_000
 MOST: Final = 1.3
@@ -79,7 +79,7 @@ def counted(runs: Sequence[str], folder: Path) -> list[int]:
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment["PYTHONPATH"] = str(ROOT)
     done = subprocess.run(
-        [*command, sys.executable, str(FORKED)],
+        [*command, sys.executable, *FORKED],
         cwd=folder,
         env=environment,
         input="".join(f"{words} --quiet --threads 1\n" if words else "\n" for words in runs),

@@ -1,12 +1,18 @@
-"""The table in the documentation: what each work takes, of what stands beside it, and what was aimed at."""
+"""The table that is printed and stands in the documentation: what each work takes, and its target."""
 
+import os
+import platform
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
 from benchmarks.measure import Cost, spread, typical
+from benchmarks.peers import PACKAGES
 from benchmarks.session import Outcome
+from gwa.util.version import DISTRIBUTION
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "explanation" / "benchmarks.md"
 BEGIN, END = "<!-- ratios, written by make ratios -->", "<!-- end of ratios -->"
@@ -17,11 +23,37 @@ HEAD: Final = (
 COLD: Final = "| work | warm, CPU s | warm, wall s | cold, CPU s | cold, wall s |\n|---|--:|--:|--:|--:|\n"
 
 
+def machine(rows: int, runs: int) -> str:
+    """Say on what the figures were measured, without naming the machine."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    often = f"median of {runs} runs after one to warm up" if runs else "a single run"
+    names = (DISTRIBUTION, "duckdb", "numpy", "scipy", "pandas")
+    versions = ", ".join(f"{name} {_version(name)}" for name in names)
+    return (
+        f"{rows:,} rows; {often}, in turn\n"
+        f"{cores} cores, load {os.getloadavg()[0]:.1f}, {platform.system()} {platform.machine()}, "
+        f"Python {platform.python_version()}, {versions}\n"
+        f"peers: {', '.join(PACKAGES).replace('==', ' ')}"
+    )
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "?"
+
+
 def ratios(outcomes: Sequence[Outcome]) -> str:
     """Return a row in Markdown for each work, and a table of those that were measured cold."""
     cold = [_row(*row) for row in _cold_rows(outcomes)]
     rows = HEAD + "".join(_row(*row) for row in _rows(outcomes))
     return rows + (f"\n{COLD}{''.join(cold)}" if cold else "")
+
+
+def troubles(outcomes: Sequence[Outcome]) -> str:
+    """Return a line for each work of which something could not be measured."""
+    return "\n".join(f"{one.work.name}: {one.trouble}" for one in outcomes if one.trouble)
 
 
 def _row(*cells: str) -> str:
@@ -74,6 +106,23 @@ def replaced(text: str, table: str, head: str) -> str:
     return between.sub(lambda _: f"{head}\n\n{table}", text)
 
 
-def write(outcomes: Sequence[Outcome], head: str) -> None:
-    """Put the ratios of *outcomes* into the page on benchmarks."""
-    PAGE.write_text(replaced(PAGE.read_text(), ratios(outcomes), head))
+def as_data(outcomes: Sequence[Outcome]) -> list[dict[str, object]]:
+    """Return the costs of every run, and each target with what was measured."""
+    return [
+        {
+            "name": one.work.name,
+            "title": one.work.title,
+            "beside": one.work.beside.title if one.work.beside else None,
+            "runs": asdict(one.measured) if one.measured else None,
+            "targets": [
+                {
+                    "target": str(target),
+                    "value": value,
+                    "reached": value is not None and target.is_reached(value),
+                }
+                for target, value in zip(one.work.targets, one.values, strict=True)
+            ],
+            "trouble": one.trouble,
+        }
+        for one in outcomes
+    ]

@@ -10,7 +10,7 @@ from benchmarks.measure import Cost, Failed, Measured, in_turn, run, run_cold
 from benchmarks.peers import Unavailable, environment
 from benchmarks.works import LOGS, Work
 
-PROGRAMS: Final = Path(__file__).parent / "programs"
+PROGRAMS: Final = Path(__file__).with_name("programs.py")
 ROOT: Final = Path(__file__).parent.parent
 MILLION: Final = 1_000_000
 
@@ -101,5 +101,5 @@ class Session:
     def _command(self, line: str, python: Path = Path(sys.executable)) -> list[str]:
         """Return the words of *line* with its files filled in, as a program that *python* runs."""
         first, *others = shlex.split(line)
-        program = ["-m", "gwa"] if first == "gwa" else [str(PROGRAMS / f"{first}.py")]
+        program = {"gwa": ["-m", "gwa"], "nothing": ["-c", "pass"]}.get(first, [str(PROGRAMS), first])
         return [str(python), *program, *map(self._filled, others)]

@@ -75,8 +75,8 @@ class Work:
     """
     A comparison: a command of ours, what stands beside it, and the targets.
 
-    A command is a line of words that begins with ``gwa`` or with the name of a file in
-    ``programs/``; ``{swf}`` and the like stand for the files that it *needs*, see `benchmarks.data`.
+    A command is a line of words that begins with ``gwa`` or with the name of a function in
+    ``programs.py``; ``{swf}`` and the like stand for the files that it *needs*, see `benchmarks.data`.
     What *prepare* has is run before, and not measured. *big* works take minutes. *page* is what ours writes.
     What a user waits for at the first run is measured *cold* too, without byte code and compiled functions.
     A *check* is run after them, and not measured, to tell whether both have made the same.
@@ -165,6 +165,21 @@ def _flat() -> Iterator[Work]:
         )
 
 
+PRESETS: Final = (
+    "dacosta", "gwa-kth-sp2", "lublin", "mbc-ls-nasa", "mbc-ls-printed-nasa", "minh2009-nasa",
+    "minh2009-printed-nasa", "minh2010-nasa", "minh2010-printed-nasa", "thesis-average",
+    "thesis-average-bags", "thesis-average-tasks", "thesis-explicit-lcg",
+)  # fmt: skip
+"""One of each model whose jobs are told by parameters."""
+
+
+def _generated() -> Iterator[Work]:
+    """Yield, of each model, what so many jobs in a store of their own take."""
+    for name in PRESETS:
+        ours = f"gwa model generate {name} --quiet --jobs {{rows}} --seed 1 -o {{out}}/{name}.duckdb"
+        yield Work(f"generate-{name}", f"jobs of {name}", ours, (Target(Kind.PEAK, 1000),), big=True)
+
+
 PARQUET: Final = "gwa convert --quiet {slurm} -o {out}/slurm.parquet"
 REPORT: Final = "gwa report --quiet {swf} --html -o {out}/html"
 SITE: Final = "gwa site build {site} -o {out}/site --publish-names --quiet"
@@ -181,6 +196,7 @@ WORKS: Final = (
     ),
     *_floors(),
     *_flat(),
+    *_generated(),
     Work(
         name="slurm-parquet",
         title="convert slurm to Parquet",

@@ -1,4 +1,4 @@
--- The task events of `benchmarks.logs.google`, by hand: what a task asks for is the same in each of its events.
+-- The task events of `benchmarks.logs`, by hand: what a task asks for is the same in each of its events.
 create temp table event as
 select *, row_number() over () as line
 from read_csv(

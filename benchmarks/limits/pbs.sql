@@ -1,4 +1,4 @@
--- The PBS accounting file of `benchmarks.logs.pbs`, by hand: each record says the same in the same order.
+-- The PBS accounting file of `benchmarks.logs`, by hand: each record says the same in the same order.
 create temp macro value(field) as split_part(field, '=', 2);
 create temp macro duration(x) as
     split_part(x, ':', 1)::double * 3600 + split_part(x, ':', 2)::double * 60 + split_part(x, ':', 3)::double;

@@ -1,4 +1,4 @@
--- The accounting file of Grid Engine of `benchmarks.logs.sge`, by hand: slave tasks stand behind their master.
+-- The accounting file of Grid Engine of `benchmarks.logs`, by hand: slave tasks stand behind their master.
 create temp table line as
 select
     c3 as owner, c2 as team, c4 as name, c5::bigint as number, c8::bigint as submitted, c9::bigint as started,

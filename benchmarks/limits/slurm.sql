@@ -1,4 +1,4 @@
--- What sacct prints of `benchmarks.logs.slurm`, by hand: each step is of tasks of its job and has one node.
+-- What sacct prints of `benchmarks.logs`, by hand: each step is of tasks of its job and has one node.
 create temp macro duration(x) as epoch(try_cast(replace(x, '-', ' days ') as interval));
 create temp macro size(x) as
     try_cast(regexp_extract(x, '^[\d.]+') as double) * pow(1024, strpos('KMGT', right(x, 1)) - 1);

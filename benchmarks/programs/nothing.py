@@ -1,1 +1,0 @@
-"""What any Python program takes."""
