@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import click
 
-from gwa.cli._options import OUTPUT_PATH, PATH, F, Options
+from gwa.cli._options import OUTPUT_PATH, F, Options, reads
 from gwa.cli._terminal import echo
 from gwa.errors import ArgumentError, OutputError
 
@@ -254,12 +254,7 @@ OPTIONS: Final = Options(
     click.option(
         "--smtp", metavar="HOST[:PORT]", callback=_server, help="Mail them through this server instead."
     ),
-    click.option(
-        "--addresses",
-        type=PATH,
-        metavar="FILE.csv",
-        help="Addresses: columns user (or project), address.",
-    ),
+    reads("--addresses", "FILE.csv", "Addresses: columns user (or project), address."),
     click.option("--domain", metavar="DOMAIN", callback=_domain, help="Address of all others: USER@DOMAIN."),
     click.option(
         "--from", "sender", metavar="ADDRESS", default="", callback=_sender, help="Whom people reply to."

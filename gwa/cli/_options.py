@@ -120,6 +120,22 @@ PATH: Final = InputPath(path_type=Path)
 
 OUTPUT_PATH: Final = OutputPath(path_type=Path)
 
+
+def reads(names: str, metavar: str, about: str, **others: Any) -> Callable[[F], F]:
+    """Return the option for a file or folder that is read; *about* is its help, blanks part its *names*."""
+    return click.option(*names.split(), type=PATH, metavar=metavar, help=about, **others)
+
+
+def says(names: str, metavar: str, about: str, **others: Any) -> Callable[[F], F]:
+    """Return the option for a text that is not empty."""
+    return click.option(*names.split(), metavar=metavar, callback=given, help=about, **others)
+
+
+def shown(names: str, kind: Any, default: Any, about: str, **others: Any) -> Callable[[F], F]:
+    """Return the option for a value of a *kind*, whose *default* its help shows."""
+    return click.option(*names.split(), type=kind, default=default, show_default=True, help=about, **others)
+
+
 OUT: Final = click.option(
     "-o",
     "--output",
@@ -145,16 +161,11 @@ QUIET: Final = click.option("-q", "--quiet", is_flag=True, help="Print errors on
 
 DEBUG: Final = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 
-TODAY: Final = click.option(
-    "--today",
-    metavar="DATE",
-    callback=given,
-    help="Date that last-month is relative to; by default the end of the log's known load.",
+TODAY: Final = says(
+    "--today", "DATE", "Date that last-month is relative to; by default the end of the log's known load."
 )
 
-THRESHOLDS: Final = click.option(
-    "--thresholds", type=PATH, metavar="FILE.toml", help="Thresholds of alerts instead of the defaults."
-)
+THRESHOLDS: Final = reads("--thresholds", "FILE.toml", "Thresholds of alerts instead of the defaults.")
 
 
 def output_folder(about: str = "Output folder.", **others: Any) -> Callable[[F], F]:
@@ -202,12 +213,7 @@ def options_with(source: Callable[[Any], Any]) -> Options:
     """Return the options of every command that reads a trace, of which *source* says what its source is."""
     return Options(
         source,
-        click.option(
-            "--system",
-            type=PATH,
-            metavar="FILE.toml",
-            help="Description of the system: processors, nodes, time zone.",
-        ),
+        reads("--system", "FILE.toml", "Description of the system: processors, nodes, time zone."),
         click.option(
             "-O",
             "--option",
@@ -232,7 +238,7 @@ options: Final = options_with(
 )
 
 pseudonyms: Final = Options(
-    click.option("--key", type=PATH, metavar="FILE", help="Key file of the pseudonyms; created if missing."),
+    reads("--key", "FILE", "Key file of the pseudonyms; created if missing."),
     click.option(
         "--keep",
         multiple=True,
@@ -244,12 +250,7 @@ pseudonyms: Final = Options(
 """How names are replaced."""
 
 looks: Final = Options(
-    click.option(
-        "--theme",
-        type=PATH,
-        metavar="DIR",
-        help="Folder with templates, style sheets and languages of your own.",
-    ),
+    reads("--theme", "DIR", "Folder with templates, style sheets and languages of your own."),
     click.option("--lang", default="en", metavar="CODE", help="Language, as languages/CODE.po has it."),
     click.option(
         "--strings",
@@ -278,70 +279,35 @@ parts: Final = Options(
         " (this-month, -week, -year).",
     ),
     TODAY,
-    click.option(
-        "--queue",
-        "queues",
-        multiple=True,
-        metavar="NAME",
-        callback=given,
-        help="Restrict to this queue (repeatable).",
-    ),
-    click.option(
-        "--user-group",
-        "groups",
-        multiple=True,
-        metavar="NAME",
-        callback=given,
-        help="Restrict to this group of users (repeatable).",
-    ),
-    click.option(
-        "--site",
-        "sites",
-        multiple=True,
-        metavar="NAME",
-        callback=given,
-        help="Restrict to this cluster, or site of a grid (repeatable).",
-    ),
-    click.option(
-        "--where",
-        metavar="SQL",
-        callback=given,
-        help="Restrict to jobs that meet a condition, such as 'n_procs > 1'.",
-    ),
+    says("--queue queues", "NAME", "Restrict to this queue (repeatable).", multiple=True),
+    says("--user-group groups", "NAME", "Restrict to this group of users (repeatable).", multiple=True),
+    says("--site sites", "NAME", "Restrict to this cluster, or site of a grid (repeatable).", multiple=True),
+    says("--where", "SQL", "Restrict to jobs that meet a condition, such as 'n_procs > 1'."),
 )
 """Of which part of a trace."""
 
 statements: Final = Options(
-    click.option(
-        "--carbon", type=PATH, metavar="FILE", help="Carbon intensity in g CO2 per kWh, as CSV or TOML."
-    ),
-    click.option("--quota", type=PATH, metavar="FILE.toml", help="Core-hours granted to projects or users."),
-    click.option("--rates", type=PATH, metavar="FILE.toml", help="Prices, for the cost of jobs."),
+    reads("--carbon", "FILE", "Carbon intensity in g CO2 per kWh, as CSV or TOML."),
+    reads("--quota", "FILE.toml", "Core-hours granted to projects or users."),
+    reads("--rates", "FILE.toml", "Prices, for the cost of jobs."),
     THRESHOLDS,
 )
 """What a trace does not hold."""
 
 measurements: Final = Options(
-    click.option(
+    reads(
         "--measurements",
-        type=PATH,
+        "FILE",
+        "Join measurements, such as the use of GPUs; see 'gwa formats measurements' (repeatable).",
         multiple=True,
-        metavar="FILE",
-        help="Join measurements, such as the use of GPUs; see 'gwa formats measurements' (repeatable).",
     ),
-    click.option(
-        "--measurements-on",
-        "on",
-        metavar="COLUMN",
-        callback=given,
-        help="Column of the ids of jobs in them, where it is not the usual one.",
+    says(
+        "--measurements-on on", "COLUMN", "Column of the ids of jobs in them, where it is not the usual one."
     ),
-    click.option(
-        "--measurements-map",
-        "stated",
-        metavar="FIELD=COLUMN:UNIT,…",
-        callback=given,
-        help="What the columns of another table hold, such as gpu_utilization=util:%.",
+    says(
+        "--measurements-map stated",
+        "FIELD=COLUMN:UNIT,…",
+        "What the columns of another table hold, such as gpu_utilization=util:%.",
     ),
 )
 """What is joined to the jobs of what is read."""

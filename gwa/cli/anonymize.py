@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, OUTPUT_PATH, TRACE, Range, options, pseudonyms
+from gwa.cli._options import JSON, OUTPUT_PATH, TRACE, Range, options, pseudonyms, shown
 from gwa.cli._output import FORCE, claimed, tell, tell_replaced
 from gwa.cli._reading import opened, reading
 from gwa.cli._terminal import echo, table
@@ -33,13 +33,12 @@ PERCENT: Final = 100
     metavar="K",
     help="Make the trace coarser until each class has K users.",
 )
-@click.option(
+@shown(
     "--leave-out",
-    type=Range(0, PERCENT),
-    default=5.0,
-    show_default=True,
+    Range(0, PERCENT),
+    5.0,
+    "Percentage of jobs that may be left out for --k.",
     metavar="PERCENT",
-    help="Percentage of jobs that may be left out for --k.",
 )
 @pseudonyms
 @JSON

@@ -8,16 +8,16 @@ import click
 
 from gwa.cli._commands import Purpose
 from gwa.cli._options import (
-    PATH,
     TODAY,
     TRACE,
     engines,
-    given,
     looking,
     looks,
     options,
     output_folder,
     printing,
+    reads,
+    says,
 )
 from gwa.cli._output import write_texts
 from gwa.cli._reading import opened_whole, period_of, reading
@@ -37,29 +37,20 @@ def _print_example() -> None:
 
 @click.command(name="charge")
 @TRACE
-@click.option(
-    "--rates",
-    "rates_file",
-    type=PATH,
+@reads(
+    "--rates rates_file",
+    "FILE.toml",
+    "Prices by queue, partition, QoS, GPU type, project and class.",
     required=True,
-    metavar="FILE.toml",
-    help="Prices by queue, partition, QoS, GPU type, project and class.",
 )
-@click.option(
-    "--period",
-    required=True,
-    metavar="WHEN",
-    callback=given,
-    help="Months to charge: 2025-10, 2025, 2025-10..2025-12, last-month.",
-)
+@says("--period", "WHEN", "Months to charge: 2025-10, 2025, 2025-10..2025-12, last-month.", required=True)
 @TODAY
 @output_folder(required=True)
-@click.option(
+@reads(
     "--against",
+    "DIR",
+    "Statements given before, of which late jobs and changes become corrections (repeatable).",
     multiple=True,
-    type=PATH,
-    metavar="DIR",
-    help="Statements given before, of which late jobs and changes become corrections (repeatable).",
 )
 @click.option("--no-pdf", is_flag=True, help="Leave out the PDFs.")
 @click.option("--force", is_flag=True, help="Replace other statements in DIR.")

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import OUTPUT_PATH, PATH, Range, given, options_with
+from gwa.cli._options import OUTPUT_PATH, Range, options_with, reads, says, shown
 from gwa.cli._output import noting, tell
 from gwa.cli._reading import reading
 from gwa.cli._terminal import echo
@@ -50,30 +50,27 @@ DAY: Final = click.DateTime(["%Y-%m-%d"])
     "--until", type=DAY, metavar="DATE", help="Last day, of Slurm; by default yesterday, the last whole one."
 )
 @click.option("--sacct", default="sacct", metavar="PATH", help="Slurm's sacct; by default that in PATH.")
-@click.option(
+@shown(
     "--timeout",
-    type=Range(min=0, min_open=True),
-    default=300,
-    show_default=True,
+    Range(min=0, min_open=True),
+    300,
+    "Time for an answer of sacct, after which half of the day is asked for.",
     metavar="SECONDS",
-    help="Time for an answer of sacct, after which half of the day is asked for.",
 )
-@click.option(
+@shown(
     "--again",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
+    click.IntRange(min=0),
+    1,
+    "Days that the store has and that are taken again, for records that came late.",
     metavar="DAYS",
-    help="Days that the store has and that are taken again, for records that came late.",
 )
-@click.option("--logs", type=PATH, metavar="DIR", help="Folder with the logs of PBS, LSF or Grid Engine.")
+@reads("--logs", "DIR", "Folder with the logs of PBS, LSF or Grid Engine.")
 @click.option("--print", "only_print", is_flag=True, help="Print the commands instead of running them.")
 @options_with(
-    click.option(
+    says(
         "--cluster",
-        metavar="NAME",
-        callback=given,
-        help="Cluster to collect; by default that of Slurm's configuration, and none is stated of logs.",
+        "NAME",
+        "Cluster to collect; by default that of Slurm's configuration, and none is stated of logs.",
     )
 )
 @click.pass_context

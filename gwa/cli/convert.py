@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import PATH, SOURCES, given, measurements, options, pseudonyms
+from gwa.cli._options import SOURCES, measurements, options, pseudonyms, reads, says
 from gwa.cli._output import claimed, noting, output, tell, tell_joined, tell_replaced
 from gwa.cli._reading import engine, joining, reading
 from gwa.cli._terminal import echo
@@ -27,18 +27,11 @@ MAXIMUM_HEADER: Final = 1 << 16
 @click.command(name="convert")
 @SOURCES
 @output
-@click.option(
-    "--with",
-    "own",
-    type=PATH,
-    metavar="MY.sql",
-    help="Converter of your own for the input format; see 'gwa formats --own'.",
-)
-@click.option(
+@reads("--with own", "MY.sql", "Converter of your own for the input format; see 'gwa formats --own'.")
+@says(
     "--cluster",
-    metavar="NAME",
-    callback=given,
-    help="Cluster that the logs are of, where they do not name it; with --append, a store has several.",
+    "NAME",
+    "Cluster that the logs are of, where they do not name it; with --append, a store has several.",
 )
 @click.option("--anonymize", is_flag=True, help="Replace names with keyed pseudonyms.")
 @pseudonyms

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, PATH, Range, options, parts
+from gwa.cli._options import JSON, PATH, Range, options, parts, shown
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, table
@@ -39,12 +39,11 @@ MINIMA = 500
 @click.argument("trace", type=PATH, required=False)
 @click.argument("characteristic", required=False)
 @click.option("--list", "as_list", is_flag=True, help="List the characteristics.")
-@click.option(
+@shown(
     "--preset",
-    type=click.Choice(["thesis", "text"]),
-    default="thesis",
-    show_default=True,
-    help="Definitions that match the numbers of the thesis, or those of its text.",
+    click.Choice(["thesis", "text"]),
+    "thesis",
+    "Definitions that match the numbers of the thesis, or those of its text.",
 )
 @click.option(
     "--shift",
@@ -59,7 +58,7 @@ MINIMA = 500
     is_flag=True,
     help="Add the textbook p-values of KS, which are too large for fitted parameters.",
 )
-@click.option("--seed", type=int, default=2009, show_default=True, help="Seed of the bootstrap.")
+@shown("--seed", int, 2009, "Seed of the bootstrap.")
 @JSON
 @parts
 @options

@@ -18,7 +18,6 @@ from gwa.cli._options import (
     PATH,
     engines,
     flags,
-    given,
     looking,
     looks,
     measurements,
@@ -27,6 +26,8 @@ from gwa.cli._options import (
     parts,
     printing,
     require_known,
+    says,
+    shown,
     statements,
 )
 from gwa.cli._output import FORCE, account_in_words, claimed, page_name, part_in_words, write_texts
@@ -61,15 +62,12 @@ def _print_schema() -> None:
 @flags
 @output_folder(default=".")
 @FORCE
-@click.option(
-    "--sections", metavar="ID,ID", callback=given, help="Restrict to these sections, such as users,waits."
-)
-@click.option(
+@says("--sections", "ID,ID", "Restrict to these sections, such as users,waits.")
+@shown(
     "--view",
-    type=click.Choice(["operator", "modeller", "all"]),
-    default="operator",
-    show_default=True,
-    help="Sections for operators, for modellers (these take longer), or all.",
+    click.Choice(["operator", "modeller", "all"]),
+    "operator",
+    "Sections for operators, for modellers (these take longer), or all.",
 )
 @click.option(
     "--every", is_flag=True, help="Add the sections that take long, such as the comparison of all models."
@@ -79,13 +77,7 @@ def _print_schema() -> None:
     is_flag=True,
     help="Leave out what the page filters: days, users, projects, sizes and outcomes, in cells.",
 )
-@click.option(
-    "--top",
-    type=click.IntRange(1, 1000),
-    default=10,
-    show_default=True,
-    help="Number of entries in top lists.",
-)
+@shown("--top", click.IntRange(1, 1000), 10, "Number of entries in top lists.")
 @printing("--schema", _print_schema, "Print the JSON Schema of --json and exit.")
 @click.option(
     "--by",
@@ -93,12 +85,7 @@ def _print_schema() -> None:
     help="Write one page of all months and their changes, and beside it the reports on those that are not"
     " there yet; or one of all clusters, with the reports on all and on each.",
 )
-@click.option(
-    "--against",
-    metavar="WHEN",
-    callback=given,
-    help="Begin with the differences from another period, such as 2007-03 or previous.",
-)
+@says("--against", "WHEN", "Begin with the differences from another period, such as 2007-03 or previous.")
 @click.option(
     "--alert",
     is_flag=True,

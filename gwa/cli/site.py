@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import DEBUG, JSON, OUTPUT_PATH, PATH, limits
+from gwa.cli._options import DEBUG, JSON, OUTPUT_PATH, PATH, limits, reads, shown
 from gwa.cli._reading import engine
 from gwa.cli._terminal import echo, progress, progress_lines, table
 
@@ -122,13 +122,7 @@ def console(folder: Path, registry: str, quiet: bool, debug: bool) -> None:
 
 @command.command(name="serve")
 @click.argument("folder", metavar="OUT_DIR", type=PATH)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    help="Port; 0 selects a free one.",
-)
+@shown("--port", click.IntRange(0, 65535), 8000, "Port; 0 selects a free one.")
 @DEBUG
 def serve(folder: Path, port: int, debug: bool) -> None:
     """
@@ -178,11 +172,10 @@ def fair(folder: Path, debug: bool, as_json: bool) -> None:
 @click.argument("name", metavar="TRACE")
 @click.option("--sandbox", is_flag=True, help="Try it at sandbox.zenodo.org, whose DOIs are of no use.")
 @click.option("--server", default="", metavar="URL", help="Another server with the API of Zenodo.")
-@click.option(
+@reads(
     "--token-file",
-    type=PATH,
-    metavar="FILE",
-    help="File with the token; by default the variable ZENODO_TOKEN, or ZENODO_SANDBOX_TOKEN.",
+    "FILE",
+    "File with the token; by default the variable ZENODO_TOKEN, or ZENODO_SANDBOX_TOKEN.",
 )
 @click.option("--publish", "is_final", is_flag=True, help="Also publish it, which cannot be undone.")
 @DEBUG

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, TRACE, options, require_known
+from gwa.cli._options import JSON, TRACE, options, require_known, shown
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo_json, say, table
@@ -41,15 +41,11 @@ def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float |
 
 @click.command(name="wait")
 @TRACE
-@click.option(
-    "--procs", type=click.IntRange(min=1), default=1, show_default=True, help="Processors of the job."
-)
+@shown("--procs", click.IntRange(min=1), 1, "Processors of the job.")
 @click.option("--time", "requested", metavar="TIME", callback=_seconds, help="Requested time, such as 12h.")
 @click.option("--queue", metavar="NAME", help="Queue, or partition where the log records no queues.")
 @click.option("--user", metavar="NAME", help="User who submits the job.")
-@click.option(
-    "--waiting", type=click.IntRange(min=0), default=0, show_default=True, help="Own jobs that wait already."
-)
+@shown("--waiting", click.IntRange(min=0), 0, "Own jobs that wait already.")
 @click.option(
     "--method", default="bmbp-own", show_default=True, metavar="ID", help="Method, as --compare lists."
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, TRACE, options, output_folder
+from gwa.cli._options import JSON, TRACE, options, output_folder, shown
 from gwa.cli._output import FORCE, claimed
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, echo_json, progress, say, table
@@ -41,13 +41,7 @@ COLUMNS: Final = ("measure", "jobs", "now", "changed", "ratio", "low", "high")
     "--requests", type=click.Choice(["perfect", "doubled"]), help="Other requested times, for all jobs."
 )
 @click.option("--walltime-cap", metavar="TIME", help="Divide jobs that ran longer, such as 24h.")
-@click.option(
-    "--was",
-    type=click.Choice(POLICIES),
-    default="easy",
-    show_default=True,
-    help="Policy that the machine as it was is replayed with.",
-)
+@shown("--was", click.Choice(POLICIES), "easy", "Policy that the machine as it was is replayed with.")
 @output_folder("Also write a page with figures to DIR.")
 @FORCE
 @JSON

@@ -16,14 +16,8 @@ from typing import Final, TypeAlias
 import duckdb
 
 from gwa.errors import RowsLostError, StrictError
+from gwa.ingest import cleaning
 from gwa.ingest.blame import blamed, is_fault
-from gwa.ingest.cleaning import (
-    have_rising_numbers,
-    insert_jobs,
-    needs_numbers,
-    ordered_by_submission,
-    with_row_numbers,
-)
 from gwa.ingest.contradictions import START
 from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
 from gwa.ingest.jobstats import define_jobstats, uses_jobstats
@@ -114,11 +108,11 @@ def map_batch(
     select = query.select_of(cluster)
     with blaming(store, query, heads), in_order(store.connection, select):
         if not keeps and not {"reject", START} & {*query.yields}:
-            insert_jobs(store, f"({select})", query.columns)
+            cleaning.insert_jobs(store, f"({select})", query.columns)
             return Refused()
         store.connection.execute(f"create or replace temp table mapped as {select}")
         refused = move_rejects(store, heads, strict=strict) if "reject" in query.yields else Refused()
-        insert_jobs(store, "mapped", query.columns)
+        cleaning.insert_jobs(store, "mapped", query.columns)
     store.connection.execute("drop table mapped")
     return refused
 
@@ -172,17 +166,17 @@ def map_whole_source(
             " refused"
         )
     refused = move_rejects(store, heads, strict=strict) if "reject" in yields else Refused()
-    if needs_numbers(yields):
-        insert_jobs(store, with_row_numbers("mapped"), ["job_id", *yields])
+    if cleaning.needs_numbers(yields):
+        cleaning.insert_jobs(store, cleaning.with_row_numbers("mapped"), ["job_id", *yields])
     else:
-        insert_jobs(store, _in_order_of_numbers(store, "mapped", yields), yields)
+        cleaning.insert_jobs(store, _in_order_of_numbers(store, "mapped", yields), yields)
     store.connection.execute("drop table mapped")
     return given - mapped, refused
 
 
 def _in_order_of_numbers(store: Store, table: str, columns: Sequence[str]) -> str:
     """Return the relation of the jobs of a new *table* in the order of their numbers, if they have any."""
-    if "job_id" not in columns or have_rising_numbers(store, table):
+    if "job_id" not in columns or cleaning.have_rising_numbers(store, table):
         return table
     return f"(from {table} order by {total_order(['job_id'], columns)})"
 
@@ -228,8 +222,8 @@ def _create_mapped(store: Store, query: JobQuery, files: Sequence[Path], *, part
         select = "from mapped_part"
     else:
         _fill(store, query.beforehand)
-    if needs_numbers(query.yields):
-        select = ordered_by_submission(f"({select})", query.yields)
+    if cleaning.needs_numbers(query.yields):
+        select = cleaning.ordered_by_submission(f"({select})", query.yields)
     database.execute(f"create temp table mapped as {select}")
     database.execute("drop table if exists mapped_part")
 

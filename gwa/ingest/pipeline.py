@@ -19,19 +19,13 @@ from typing import Any, Final
 import duckdb
 
 from gwa.errors import TraceError
+from gwa.ingest import in_place
 from gwa.ingest.blame import FaultySelectError, is_fault, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
 from gwa.ingest.cleaning import are_fields, count_noted, insert_noting
 from gwa.ingest.clocks import define_clocks, note_repeated_hours
 from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
-from gwa.ingest.in_place import (
-    TextInPlace,
-    define_texts,
-    megabytes_in_place,
-    plain_texts,
-    require_unchanged,
-)
 from gwa.ingest.mapping import (
     JobQuery,
     Refused,
@@ -168,12 +162,12 @@ def _fill(store: Store, reading: Reading, spec: ConverterSpec, options: ReadOpti
     needed, folded = READING_MEGABYTES[spec.scope], 0
     with limited(needed):
         is_for_it = spec.scope == "trace" or are_fields(query.columns)
-        texts = plain_texts(fresh, spec, options) if is_for_it else None
+        texts = in_place.plain_texts(fresh, spec, options) if is_for_it else None
         if texts and spec.scope == "row" and not map_in_place(store, spec, query, texts, starts, options):
             texts = None
         if texts:
             read: Sequence[SourceFile] = [text.file for text in texts]
-            refused = define_texts(store, spec, texts) if spec.scope == "trace" else Refused()
+            refused = in_place.define_texts(store, spec, texts) if spec.scope == "trace" else Refused()
         elif checkpoint:
             checkpoint.resume(fresh, stored, options.cluster)
             read_into_checkpoint(store, checkpoint, fresh, stored, spec, options)
@@ -183,7 +177,7 @@ def _fill(store: Store, reading: Reading, spec: ConverterSpec, options: ReadOpti
             read, refused = _read_into_engine(store, reading, spec, options)
     if spec.scope == "trace":
         rows = sum(file.rows for file in read)
-        needed = max(needed, grouping_megabytes(rows)) + (megabytes_in_place(rows) if texts else 0)
+        needed = max(needed, grouping_megabytes(rows)) + (in_place.megabytes_in_place(rows) if texts else 0)
     with limited(needed):
         if spec.scope == "trace":
             stored_rows = checkpoint.parquet_files("source") if checkpoint else []
@@ -191,7 +185,7 @@ def _fill(store: Store, reading: Reading, spec: ConverterSpec, options: ReadOpti
             folded, refused = map_whole_source(
                 store, query, files, stored_rows, strict=options.strict, given=given
             )
-        require_unchanged(texts)
+        in_place.require_unchanged(texts)
         total = count_files(store, read, refused)
         total.folded += folded
         finish_store(store, files, spec.title, total, spec.steps, spec.needs)
@@ -247,7 +241,7 @@ def map_in_place(
     store: Store,
     spec: ConverterSpec,
     query: JobQuery,
-    texts: Sequence[TextInPlace],
+    texts: Sequence[in_place.TextInPlace],
     starts: Sequence[float],
     options: ReadOptions,
 ) -> bool:
@@ -258,7 +252,7 @@ def map_in_place(
     """
     for number, (text, start) in enumerate(zip(texts, starts, strict=True)):
         set_file_variables(store, number, start)
-        define_texts(store, spec, [text], number)
+        in_place.define_texts(store, spec, [text], number)
         try:
             jobs = insert_noting(store, query.select_of(options.cluster), query.columns)
         except duckdb.Error as error:

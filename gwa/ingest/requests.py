@@ -11,18 +11,11 @@ from difflib import get_close_matches
 from typing import Final
 
 from gwa.errors import NothingReadError, TraceError
+from gwa.ingest import pipeline
 from gwa.ingest.blame import FaultySelectError
 from gwa.ingest.cleaning import cut_name
 from gwa.ingest.counting import NO_ZONE, note_cut_files
 from gwa.ingest.mapping import JobQuery, Refused, blaming, move_rejects
-from gwa.ingest.pipeline import (
-    READING_MEGABYTES,
-    count_files,
-    define_source,
-    define_tables,
-    files_to_read,
-    set_file_variables,
-)
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.spec import ConverterSpec
 from gwa.ingest.staging import read_file, reading_progress
@@ -75,11 +68,11 @@ def read_requests(heads: Sequence[FileHead], spec: ConverterSpec, options: ReadO
 
 def _fill(store: RequestStore, heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOptions) -> None:
     """Read, map and clean the rows of files, then keep them in the order of time."""
-    files = files_to_read(store, [], heads, options.unread)
+    files = pipeline.files_to_read(store, [], heads, options.unread)
     mark = spec.source_table.comment
     said = (line for head in files for line in (entries(head.comments(mark)) if mark else ()))
     store.set_header(overridden(tuple(dict.fromkeys((*said, *spec.header.items()))), options.stated_system))
-    pieces = define_tables(store, spec)["source"]
+    pieces = pipeline.define_tables(store, spec)["source"]
     query = _query(store, spec, options)
     refused, read = Refused(), []
 
@@ -89,13 +82,15 @@ def _fill(store: RequestStore, heads: Sequence[FileHead], spec: ConverterSpec, o
             pieces.clear()
 
     with (
-        limited_memory(store.connection, options.engine, READING_MEGABYTES["row"], MEMORY_OF_READING),
+        limited_memory(
+            store.connection, options.engine, pipeline.READING_MEGABYTES["row"], MEMORY_OF_READING
+        ),
         reading_progress(files, [], options) as bar,
     ):
         for number, head in enumerate(files):
-            set_file_variables(store, number, 0.0)
+            pipeline.set_file_variables(store, number, 0.0)
             read.append(read_file(store, head, spec, options, bar, pieces, map_pieces))
-    total = count_files(store, read, refused)
+    total = pipeline.count_files(store, read, refused)
     _require_requests(store, heads, spec.title, total.rows, total.rejected)
     fields = ", ".join(REQUEST_NAMES[1:])
     store.connection.execute(
@@ -112,7 +107,7 @@ def _fill(store: RequestStore, heads: Sequence[FileHead], spec: ConverterSpec, o
 
 def _query(store: RequestStore, spec: ConverterSpec, options: ReadOptions) -> JobQuery:
     """Create the tables to fill; raise `FaultySelectError` if the SELECT yields what no request has."""
-    yields = define_source(store, spec, store.header, options)
+    yields = pipeline.define_source(store, spec, store.header, options)
     known = (*REQUEST_NAMES[1:], *EXTRA)
     for name in yields:
         if name not in known:

@@ -18,13 +18,8 @@ import jinja2
 from markupsafe import Markup
 
 from gwa.errors import DefinitionError
+from gwa.report import document
 from gwa.report.as_json import plain
-from gwa.report.document import (
-    Fact,
-    Facts,
-    Finding,
-    Report,
-)
 from gwa.report.drawing import draw_all, image_address, kinds, to_draw
 from gwa.report.facts import busy_facts, has_gaps
 from gwa.report.grid import grid, is_number
@@ -121,7 +116,7 @@ MAXIMUM_HEADLINES = 2
 
 
 def html(
-    report: Report,
+    report: document.Report,
     *,
     overrides: Path | None = None,
     above: Sequence[tuple[str, str]] = (),
@@ -157,7 +152,7 @@ def _scripts_in(folder: str, overrides: Path | None) -> list[str]:
 
 
 def page(
-    report: Report,
+    report: document.Report,
     drawings: Mapping[str, Markup],
     *,
     overrides: Path | None = None,
@@ -228,7 +223,7 @@ def filled(
         raise DefinitionError(f"templates: {error.message}") from error
 
 
-def findings_by_place(report: Report, *, paper: bool = False) -> dict[str, Any]:
+def findings_by_place(report: document.Report, *, paper: bool = False) -> dict[str, Any]:
     """
     Return the findings by where they stand: cautions, what to do first, others, and those of sections.
 
@@ -254,7 +249,7 @@ def findings_by_place(report: Report, *, paper: bool = False) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def explored(report: Report) -> dict[str, Any]:
+def explored(report: document.Report) -> dict[str, Any]:
     """Return what the part of the page that filters itself is made of; nothing where the report has none."""
     explorer = report.explorer
     if explorer is None:
@@ -273,7 +268,7 @@ def explored(report: Report) -> dict[str, Any]:
     }
 
 
-def summary(report: Report, *, of_selections: bool = False) -> list[Fact]:
+def summary(report: document.Report, *, of_selections: bool = False) -> list[document.Fact]:
     """
     Return the most important numbers, for the head of the page; none where it answers one question.
 
@@ -286,17 +281,17 @@ def summary(report: Report, *, of_selections: bool = False) -> list[Fact]:
     if "trace.cpus_inferred" in facts and facts["trace.cpus_inferred"].value:
         numbers.pop("trace.cpus", None)  # a lower bound is no size
     first = report.sections[0].blocks if report.sections else ()
-    first_ids = [fact.id for block in first if isinstance(block, Facts) for fact in block.facts]
+    first_ids = [fact.id for block in first if isinstance(block, document.Facts) for fact in block.facts]
     ids = FIXED if of_selections else dict.fromkeys([*HEADLINES, *first_ids])
     return [numbers[name] for name in ids if name in numbers][: len(HEADLINES)]
 
 
-def _is_caution(found: Finding) -> bool:
+def _is_caution(found: document.Finding) -> bool:
     """Return whether a finding makes conclusions unsafe."""
     return found.section in CAUTIONS or found.id in UNSAFE
 
 
-def headlines_by_section(report: Report, above: Collection[str]) -> dict[str, list[str]]:
+def headlines_by_section(report: document.Report, above: Collection[str]) -> dict[str, list[str]]:
     """Return for each section what is seen in it: its first findings that do not stand *above* it."""
     found = {
         section.id: [one.text for one in report.findings if one.section == section.id]

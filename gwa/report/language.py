@@ -17,19 +17,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from gwa.errors import DefinitionError
-from gwa.report.document import (
-    Answer,
-    Attachment,
-    Block,
-    Fact,
-    Facts,
-    FactTable,
-    Figure,
-    Note,
-    Report,
-    Section,
-    Table,
-)
+from gwa.report import document
 from gwa.report.explorer import Explorer
 from gwa.util.assets import asset
 from gwa.words.message import Message, Number, Verbatim
@@ -221,7 +209,7 @@ def places(text: str) -> set[str] | None:
     return {name for _, name, _, _ in parts if name} if simple else None
 
 
-def translated(report: Report, translate: Callable[[str], str]) -> Report:
+def translated(report: document.Report, translate: Callable[[str], str]) -> document.Report:
     """Return *report* with all words of its own translated."""
     findings = tuple(
         _texts(finding, translate, "text", "rule", "advice", "action", "stake") for finding in report.findings
@@ -244,13 +232,13 @@ def _explorer(explorer: Explorer, translate: Callable[[str], str]) -> Explorer:
     return replace(explorer, choices=tuple(named), outcomes=outcomes)
 
 
-def _figure(figure: Figure, translate: Callable[[str], str]) -> Figure:
+def _figure(figure: document.Figure, translate: Callable[[str], str]) -> document.Figure:
     """Return *figure* with its words translated, those that are drawn as well."""
     data = {name: _figure_data(value, translate, name) for name, value in figure.data.items()}
     return replace(_texts(figure, translate, "title", "alt", "note"), data=data)
 
 
-def _answer(answer: Answer, translate: Callable[[str], str]) -> Answer:
+def _answer(answer: document.Answer, translate: Callable[[str], str]) -> document.Answer:
     picture = answer.picture and _figure(answer.picture, translate)
     return replace(_texts(answer, translate, "question", "text", "number", "caption"), picture=picture)
 
@@ -260,31 +248,31 @@ def _texts(part: Part, translate: Callable[[str], str], *names: str) -> Part:
     return replace(part, **{name: translate(getattr(part, name)) for name in names})
 
 
-def _section(section: Section, translate: Callable[[str], str]) -> Section:
+def _section(section: document.Section, translate: Callable[[str], str]) -> document.Section:
     help_text = "\n\n".join(map(translate, section.help.split("\n\n")))
     blocks = tuple(_block(block, translate) for block in section.blocks)
     return replace(_texts(section, translate, "title", "chapter"), help=help_text, blocks=blocks)
 
 
-def _block(block: Block, translate: Callable[[str], str]) -> Block:
+def _block(block: document.Block, translate: Callable[[str], str]) -> document.Block:
     match block:
-        case Note():
+        case document.Note():
             return _texts(block, translate, "text")
-        case Facts():
+        case document.Facts():
             return replace(_texts(block, translate, "title"), facts=_facts(block.facts, translate))
-        case FactTable():
+        case document.FactTable():
             rows = tuple((translate(name), _facts(facts, translate)) for name, facts in block.rows)
             columns = tuple(map(translate, block.columns))
             return replace(_texts(block, translate, "title", "note"), columns=columns, rows=rows)
-        case Table():
+        case document.Table():
             return _table(block, translate)
-        case Attachment():
+        case document.Attachment():
             return _texts(block, translate, "title")
-        case Figure():
+        case document.Figure():
             return _figure(block, translate)
 
 
-def _table(block: Table, translate: Callable[[str], str]) -> Table:
+def _table(block: document.Table, translate: Callable[[str], str]) -> document.Table:
     """Return a table with its heads translated, and the cells that are messages."""
     heads = tuple(_texts(column, translate, "label") for column in block.columns)
     rows = tuple(
@@ -293,7 +281,7 @@ def _table(block: Table, translate: Callable[[str], str]) -> Table:
     return replace(_texts(block, translate, "title", "note"), columns=heads, rows=rows)
 
 
-def _facts(facts: tuple[Fact, ...], translate: Callable[[str], str]) -> tuple[Fact, ...]:
+def _facts(facts: tuple[document.Fact, ...], translate: Callable[[str], str]) -> tuple[document.Fact, ...]:
     return tuple(_texts(fact, translate, "label", "help", "text") for fact in facts)
 
 

@@ -7,17 +7,8 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gwa.statistics import em
 from gwa.statistics.distribution import NONNEGATIVE, require
-from gwa.statistics.em import (
-    PhaseMixture,
-    Phases,
-    accelerate,
-    column,
-    erlangs,
-    fit_phases,
-    phase_step,
-    starts_of,
-)
 from gwa.statistics.numeric import at_least_zero, coarse
 from gwa.statistics.sample import Floats, Sample
 
@@ -25,7 +16,7 @@ _MAXIMUM_ORDER = 256
 _MINIMUM_INTERVAL = 2
 
 
-class TwoPhases(PhaseMixture):
+class TwoPhases(em.PhaseMixture):
     """A mixture of two phases, the first with the probability *weight*; all other parameters are above 0."""
 
     def __post_init__(self) -> None:
@@ -67,16 +58,16 @@ class HyperErlang(TwoPhases):
         """Return the maximum-likelihood fit, see `Distribution.fit`."""
         cls.refuse(sample)
         order = _best_order(coarse(sample, 500))
-        phases = fit_phases(sample, column(order, order), erlangs(order))
+        phases = em.fit_phases(sample, em.column(order, order), em.erlangs(order))
         return cls(order, *_faster_first(phases))
 
-    def phases(self) -> Phases:
+    def phases(self) -> em.Phases:
         """Return the two Erlangs."""
-        shapes = column(self.order, self.order)
-        return Phases(column(self.weight, 1 - self.weight), shapes, column(self.rate1, self.rate2))
+        shapes = em.column(self.order, self.order)
+        return em.Phases(em.column(self.weight, 1 - self.weight), shapes, em.column(self.rate1, self.rate2))
 
 
-def _faster_first(phases: Phases) -> tuple[float, float, float]:
+def _faster_first(phases: em.Phases) -> tuple[float, float, float]:
     """Return the weight and the rate of the faster of two phases, and the rate of the slower."""
     fast, slow = np.argsort(-phases.rates.ravel(), kind="stable")
     weight, rates = phases.weights.ravel(), phases.rates.ravel()
@@ -88,8 +79,8 @@ def _best_order(sample: Sample) -> int:
 
     @cache
     def likelihood(order: int) -> float:
-        step, starts = phase_step(sample, column(order, order)), starts_of(sample, erlangs(order))
-        return max(accelerate(step, start.packed(), 1e-3, 20)[1] for start in starts)
+        step, starts = em.phase_step(sample, em.column(order, order)), em.starts_of(sample, em.erlangs(order))
+        return max(em.accelerate(step, start.packed(), 1e-3, 20)[1] for start in starts)
 
     top = 1
     while top < _MAXIMUM_ORDER and likelihood(2 * top) > likelihood(top):
@@ -130,14 +121,16 @@ class HyperExponential(TwoPhases):
     def fit(cls, sample: Sample) -> Self:
         """Return the maximum-likelihood fit, see `Distribution.fit`."""
         cls.refuse(sample)
-        ones, mean = column(1, 1), sample.mean()
-        start = Phases(column(0.5, 0.5), ones, column(2 / mean, 0.5 / mean))
-        phases = fit_phases(sample, ones, erlangs(1), [start])
+        ones, mean = em.column(1, 1), sample.mean()
+        start = em.Phases(em.column(0.5, 0.5), ones, em.column(2 / mean, 0.5 / mean))
+        phases = em.fit_phases(sample, ones, em.erlangs(1), [start])
         return cls(*_faster_first(phases))
 
-    def phases(self) -> Phases:
+    def phases(self) -> em.Phases:
         """Return the two exponentials."""
-        return Phases(column(self.weight, 1 - self.weight), column(1, 1), column(self.rate1, self.rate2))
+        return em.Phases(
+            em.column(self.weight, 1 - self.weight), em.column(1, 1), em.column(self.rate1, self.rate2)
+        )
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""
@@ -181,21 +174,21 @@ class HyperGamma(TwoPhases):
     def fit(cls, sample: Sample) -> Self:
         """Return the maximum-likelihood fit, see `Distribution.fit`."""
         cls.refuse(sample)
-        phases = fit_phases(sample, None, _start)
+        phases = em.fit_phases(sample, None, _start)
         weight, shape, rate = (part.ravel() for part in (phases.weights, phases.shapes, phases.rates))
         small, large = np.argsort(shape / rate, kind="stable")
         return cls(*map(float, (weight[small], shape[small], 1 / rate[small], shape[large], 1 / rate[large])))
 
-    def phases(self) -> Phases:
+    def phases(self) -> em.Phases:
         """Return the two gammas."""
-        shapes, scales = column(self.shape1, self.shape2), column(self.scale1, self.scale2)
-        return Phases(column(self.weight, 1 - self.weight), shapes, 1 / scales)
+        shapes, scales = em.column(self.shape1, self.shape2), em.column(self.scale1, self.scale2)
+        return em.Phases(em.column(self.weight, 1 - self.weight), shapes, 1 / scales)
 
 
-def _start(low: Sample, high: Sample) -> Phases:
+def _start(low: Sample, high: Sample) -> em.Phases:
     """Return a phase for each part, of its mean and variance."""
-    weights = column(float(low.n), float(high.n)) / (low.n + high.n)
-    means = column(low.mean(), high.mean())
-    variances = np.maximum(column(low.variance(), high.variance()), means**2 / 100)
+    weights = em.column(float(low.n), float(high.n)) / (low.n + high.n)
+    means = em.column(low.mean(), high.mean())
+    variances = np.maximum(em.column(low.variance(), high.variance()), means**2 / 100)
     shapes: Floats = np.maximum(means**2 / variances, 0.1)
-    return Phases(weights, shapes, shapes / means)
+    return em.Phases(weights, shapes, shapes / means)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._options import ARRIVALS, limits
+from gwa.cli._options import ARRIVALS, limits, shown
 from gwa.cli._output import claimed, output
 from gwa.cli._reading import engine
 from gwa.cli._terminal import echo, progress
@@ -31,9 +31,7 @@ MINIMUM_JOBS: Final = 100
     "--requests", type=click.IntRange(min=1), metavar="N", help="Number of requests, of a model of these."
 )
 @click.option("--days", type=float, metavar="D", help="Days of submissions (or --jobs).")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the random numbers."
-)
+@shown("--seed", click.IntRange(min=0), 1, "Seed of the random numbers.")
 @ARRIVALS
 @click.option(
     "--cpus", type=click.IntRange(min=1), metavar="N", help="Restrict jobs to at most this many processors."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._options import JSON, PATH, options
+from gwa.cli._options import JSON, PATH, options, reads
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened, opened_requests, opened_whole
 from gwa.cli._terminal import echo, table
@@ -35,12 +35,10 @@ SIGNIFICANT: Final = 3
 @click.command(name="score")
 @click.argument("real", type=PATH)
 @click.argument("made", type=PATH, nargs=-1, required=True)
-@click.option(
-    "--trained-on",
-    "trained_on",
-    type=PATH,
-    metavar="TRACE",
-    help="What the jobs were made from, if that is known: REAL is then what was held out.",
+@reads(
+    "--trained-on trained_on",
+    "TRACE",
+    "What the jobs were made from, if that is known: REAL is then what was held out.",
 )
 @JSON
 @options

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from gwa.cli._options import TRACE, options, output_folder
+from gwa.cli._options import TRACE, options, output_folder, shown
 from gwa.cli._output import FORCE, claimed
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo
@@ -16,13 +16,7 @@ SUFFIXES: Final = ("gwf", "swf", "parquet", "duckdb")
 @click.command(name="split")
 @TRACE
 @output_folder(required=True)
-@click.option(
-    "--suffix",
-    type=click.Choice(SUFFIXES),
-    default=SUFFIXES[0],
-    show_default=True,
-    help="Format of both halves.",
-)
+@shown("--suffix", click.Choice(SUFFIXES), SUFFIXES[0], "Format of both halves.")
 @FORCE
 @options
 def command(trace: Path, folder: Path, suffix: str, force: bool, **params: Any) -> None:

@@ -15,19 +15,8 @@ import duckdb
 
 from gwa.errors import TraceError
 from gwa.formats.base import Format, new_store, require_match
+from gwa.formats.builtin import _parquet as parquet
 from gwa.formats.builtin._columns import fields_of, note_ignored, refuse_packed_name, source_rows
-from gwa.formats.builtin._parquet import (
-    TASK_COLUMNS,
-    columns_of,
-    escaped_path,
-    first_line,
-    is_checked,
-    metadata_of,
-    refuse_bombs,
-    row_counts,
-    rows_of,
-    write_sealed,
-)
 from gwa.formats.builtin._sealed import remark_unsealed
 from gwa.formats.remote import address, is_remote, remote_files
 from gwa.formats.tables.vocabulary import meanings
@@ -63,8 +52,8 @@ PER_SECOND: Final = {"DURATION(s)": 1.0, "DURATION(ms)": 1e3, "DURATION(us)": 1e
 def mismatch(head: FileHead) -> str | None:
     """Return the reason why *head* is not that of a Parquet file of jobs, or None."""
     try:
-        columns = columns_of(head)
-        if TASK_COLUMNS.issubset(columns):
+        columns = parquet.columns_of(head)
+        if parquet.TASK_COLUMNS.issubset(columns):
             return "has times in milliseconds"
         fields = fields_of(columns)
     except ValueError as error:
@@ -77,7 +66,7 @@ def mismatch(head: FileHead) -> str | None:
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     """Return a store with the jobs of Parquet files: a view of them if they need no cleaning."""
     require_match(heads, mismatch)
-    refuse_bombs(heads)
+    parquet.refuse_bombs(heads)
     return _fill_or_close(Store.create(options.target, options.engine), heads, options)
 
 
@@ -98,7 +87,7 @@ def _fill_or_close(store: Store, heads: Sequence[FileHead], options: ReadOptions
         store.close()
         if isinstance(error, TraceError):
             raise
-        reason = first_line(error) if isinstance(error, duckdb.Error) else error
+        reason = parquet.first_line(error) if isinstance(error, duckdb.Error) else error
         raise TraceError(f"{heads[0].path}: cannot be read: {reason}") from error
     except BaseException:
         store.close()
@@ -107,8 +96,8 @@ def _fill_or_close(store: Store, heads: Sequence[FileHead], options: ReadOptions
 
 
 def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None:
-    store.connection.execute(f"create temp view file as {rows_of(heads)}")
-    metadata = [metadata_of(store, head) for head in heads]
+    store.connection.execute(f"create temp view file as {parquet.rows_of(heads)}")
+    metadata = [parquet.metadata_of(store, head) for head in heads]
     notes = [entries[METADATA_KEY] for entries in metadata if METADATA_KEY in entries]
     is_sealed = _are_checked(store, heads, metadata)
     types = {row[0]: row[1] for row in store.rows("describe from file")}
@@ -145,7 +134,7 @@ def _are_checked(store: Store, heads: Sequence[FileHead], metadata: Sequence[Map
     """
     if is_remote(heads[0].path):
         return False
-    return min(is_checked(store, head, own) for head, own in zip(heads, metadata, strict=True))
+    return min(parquet.is_checked(store, head, own) for head, own in zip(heads, metadata, strict=True))
 
 
 def _has_our_columns(types: Mapping[str, str]) -> bool:
@@ -163,11 +152,11 @@ def _use_in_place(
         field.name if field.name in types else f"cast(null as {field.sql}) as {field.name}"
         for field in FIELDS
     ]
-    store.view(f"select {', '.join(columns)} {rows_of(heads)}")
+    store.view(f"select {', '.join(columns)} {parquet.rows_of(heads)}")
     if options.engine and options.on_spark:
         store.over([str(head.path.absolute()) for head in heads], options.engine)
     if is_clean(store):
-        store.files = [name for head in heads for name in (escaped_path(head), str(head.path))]
+        store.files = [name for head in heads for name in (parquet.escaped_path(head), str(head.path))]
         return True
     store.connection.execute("drop view ran")
     store.connection.execute("drop view jobs")
@@ -205,7 +194,7 @@ def _copy_jobs(store: Store, heads: Sequence[FileHead], types: dict[str, str], *
     insert_jobs(
         store, f"(select {', '.join(expressions.values())} from file as t({names}))", list(expressions)
     )
-    counts = [row_counts(store, head) for head in heads]
+    counts = [parquet.row_counts(store, head) for head in heads]
     if not ours:
         store.insert("sources", source_rows(heads, counts))
         note_ignored(store, output_columns, positions, sum(count.rows for count in counts))
@@ -240,7 +229,7 @@ def write(store: Store, path: Path) -> None:
     """Write the jobs in order of submission, with everything else in the metadata."""
     refuse_packed_name(path)
     with whole(path) as part:
-        write_sealed(store, "jobs", part, pack(store))
+        parquet.write_sealed(store, "jobs", part, pack(store))
 
 
 FORMAT = Format(

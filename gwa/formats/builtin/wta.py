@@ -16,15 +16,8 @@ import duckdb
 
 from gwa.errors import TraceError
 from gwa.formats.base import Format, new_store, require_match
+from gwa.formats.builtin import _parquet as parquet
 from gwa.formats.builtin._columns import source_rows
-from gwa.formats.builtin._parquet import (
-    TASK_COLUMNS,
-    columns_of,
-    first_line,
-    refuse_bombs,
-    row_counts,
-    rows_of,
-)
 from gwa.ingest.cleaning import insert_jobs
 from gwa.ingest.counting import RowCounts, finish_store
 from gwa.ingest.source.head import FileHead
@@ -63,7 +56,7 @@ NAME_COLUMNS: Final = ("id", "user_id", "group_id", "type", "submission_site", "
 def mismatch(head: FileHead) -> str | None:
     """Return the reason why *head* is not that of a table of tasks of the archive, or None."""
     try:
-        missing = sorted(TASK_COLUMNS.difference(columns_of(head)))
+        missing = sorted(parquet.TASK_COLUMNS.difference(parquet.columns_of(head)))
     except ValueError as error:
         return str(error)
     return f"is not a table of tasks: it lacks {', '.join(missing)}" if missing else None
@@ -72,7 +65,7 @@ def mismatch(head: FileHead) -> str | None:
 def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     """Return a store with the tasks of Parquet files as jobs."""
     require_match(heads, mismatch)
-    refuse_bombs(heads)
+    parquet.refuse_bombs(heads)
     kilobytes = KILOBYTES.get(str(options.format_options.get("memory_unit")))
     status = options.format_options.get("status")
     try:
@@ -81,14 +74,14 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
             store.connection.execute("set variable status = cast($value as integer)", {"value": status})
             _fill(store, heads, options)
     except duckdb.Error as error:
-        raise TraceError(f"{heads[0].path}: cannot be read: {first_line(error)}") from error
+        raise TraceError(f"{heads[0].path}: cannot be read: {parquet.first_line(error)}") from error
     return store
 
 
 def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None:
     """Insert the tasks, cleaned and counted, and their dependencies."""
     store.set_header(overridden((), options.system or {}))
-    store.connection.execute(f"create temp view file as {rows_of(heads)}")
+    store.connection.execute(f"create temp view file as {parquet.rows_of(heads)}")
     types = {row[0]: str(row[1]) for row in store.rows("describe from file")}
     numbers = [
         f"nullif(try_cast({name} as double), -1) as {name}" for name in NUMBER_COLUMNS if name in types
@@ -108,7 +101,7 @@ def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None
     insert_jobs(store, f"(select {fields} from task)", list(expressions))
     if types.get("parents", "").endswith("INT[]"):
         _insert_dependencies(store)
-    counts = [row_counts(store, head) for head in heads]
+    counts = [parquet.row_counts(store, head) for head in heads]
     store.insert("sources", source_rows(heads, counts))
     finish_store(store, heads, "a table of tasks", RowCounts(sum(count.rows for count in counts)))
 

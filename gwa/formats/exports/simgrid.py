@@ -8,20 +8,12 @@ description of platforms (XML, version 4.1).
 from collections.abc import Sequence
 from pathlib import Path
 
-from gwa.formats.export import (
-    DEPENDENT,
-    cpus,
-    dependencies_lost,
-    fields_lost,
-    platform,
-    simulator,
-    system_name,
-)
+from gwa.formats import export
 from gwa.store.store import Store
 from gwa.util.spreadsheet import disarmed_sql
 
 
-@simulator("SimGrid")
+@export.simulator("SimGrid")
 def simgrid(store: Store, folder: Path) -> Sequence[str]:
     """
     Write platform.xml, a cluster with a host of 1 Gflop/s for each processor, and jobs.csv.
@@ -30,14 +22,16 @@ def simgrid(store: Store, folder: Path) -> Sequence[str]:
     host), requested (s), user, queue, bag, and the last job that it had to wait for. A name that a
     spreadsheet would take for a formula begins with an apostrophe.
     """
-    (folder / "platform.xml").write_text(platform(system_name(store), cpus(store)), encoding="utf-8")
+    (folder / "platform.xml").write_text(
+        export.platform(export.system_name(store), export.cpus(store)), encoding="utf-8"
+    )
     names = {"user": "user_name", "queue": "queue", "bag": "bag"}
     texts = ", ".join(f'{disarmed_sql(column)} as "{name}"' for name, column in names.items())
     store.connection.execute(
         "copy (select id, submit, run, procs, cast(run * 1e9 as bigint) as flops, requested,"
-        f" {texts}, preceding as after from ({DEPENDENT}) order by id)"
+        f" {texts}, preceding as after from ({export.DEPENDENT}) order by id)"
         " to $path (format csv, header true)",
         {"path": str(folder / "jobs.csv")},
     )
     kept = ("user_id", "queue_id", "job_structure_params")
-    return [*dependencies_lost(store), *fields_lost(store, kept)]
+    return [*export.dependencies_lost(store), *export.fields_lost(store, kept)]

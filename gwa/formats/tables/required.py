@@ -5,16 +5,10 @@ from typing import Final
 
 import numpy as np
 
+from gwa.formats.tables import values
 from gwa.formats.tables.draft import Draft, OpenQuestion
 from gwa.formats.tables.mapping import MappingStatement, RoleSource
 from gwa.formats.tables.sample import SampledColumn
-from gwa.formats.tables.values import (
-    Numbers,
-    date_orders,
-    is_time,
-    powers_of_two,
-    time_unit,
-)
 from gwa.formats.tables.vocabulary import words
 
 SIZES: Final = ("procs", "req_procs", "nodes", "req_nodes", "gpus", "req_gpus", "core_hours", "node_hours")
@@ -62,10 +56,10 @@ def _guesses(draft: Draft) -> dict[str, RoleSource]:
     """Return what other columns may be for roles that a table of jobs needs, by their values."""
     used = {name for source in draft.sources.values() for name in source.columns}
     free = [column for name, column in draft.sample.columns.items() if name not in used]
-    found = _guessed_times(draft, [column for column in free if is_time(column)])
+    found = _guessed_times(draft, [column for column in free if values.is_time(column)])
     if not any(draft.has(role) for role in SIZES):
         counts = [column for column in free if _may_be_count(column)]
-        best = max(counts, key=powers_of_two, default=None)
+        best = max(counts, key=values.powers_of_two, default=None)
         found["procs"] = RoleSource((best.name,)) if best else RoleSource(factor="1")
     is_complete = {"submit", "start"} & (found.keys() | draft.sources.keys())
     has_end = {"end", "run"} & (found.keys() | {role for role in draft.sources if draft.has(role)})
@@ -74,9 +68,9 @@ def _guesses(draft: Draft) -> dict[str, RoleSource]:
 
 def _guessed_times(draft: Draft, columns: Sequence[SampledColumn]) -> dict[str, RoleSource]:
     """Return submission, start and end, as far as they are not known, in order of their values."""
-    orders = date_orders(column for column in columns if column.shape == "slashes")
+    orders = values.date_orders(column for column in columns if column.shape == "slashes")
     sources = [
-        RoleSource((column.name,), unit=time_unit(column, orders) or (orders or ["m/d/y"])[0])
+        RoleSource((column.name,), unit=values.time_unit(column, orders) or (orders or ["m/d/y"])[0])
         for column in columns
     ]
     levels = [_level(draft.values.of(source, "time")) for source in sources]
@@ -89,7 +83,7 @@ def _guessed_times(draft: Draft, columns: Sequence[SampledColumn]) -> dict[str, 
     return dict(zip(wanted, ordered, strict=False)) if len(ordered) <= len(wanted) else {}
 
 
-def _level(times: Numbers) -> float:
+def _level(times: values.Numbers) -> float:
     """Return the median of *times*; those that cannot be read come last."""
     read = times[~np.isnan(times)]
     return float(np.median(read)) if read.size else np.inf
@@ -139,7 +133,7 @@ def _ask_hours(draft: Draft, role: str) -> None:
 
 def _may_be_count(column: SampledColumn) -> bool:
     """Whether whole numbers may be those of processors: some repeated, and none like a time."""
-    if column.shape != "whole" or is_time(column):
+    if column.shape != "whole" or values.is_time(column):
         return False
     numbers = [float(text) for text in column.values]
     repeated = len(set(numbers)) < len(numbers) or len(numbers) == 1

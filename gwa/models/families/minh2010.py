@@ -14,6 +14,7 @@ from gwa.errors import ModelError
 from gwa.metrics.bags import MINH, bags
 from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010, jobs
+from gwa.models import similar_bags, size_cells
 from gwa.models.arrival_process import Arrivals
 from gwa.models.arrivals.spectral import Spectral
 from gwa.models.arrivals.wavelet import Wavelet
@@ -22,27 +23,6 @@ from gwa.models.base import Model
 from gwa.models.clustered import Clustered, LabelledJobs
 from gwa.models.families.thesis import RECORDED
 from gwa.models.parameters import Quantity, positive
-from gwa.models.similar_bags import (
-    LABELS_PER_CLASS,
-    SIMILAR,
-    SIZE_CLASSES,
-    Joins,
-    bag_sizes,
-    calibrate_joins,
-    classify_sizes,
-    draw_bag_starts,
-    fit_joins,
-    fit_likeness,
-    label_jobs,
-)
-from gwa.models.size_cells import (
-    CellSampler,
-    EvenPairs,
-    SizeCell,
-    cumulative_ends,
-    fit_cells,
-    locate,
-)
 from gwa.models.streams import Block
 from gwa.models.temporal_locality import LabelRuns
 from gwa.statistics.distribution import FitError
@@ -85,7 +65,7 @@ class Minh2010Printed(Clustered):
         Bags are the paper's, or the recorded ones in a trace without users, such as those of this model.
         """
         enough = jobs(store, YEAR_2010) >= cls.minimum_jobs
-        selection, definition = (YEAR_2010, MINH) if enough else (YEAR_2009, SIMILAR)
+        selection, definition = (YEAR_2010, MINH) if enough else (YEAR_2009, similar_bags.SIMILAR)
         if not store.has("user_id"):
             definition = RECORDED
         if not store.has(definition.key[0]):
@@ -102,7 +82,7 @@ class Minh2010Printed(Clustered):
         when, what = rng.spawn(2)
         number = 0
         for times in split_blocks(self.arrivals.times(when)):
-            size = bag_sizes(self.draw_bag_starts(what, times))
+            size = similar_bags.bag_sizes(self.draw_bag_starts(what, times))
             bag = np.repeat(np.arange(size.size), size)
             label = self.sampler.labels(what, size.size)
             yield {
@@ -117,7 +97,7 @@ class Minh2010Printed(Clustered):
     def draw_bag_starts(self, rng: np.random.Generator, times: Floats) -> NDArray[np.bool_]:
         """Draw which arrivals start a bag: those after a long gap, or after a bag of the drawn size."""
         starts = np.diff(times, prepend=-np.inf) > self.gap
-        row = bag_sizes(starts)
+        row = similar_bags.bag_sizes(starts)
         # Bags follow each other in each row of short gaps; with a size for each job there are enough.
         size = self.sizes.rvs(rng, times.size)
         end = np.cumsum(size)
@@ -140,8 +120,8 @@ class Minh2010(Model):
     """
 
     arrivals: Arrivals
-    joins: tuple[Joins, ...]
-    cells: tuple[SizeCell, ...]
+    joins: tuple[similar_bags.Joins, ...]
+    cells: tuple[size_cells.SizeCell, ...]
     likeness: Annotated[float, Quantity("correlation of run times in a bag, as normal scores", "", 0.0, 1.0)]
     exponent: Annotated[float, Quantity("of Zipf's law of users by jobs", "", 0.0, 50.0)]
     users: Annotated[int, Quantity("how many users there are", "", 1.0, 1e7)]
@@ -153,15 +133,15 @@ class Minh2010(Model):
 
     def check(self) -> None:
         """Refuse a wrong number of size classes."""
-        if len(self.joins) != SIZE_CLASSES:
-            raise ModelError(f"joins has {len(self.joins)} rows, expected {SIZE_CLASSES}")
+        if len(self.joins) != similar_bags.SIZE_CLASSES:
+            raise ModelError(f"joins has {len(self.joins)} rows, expected {similar_bags.SIZE_CLASSES}")
 
     @classmethod
     def estimate(cls, store: Store) -> Self:
         """Return the model of all jobs that ran."""
         if store.sample("run_time", "ran").values.size < 2:
             raise FitError("run_time: one value only")
-        table = label_jobs(store)
+        table = similar_bags.label_jobs(store)
         arrivals = Spectral.fit(store, "ran")
         exponent, users = _fit_users(store)
         sizes = store.sample("size", f"(select * from {table} where place = 1) as first_jobs")
@@ -169,33 +149,35 @@ class Minh2010(Model):
         times = arrivals.first_times(np.random.default_rng(0), min(int(sizes.total()), CALIBRATION_ARRIVALS))
         return cls(
             arrivals=arrivals,
-            joins=calibrate_joins(fit_joins(store, table), times, bags),
-            cells=fit_cells(store, table),
-            likeness=fit_likeness(store, table),
+            joins=similar_bags.calibrate_joins(similar_bags.fit_joins(store, table), times, bags),
+            cells=size_cells.fit_cells(store, table),
+            likeness=similar_bags.fit_likeness(store, table),
             exponent=exponent,
             users=users,
         )
 
     @cached_property
-    def sampler(self) -> CellSampler:
+    def sampler(self) -> size_cells.CellSampler:
         """The cells as arrays."""
-        return CellSampler(self.cells)
+        return size_cells.CellSampler(self.cells)
 
     @cached_property
     def _labels(self) -> tuple[Floats, Ints, Ints]:
         """The ends of labels by size class, the labels, and the nearest class with jobs for each class."""
         label = np.flatnonzero(self.sampler.weights)
-        known, number = np.unique(label // LABELS_PER_CLASS, return_inverse=True)
-        nearest = np.maximum(np.searchsorted(known, np.arange(SIZE_CLASSES), side="right") - 1, 0)
-        return cumulative_ends(number, self.sampler.weights[label]), label, nearest
+        known, number = np.unique(label // similar_bags.LABELS_PER_CLASS, return_inverse=True)
+        nearest = np.maximum(
+            np.searchsorted(known, np.arange(similar_bags.SIZE_CLASSES), side="right") - 1, 0
+        )
+        return size_cells.cumulative_ends(number, self.sampler.weights[label]), label, nearest
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
         """Yield an endless stream of jobs in the order of submission."""
         when, what = rng.spawn(2)
-        pairs = EvenPairs(what, SIZE_CLASSES)
+        pairs = size_cells.EvenPairs(what, similar_bags.SIZE_CLASSES)
         number = 0
         for times in split_blocks(self.arrivals.times(when)):
-            size = bag_sizes(draw_bag_starts(what, times, self.joins))
+            size = similar_bags.bag_sizes(similar_bags.draw_bag_starts(what, times, self.joins))
             bag = np.repeat(np.arange(size.size), size)
             user = Zipf(self.exponent, self.users).rvs(what, size.size).astype(np.int64)
             yield {
@@ -208,12 +190,12 @@ class Minh2010(Model):
             }
             number += size.size
 
-    def draw_jobs(self, rng: np.random.Generator, size: Ints, pairs: EvenPairs) -> Block:
+    def draw_jobs(self, rng: np.random.Generator, size: Ints, pairs: size_cells.EvenPairs) -> Block:
         """Draw run times and processors of the jobs of bags of each *size*."""
         ends, labels, nearest = self._labels
-        size_class = classify_sizes(size)
+        size_class = similar_bags.classify_sizes(size)
         first, second = pairs.draw(size_class)
-        label = labels[locate(ends, nearest[size_class], first)]
+        label = labels[size_cells.locate(ends, nearest[size_class], first)]
         procs = self.sampler.procs(self.sampler.locate(label, second)[0], rng.random(size.size))
         share = np.repeat(second, size)
         in_bag = np.flatnonzero(np.repeat(size > 1, size))

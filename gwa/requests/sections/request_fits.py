@@ -6,19 +6,8 @@ from typing import Final
 
 import numpy as np
 
+from gwa.analysis import fit_blocks
 from gwa.analysis.base import Drawing, MadeWhen, analysis
-from gwa.analysis.fit_blocks import (
-    COLUMNS,
-    CURVE_POINTS,
-    REPLICATES,
-    TESTED_VALUES,
-    UNTESTED,
-    best_fits,
-    fit_facts,
-    fit_row,
-    fitted_cdf,
-    with_best_tested,
-)  # fmt: skip
 from gwa.report.document import Block, Fact, Facts, Figure, Note, Table
 from gwa.requests.base import RequestChapter
 from gwa.requests.measured import gaps
@@ -72,8 +61,8 @@ def request_fits(store: Store) -> Iterator[Block | Drawing]:
         yield Table(
             f"request-fit-{name.replace('_', '-')}",
             TITLES[name],
-            COLUMNS,
-            tuple(map(fit_row, fits)),
+            fit_blocks.COLUMNS,
+            tuple(map(fit_blocks.fit_row, fits)),
             joined(
                 "; ",
                 (
@@ -94,10 +83,16 @@ def _tested(x: Sample) -> Fits:
     """Return the six fits, with bootstrap p-values of the best by KS and by BIC."""
     fits = fit_all(x, SIX)
     supports = tuple(
-        {fit.distribution.support for name, fit in best_fits(fits).items() if name not in UNTESTED}
+        {
+            fit.distribution.support
+            for name, fit in fit_blocks.best_fits(fits).items()
+            if name not in fit_blocks.UNTESTED
+        }
     )
-    return with_best_tested(
-        fits, x, Bootstrap(TESTED_VALUES, REPLICATES, RoundingGrid.of(x), supports, DIRECTIONS)
+    return fit_blocks.with_best_tested(
+        fits,
+        x,
+        Bootstrap(fit_blocks.TESTED_VALUES, fit_blocks.REPLICATES, RoundingGrid.of(x), supports, DIRECTIONS),
     )
 
 
@@ -105,17 +100,17 @@ def _facts(name: str, x: Sample, fits: Fits) -> tuple[Fact, ...]:
     """Return all facts on the fits of one characteristic."""
     prefix, title = f"requests.fit.{name}", TITLES[name]
     values = Fact(f"{prefix}.n", x.n, message("{title}: values", title=title), "count")
-    return (values, *fit_facts(prefix, title, fits))
+    return (values, *fit_blocks.fit_facts(prefix, title, fits))
 
 
 def _figure(name: str, x: Sample, fits: Fits) -> Figure:
     """Return the figure of the distribution with the best fits."""
-    return fitted_cdf(
+    return fit_blocks.fitted_cdf(
         x,
         fits,
         name=f"request-fit-{name.replace('_', '-')}",
         title=TITLES[name],
-        grid=np.geomspace(x.min(), x.max(), CURVE_POINTS),
+        grid=np.geomspace(x.min(), x.max(), fit_blocks.CURVE_POINTS),
         unit="seconds" if name == "gap" else "",
         log=True,
     )

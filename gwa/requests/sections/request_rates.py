@@ -12,16 +12,8 @@ from gwa.report.figures.bars import bars
 from gwa.report.figures.cdf import cdf
 from gwa.report.figures.lines import lines
 from gwa.report.figures.series import series
+from gwa.requests import measured
 from gwa.requests.base import RequestChapter
-from gwa.requests.measured import (
-    SCALES,
-    SUCCESSIVE,
-    SubmissionSpan,
-    dispersion,
-    gaps,
-    rank_correlation,
-    requests_per,
-)
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR, MINUTE, WEEK
@@ -64,11 +56,11 @@ def request_rates(store: Store) -> Iterator[Block | Drawing]:
     to the next, to the microsecond; the coefficient of variation of gaps (standard deviation over mean) is 1
     at random. The rank correlation of a gap with the one before is 0 where bursts have no memory.
     """
-    extent = SubmissionSpan.of(store)
+    extent = measured.SubmissionSpan.of(store)
     rows = {
         name: summary(
             f"requests.per_{name}",
-            requests_per(store, extent, length),
+            measured.requests_per(store, extent, length),
             "",
             message("requests per {interval}", interval=name),
         )
@@ -81,12 +73,12 @@ def request_rates(store: Store) -> Iterator[Block | Drawing]:
     yield Drawing(lambda: _over_time(store, extent))
     if extent.seconds >= 2 * DAY:
         yield Drawing(lambda: _by_hour(store))
-    found = gaps(store)
+    found = measured.gaps(store)
     yield _gap_facts(store, found)
     yield Drawing(lambda: _gaps(found))
     dispersions = {
-        length: dispersion(requests_per(store, extent, length))
-        for length in SCALES
+        length: measured.dispersion(measured.requests_per(store, extent, length))
+        for length in measured.SCALES
         if extent.intervals(length) > 1
     }
     if not dispersions:
@@ -97,12 +89,14 @@ def request_rates(store: Store) -> Iterator[Block | Drawing]:
         (message("Index of dispersion"),),
         tuple(
             (
-                SCALES[length],
+                measured.SCALES[length],
                 (
                     Fact(
                         f"requests.dispersion.{length}s",
                         number(value),
-                        message("Index of dispersion in intervals of {length}", length=SCALES[length]),
+                        message(
+                            "Index of dispersion in intervals of {length}", length=measured.SCALES[length]
+                        ),
                     ),
                 ),
             )
@@ -115,11 +109,11 @@ def request_rates(store: Store) -> Iterator[Block | Drawing]:
 def _gap_facts(store: Store, found: Sample) -> Facts:
     """Return what is known of the gaps between requests."""
     at_once = found.counts[found.values == 0].sum() / found.n if found.n else None
-    before = rank_correlation(
+    before = measured.rank_correlation(
         store,
         "gap",
         "earlier",
-        SUCCESSIVE,
+        measured.SUCCESSIVE,
     )
     return Facts(
         (
@@ -139,7 +133,7 @@ def _gap_facts(store: Store, found: Sample) -> Facts:
     )
 
 
-def _over_time(store: Store, extent: SubmissionSpan) -> Figure:
+def _over_time(store: Store, extent: measured.SubmissionSpan) -> Figure:
     """Return the figure of the numbers of requests over time."""
     length = next((one for one in DRAWN if extent.seconds / one <= MAXIMUM_POINTS), DRAWN[-1])
     found = store.arrays(OVER_TIME.format(first=extent.first, length=length))
@@ -224,7 +218,7 @@ def _dispersion(dispersions: dict[int, float]) -> Figure:
             "The index of dispersion of requests is {value} in intervals of {length}; at random it would"
             " be 1.",
             value=decimal(dispersions[longest], ".3g"),
-            length=SCALES[longest],
+            length=measured.SCALES[longest],
         ),
         log=(True, True),
         unit="seconds",
