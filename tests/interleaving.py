@@ -48,7 +48,7 @@ SERVER: Final = "SERVER"
 
 RANK: Final = "model rank weeks.swf --quiet --models"
 
-RATES: Final = 'currency = "EUR"\n[[rate]]\ncore_hour = {0}\n'
+RATES: Final = 'currency = "EUR"\n[[rates]]\nname = "all"\ncpu_hour = {0}\n'
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ SKIPPED: Final = {
         (0,),
     ),
     "message": (),
+    "FitError": (),
     "within_sentence": (),
     "Resource": (0, 2, 3, 4, 5, 6, 7, 8),
     "Field": (0, 1, 2, 3),
@@ -138,7 +139,7 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ...]]:
 def _shown(node: ast.Call, name: str) -> list[ast.expr]:
     """Return the arguments of a call that are shown."""
     skipped = SKIPPED[name]
-    if name == "message":
+    if name in {"message", "FitError"}:
         return node.args[:1]
     shown = [one.value for one in node.keywords if one.arg not in NAMES]
     if skipped is None:
@@ -184,7 +185,8 @@ def sources() -> Iterator[Path]:
 
 
 MAKES_MESSAGES: Final = re.compile(
-    r"^ *from gwa\.words\.message import .*\b(message|plural)\b|^class \w*Chapter\(", re.MULTILINE
+    r"^ *from gwa\.words\.message import .*\b(message|plural)\b|^class \w*Chapter\(|raise FitError\(",
+    re.MULTILINE,
 )
 
 

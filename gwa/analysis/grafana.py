@@ -129,7 +129,7 @@ DUCKDB: Final = (
         f"select {_day('ended')}, {HELD} {FROM_ENDED} group by all order by all", "short", 12,
     ),
     GrafanaPanel(
-        "Waits by queue", "table",
+        "Wait times by queue", "table",
         f"select queue_id as queue, count(*) as jobs, median(wait_time) as median_wait, {P95} as p95_wait"
         f" {FROM_SUBMITTED} group by all order by jobs desc",
     ),

@@ -165,7 +165,8 @@ class Stretch:
     A stretch of a *kind* from *begin* to *end*, and the *jobs* of how many *users* that waited throughout.
 
     *users* is None where users are not recorded. Of a silence, *numbers* tell what job numbers passed over;
-    None where they do not rise with time.
+    None where they do not rise with time. Where rows may be missing, a log that is still may lack some of
+    what ran *since* the last submission, before the last job that it has ended.
     """
 
     kind: Kind
@@ -174,6 +175,12 @@ class Stretch:
     jobs: int = 0
     users: int | None = None
     numbers: Passed | None = None
+    since: float | None = None
+
+    @property
+    def unknown(self) -> "Stretch":
+        """The time of which the log does not tell what ran: its own, and that since *since*."""
+        return self if self.since is None else replace(self, begin=self.since)
 
     @property
     def seconds(self) -> float:
@@ -183,7 +190,9 @@ class Stretch:
     def within(self, period: Period) -> "Stretch":
         """Return the part of it in *period*; it has no length outside."""
         first, last = period
-        return replace(self, begin=min(max(self.begin, first), last), end=max(min(self.end, last), first))
+        since = None if self.since is None else min(max(self.since, first), last)
+        begin, end = min(max(self.begin, first), last), max(min(self.end, last), first)
+        return replace(self, begin=begin, end=end, since=since)
 
 
 @dataclass(frozen=True)
@@ -218,8 +227,12 @@ class Stillness:
 
     @property
     def unaccounted(self) -> list[Stretch]:
-        """Where the log does not tell what ran: in missing rows, and where it is still for a day or more."""
-        return [*self.of("missing"), *self.still_for_days]
+        """
+        Where the log does not tell what ran: in missing rows, and where it is still for a day or more.
+
+        The latter since the last submission, unless job numbers show that no rows are missing.
+        """
+        return [*self.of("missing"), *(stretch.unknown for stretch in self.still_for_days)]
 
 
 class Standstill(NamedTuple):
@@ -272,7 +285,7 @@ def known_area(store: Store, period: Period) -> tuple[float, float]:
     """
     Return the processor-seconds held in *period* outside what is unaccounted for, and how long that is.
 
-    Missing rows and stillness of a day or more are unaccounted for.
+    What is unaccounted for are missing rows, and stillness of a day or more since the last submission.
     """
     return known_area_of(store, period, present(store), "n_procs")
 
@@ -338,21 +351,22 @@ def _labelled(
     Return a silence with its kind, and the jobs that waited in it.
 
     One that is still begins when the last job ended, not with the last submission: of a short one, jobs may
-    have run for long.
+    have run for long. If rows are missing, those of jobs that ran until then are, too.
     """
     if numbers and numbers.shows_missing_rows:
         return Stretch("missing", *silence, numbers=numbers)
     kind: Kind = "silent"
-    begin, end = silence
+    since, (begin, end) = None, silence
     idle = _longest_idle(store, silence) if knows_runs else None
     if idle and idle[1] - idle[0] >= min(NOTHING_RAN * (end - begin), DAY):
         kind, (begin, end) = "still", idle
+        since = None if numbers and numbers.shows_no_missing_rows else silence.begin
     covered = max(
         (one for one in standstills if _covers(silence, one)), key=lambda one: one.jobs, default=None
     )
     if covered is None:
-        return Stretch(kind, begin, end, numbers=numbers)
-    return Stretch(kind, begin, end, covered.jobs, _users(store, covered), numbers)
+        return Stretch(kind, begin, end, numbers=numbers, since=since)
+    return Stretch(kind, begin, end, covered.jobs, _users(store, covered), numbers, since)
 
 
 def _explained(

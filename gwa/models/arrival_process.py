@@ -18,6 +18,7 @@ from gwa.models.parameters import Parameters
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
 from gwa.util import plugins
+from gwa.words.message import message
 
 MINIMUM_GAPS = 20
 """Interarrival gaps required for a fit."""
@@ -90,5 +91,11 @@ def sample_gaps(store: Store, table: str, column: str) -> Sample:
         "gap", f"(select {column} - lag({column}) over (order by {column}) as gap from {table}) as gaps"
     )
     if gaps.n < MINIMUM_GAPS or gaps.max() == 0:
-        raise ModelError(f"arrivals: {gaps.n} gaps in time, expected at least {MINIMUM_GAPS}, not all 0")
+        raise ModelError(
+            message(
+                "arrivals: {gaps} gaps in time, expected at least {least}, not all 0",
+                gaps=gaps.n,
+                least=MINIMUM_GAPS,
+            )
+        )
     return gaps

@@ -29,6 +29,7 @@ from gwa.statistics.distribution import FitError
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 from gwa.util import plugins
+from gwa.words.message import message
 
 FAMILIES: Final = "gwa.models.families"
 ENTRY_POINT_GROUP: Final = "gwa.models"
@@ -59,7 +60,12 @@ class Model(Parameters, ABC):
         """Return what to install before a fit, in words; empty where nothing is missing."""
         if not cls.package or find_spec(cls.package) is not None:
             return ""
-        return f"{cls.name}: a fit needs {cls.package}, expected `pip install 'gridworkloads[{cls.extra}]'`"
+        return message(
+            "{model}: a fit needs {package}, expected {command}",
+            model=cls.name,
+            package=cls.package,
+            command=f"`pip install 'gridworkloads[{cls.extra}]'`",
+        )
 
     @classmethod
     def fit(cls, store: Store) -> Self:
@@ -71,25 +77,48 @@ class Model(Parameters, ABC):
         """
         for name in cls.needs:
             if not store.has(name):
-                message = f"{cls.name}: no job records {name} ({BY_NAME[name].meaning})"
-                raise ModelError(f"{message}, expected at least {cls.minimum_jobs}")
+                raise ModelError(
+                    message(
+                        "{model}: no job records {name} ({meaning}), expected at least {least}",
+                        model=cls.name,
+                        name=name,
+                        meaning=BY_NAME[name].meaning,
+                        least=cls.minimum_jobs,
+                    )
+                )
         jobs, *counts = store.row(
             f"select count(*), {', '.join(f'count({name})' for name in cls.needs)} from ran"
         )
         for name, count in zip(cls.needs, counts, strict=True):
             if count < min(cls.minimum_jobs, max(jobs, 1)):
-                message = f"{cls.name}: {count} jobs that ran record {name} ({BY_NAME[name].meaning})"
-                raise ModelError(f"{message}, expected at least {cls.minimum_jobs}")
+                raise ModelError(
+                    message(
+                        "{model}: {jobs} jobs that ran record {name} ({meaning}), expected at least {least}",
+                        model=cls.name,
+                        jobs=count,
+                        name=name,
+                        meaning=BY_NAME[name].meaning,
+                        least=cls.minimum_jobs,
+                    )
+                )
         if jobs < cls.minimum_jobs:
             raise ModelError(
-                f"{cls.name}: {jobs} jobs that ran, expected at least {cls.minimum_jobs} for a fit"
+                message(
+                    "{model}: {jobs} jobs that ran, expected at least {least} for a fit",
+                    model=cls.name,
+                    jobs=jobs,
+                    least=cls.minimum_jobs,
+                )
             )
         if missing := cls.missing():
             raise ModelError(missing)
         try:
             return cls.estimate(store)
         except FitError as error:
-            raise ModelError(f"{cls.name}: {error}: expected jobs that differ more") from error
+            reason = message(error.template, **error.arguments)
+            raise ModelError(
+                message("{model}: {reason}: expected jobs that differ more", model=cls.name, reason=reason)
+            ) from error
 
     @classmethod
     @abstractmethod

@@ -14,6 +14,7 @@ from gwa.statistics.distributions import Normal
 from gwa.statistics.fit import fit_all
 from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Floats, Sample
+from gwa.words.message import message
 
 CANDIDATES: Final = ("normal", "weibull", "gamma", "lognormal")
 """The distributions of Anoep (thesis 2009) that fit some trace best."""
@@ -45,7 +46,9 @@ def fit_rounded(
     positive = sample.restrict(low=1.0)
     starts = fit_all(positive.map(lambda values: np.log(values) / math.log(base)), candidates, "thesis")
     if not len(starts):
-        raise ModelError(f"{name}: {positive.n} values, expected several that differ")
+        raise ModelError(
+            message("{name}: {values} values, expected several that differ", name=name, values=positive.n)
+        )
     bounds, count = _group_neighbours(positive)
     bounds = np.log(bounds) / math.log(base)
     bounds[0, 0] = -math.inf if low is None else low

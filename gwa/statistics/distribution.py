@@ -38,7 +38,19 @@ _MINIMUM, _MAXIMUM = 1e-100, 1e100
 
 
 class FitError(ValueError):
-    """A sample does not determine the parameters of a distribution; the message says why."""
+    """
+    A sample does not determine the parameters of a distribution; the message says why.
+
+    It keeps the *template* and the *arguments* that it was made of, from which other languages make theirs.
+
+    >>> str(FitError("a {title} fit needs {needs} different values", title="gamma", needs=2))
+    'a gamma fit needs 2 different values'
+    """
+
+    def __init__(self, template: str, /, **arguments: object) -> None:
+        """Fill the places of a *template*."""
+        super().__init__(template.format(**arguments) if arguments else template)
+        self.template, self.arguments = template, arguments
 
 
 @dataclass(frozen=True)
@@ -168,13 +180,26 @@ class Distribution(ABC):
     def refuse(cls, sample: Sample) -> None:
         """Raise a `FitError` when *sample* cannot determine the parameters."""
         if not cls.support.inside(sample.values).all():
-            raise FitError(f"the {cls.title} distribution is for {cls.support.text}")
+            raise FitError(
+                "the {title} distribution is for {support}", title=cls.title, support=cls.support.text
+            )
         if sample.values.size < cls.needs:
-            raise FitError(f"a {cls.title} fit needs {cls.needs} different values, not {sample.values.size}")
+            raise FitError(
+                "a {title} fit needs {needs} different values, not {values}",
+                title=cls.title,
+                needs=cls.needs,
+                values=sample.values.size,
+            )
         sizes = np.abs(sample.values[sample.values != 0])
         if sizes.size and not (sizes.min() >= _MINIMUM and sizes.max() <= _MAXIMUM):
-            message = f"a {cls.title} fit needs values from {_MINIMUM:g} to {_MAXIMUM:g}, or 0"
-            raise FitError(f"{message}, not {sizes.min():g} to {sizes.max():g}")
+            raise FitError(
+                "a {title} fit needs values from {least} to {most}, or 0, not {low} to {high}",
+                title=cls.title,
+                least=f"{_MINIMUM:g}",
+                most=f"{_MAXIMUM:g}",
+                low=f"{sizes.min():g}",
+                high=f"{sizes.max():g}",
+            )
 
 
 class Batched(Distribution):
@@ -203,11 +228,15 @@ class Batched(Distribution):
         with np.errstate(all="ignore"):
             estimates = [float(column[0]) for column in cls.estimate(sample.values, floats(sample.counts))]
         if not all(map(math.isfinite, estimates)):
-            raise FitError(f"no {cls.title} distribution fits best: the likelihood grows without end")
+            raise FitError(
+                "no {title} distribution fits best: the likelihood grows without end", title=cls.title
+            )
         try:
             return cls(*estimates)
         except ValueError as error:
-            raise FitError(f"no {cls.title} distribution can be told from these values: {error}") from error
+            raise FitError(
+                "no {title} distribution can be told from these values: {error}", title=cls.title, error=error
+            ) from error
 
     @classmethod
     def fit_rows(cls, x: Floats, weight: Floats) -> Self:

@@ -117,7 +117,7 @@ class Fits:
     """The candidates that could be fitted, and for the others why not."""
 
     fits: tuple[Fit, ...]
-    refused: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, FitError] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Fit]:
         """Go through the fits in the order of the candidates."""
@@ -186,7 +186,7 @@ def fit_all(
         try:
             fits.append(measured(kind.fit(fitted_on), fitted_on, measured_on, sample.n))
         except FitError as reason:
-            refused[kind.name] = str(reason)
+            refused[kind.name] = reason
     return Fits(tuple(fits), refused)
 
 

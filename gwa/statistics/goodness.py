@@ -163,7 +163,9 @@ class Bootstrap:
             missing -= x.size
             if not missing:
                 return np.concatenate(parts)
-        raise FitError(f"the fitted {distribution.title} distribution hardly ever gives a possible value")
+        raise FitError(
+            "the fitted {title} distribution hardly ever gives a possible value", title=distribution.title
+        )
 
 
 _DEFAULT = Bootstrap()

@@ -189,7 +189,7 @@ def tail(sample: Sample, share: float = 0.1) -> Tail:
     two different values exceed it.
     """
     if not 0 < share < 1:
-        raise FitError(f"the share of a tail is between 0 and 1, not {share}")
+        raise FitError("the share of a tail is between 0 and 1, not {share}", share=share)
     threshold = sample.quantile(1 - share)
     above = sample.restrict(above=threshold)
     excess = GeneralizedPareto.fit(above.map(lambda x: x - threshold))

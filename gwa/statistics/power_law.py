@@ -61,7 +61,7 @@ def power_law(sample: Sample, resolution: float = 0.0, candidates: int | None = 
     eligible = (x > 0) & (x >= _ROUNDED_FROM * resolution) & (above >= MINIMUM_TAIL)
     places = np.flatnonzero(eligible[:-1])
     if not places.size:
-        raise FitError(f"a power law needs {MINIMUM_TAIL} different values above 0")
+        raise FitError("a power law needs {count} different values above 0", count=MINIMUM_TAIL)
     if candidates is not None and places.size > candidates:
         ranks = np.linspace(0, above[places[0]] - above[places[-1]], candidates)
         nearest = np.searchsorted(above[places[0]] - above[places], ranks)

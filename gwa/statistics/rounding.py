@@ -161,7 +161,7 @@ def fit_rounded(
     fitted = fit_rounded_rows(start, sample.values[np.newaxis], grid, supports, sample.weights[np.newaxis])
     values = [float(getattr(fitted, field.name).item()) for field in fields(fitted)]  # type: ignore[arg-type]
     if not all(map(math.isfinite, values)):
-        raise FitError(f"no {kind.title} distribution makes the intervals most likely")
+        raise FitError("no {title} distribution makes the intervals most likely", title=kind.title)
     return kind(*values)
 
 
@@ -189,7 +189,7 @@ def likeliest_rounding(
             logs = np.maximum(Rounded(fitted, rounded, supports).logpmf(sample.values), _MINIMUM_LOG)
         likelihoods[rounded] = dot(np.nan_to_num(logs, nan=_MINIMUM_LOG), sample.weights)
     if not likelihoods:
-        raise FitError(f"no {kind.title} distribution makes the intervals most likely")
+        raise FitError("no {title} distribution makes the intervals most likely", title=kind.title)
     return max(likelihoods, key=lambda rounded: likelihoods[rounded])
 
 

@@ -70,7 +70,11 @@ class Zipf(Distribution):
         cls.refuse(sample)
         last = cls._last(sample, ranks)
         if last > _MAXIMUM_TABLE:
-            raise FitError(f"least squares need at most {_MAXIMUM_TABLE:,} ranks, not {last:g}")
+            raise FitError(
+                "least squares need at most {most} ranks, not {ranks}",
+                most=f"{_MAXIMUM_TABLE:,}",
+                ranks=f"{last:g}",
+            )
         observed = np.zeros(int(last))
         observed[sample.values.astype(np.int64) - 1] = sample.weights
         k = np.arange(1, last + 1)
@@ -85,7 +89,11 @@ class Zipf(Distribution):
     def _last(sample: Sample, ranks: float | None) -> float:
         """Return the largest rank, refusing one below an observed value."""
         if ranks is not None and ranks < sample.max():
-            raise FitError(f"a value of {sample.max():g} is beyond the largest rank {ranks:g}")
+            raise FitError(
+                "a value of {value} is beyond the largest rank {rank}",
+                value=f"{sample.max():g}",
+                rank=f"{ranks:g}",
+            )
         return sample.max() if ranks is None else float(ranks)
 
     def cdf(self, x: ArrayLike) -> Floats:

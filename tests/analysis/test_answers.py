@@ -207,6 +207,7 @@ def gap(kind, days):
     return {
         "kind": kind, "begin": 0.0, "end": days * 86_400.0, "from": "2012-03-01 07:33:00",
         "to": "2012-03-07 13:32:00", "jobs": 0, "users": 0, "numbers_passed": 14_200, "rows_complete": False,
+        "unknown_from": "2012-03-01 07:33:00",
     }  # fmt: skip
 
 

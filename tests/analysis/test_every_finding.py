@@ -109,6 +109,7 @@ def stretch(kind, *, days, **known):
         "users": 0,
         "numbers_passed": None,
         "rows_complete": False,
+        "unknown_from": f"{begin:%Y-%m-%d %H:%M:%S}",
         **known,
     }
 
@@ -225,6 +226,14 @@ REMARKABLE = [
         "still",
         {"stretches": [stretch("still", days=6), stretch("still", days=2)]},
         "in 2 stretches of a day or more, 8 days in all, the longest for 6 days from 2012-03-01 07:33",
+    ),
+    (
+        "still",
+        {"stretches": [stretch("still", days=6, unknown_from="2012-02-28 17:00:09")]},
+        (
+            "Nothing was submitted from 2012-02-28 17:00 on, and nothing ran for 6 days from 2012-03-01 07:33"
+            " to 2012-03-07 07:33: the machine was down or closed, or rows are missing"
+        ),
     ),
     (
         "still",

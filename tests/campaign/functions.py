@@ -3,7 +3,7 @@ Every function of the engine, and random expressions, through each door for SQL 
 
 A file with a line of its own, the canary, lies beside the trace: its line may stand in no answer and in no
 error. Where strace is installed, no process may open it, or any file but those of the trace and of programs.
-Memory and time stay within their limits, and after each call the next one answers.
+Memory and time stay within their limits, nothing is printed, and after each call the next one answers.
 """
 
 import json
@@ -40,6 +40,9 @@ MEMORY: Final = 600_000_000
 """What a process may take: the engine's limit, and what Python and the engine take before they begin."""
 
 ENGINE: Final = "500MB"
+
+ROWS: Final = "rows.json"
+"""The file in which the process under attack leaves what came of it."""
 
 LOG: Final = HOME / "sample_traces" / "swf" / "tiny.swf"
 
@@ -265,7 +268,7 @@ def controlled(row: Row, doors: Doors, what: str) -> None:
 
 
 def serve(*words: str) -> None:
-    """Print the rows of a campaign: calls of every function, and a number of expressions of a seed."""
+    """Write the rows of a campaign: calls of every function, and a number of expressions of a seed."""
     import duckdb
 
     folder, number, seed, secret = Path(words[0]), int(words[1]), int(words[2]), words[4]
@@ -297,7 +300,7 @@ def serve(*words: str) -> None:
     limits = Row("functions", "memory of the processes", 1, figures={"peak, MB": round(peak / 1e6)})
     if peak > MEMORY:
         limits.fail(f"a process took {peak / 1e6:.0f} MB")
-    sys.stdout.write(json.dumps([asdict(row) for row in [*rows, limits]]))
+    (folder / ROWS).write_text(json.dumps([asdict(row) for row in [*rows, limits]]))
 
 
 def campaign(
@@ -326,7 +329,11 @@ def campaign(
         )
         if done.returncode:
             raise RuntimeError(done.stderr.decode()[-2000:])
-        rows = [Row(**row) for row in json.loads(done.stdout)]
+        rows = [Row(**row) for row in json.loads((folder / ROWS).read_text())]
+        printed = Row("functions", "what is printed", 1)
+        if done.stdout:  # commands and `gwa mcp` answer there: the engine may not
+            printed.fail(repr(done.stdout[:200]))
+        rows.append(printed)
         if log.exists():
             rows.append(_opened(log, folder))
         return rows

@@ -131,7 +131,7 @@ def mean(made: Columns, facts: dict[str, Any]) -> float:
     first, last = facts["utilization.first"], facts["utilization.last"]
     area, seconds = held(made, first, last), last - first
     for gap in facts["stretches"] if facts["utilization.kind"] == "value" else ():
-        begin, end = max(gap["begin"], first), min(gap["end"], last)
+        begin, end = max(gap["unknown_begin"], first), min(gap["end"], last)
         if begin < end and (gap["kind"] == "missing" or (gap["kind"] == "still" and gap["seconds"] >= DAY)):
             area, seconds = area - held(made, begin, end), seconds - (end - begin)
     return float(area / seconds)

@@ -25,7 +25,8 @@ from gwa.words.formatting import fraction, number
 from tests.claims.first_screens import BEGIN, DAY, HOUR, Columns, Made, jobs_at, kept, stated, swf
 from tests.claims.sentences import derived as derived_from
 from tests.claims.sentences import numbers, written
-from tests.claims.spans import ONLY, WORLDS, falsehoods, held, mean
+from tests.claims.spans import ONLY, WORLDS, falsehood, falsehoods, held, mean
+from tests.claims.spans import everything as all_of
 
 CPUS = 400
 SEEDS = 50
@@ -300,3 +301,11 @@ def test_a_still_stretch_begins_when_the_last_job_ended(tmp_path: Path):
     ends = part["submit"] + part["wait"] + part["run"]
     assert still["begin"] == ends[ends < BEGIN + 40 * DAY].max()
     assert still["end"] == part["submit"][part["submit"] >= BEGIN + 70 * DAY].min()
+
+
+def test_what_ran_since_the_last_submission_is_unknown_where_rows_may_be_missing(tmp_path):
+    """The rows of jobs that ran until the log fell still are missing, too: 76 were busy of 79."""
+    rng = np.random.default_rng([18, list(WORLDS).index("rows_are_missing_and_numbered_anew")])
+    every, days = all_of(rng)
+    part = WORLDS["rows_are_missing_and_numbered_anew"](rng, every, days)
+    assert falsehood(tmp_path / "log.swf", part, every) == ""

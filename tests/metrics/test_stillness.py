@@ -301,6 +301,9 @@ def test_numbers_of_the_source_prove_that_nothing_was_submitted(make_store):
     assert archived.kind == "still"
     assert archived.numbers is not None
     assert not archived.numbers.shows_no_missing_rows
+    assert (
+        archived.unknown.begin == log["submit_time"][log["submit_time"] < archived.end].max() < archived.begin
+    )
 
     sourced = make_store(ZONED, **listed(log))
     sourced.insert("source_ids", [(n, f"{7000 + n}.server") for n in range(1, size + 1)])
@@ -308,6 +311,7 @@ def test_numbers_of_the_source_prove_that_nothing_was_submitted(make_store):
     assert proven.kind == "still"
     assert proven.numbers is not None
     assert proven.numbers.shows_no_missing_rows
+    assert proven.unknown == proven
 
 
 def test_numbers_of_the_source_are_asked_where_those_of_the_store_are_its_rows(make_store):

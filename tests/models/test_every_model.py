@@ -1,6 +1,7 @@
 """What holds for every model and every preset, found by looking."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import islice
 
@@ -16,6 +17,7 @@ from gwa.models.generate import GenerationRequest, generate_store
 from gwa.models.pacing import reach_utilization, utilization
 from gwa.models.parameters import described
 from gwa.models.streams import Extent
+from gwa.report.language import read_language
 from gwa.store.schema import BY_NAME
 
 MODELS = pytest.mark.parametrize("kind", models().values(), ids=lambda kind: kind.name)
@@ -162,8 +164,12 @@ SAME = {"submit_time": [5.0] * 300, "run_time": [60.0] * 300, "n_procs": [1] * 3
     ids=["at once", "like clockwork", "of no length"],
 )
 def test_a_degenerate_trace_is_refused_in_words(kind, columns, make_store):
-    with pytest.raises(ModelError, match="expected"):
+    """Those of other languages, too: the reason stands on pages."""
+    with pytest.raises(ModelError, match="expected") as told:
         kind.fit(make_store(**columns))
+    german = read_language("de")(told.value.args[0])
+    assert "erwartet" in german
+    assert not re.search(r"\b(expected|jobs that|values|gaps|distribution|different)\b", german)
 
 
 def test_presets_and_models_are_listed_once():

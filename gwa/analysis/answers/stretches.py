@@ -110,6 +110,15 @@ def still_sentence(found: Sequence[Found]) -> str:
         if all(one["rows_complete"] for one in found)
         else message("the machine was down or closed, or rows are missing; the log does not tell")
     )
+    if len(found) == 1 and (since := _to_the_minute(longest["unknown_from"])) != _to_the_minute(
+        longest["from"]
+    ):
+        return message(
+            "Nothing was submitted from {since} on, and nothing ran {when}: {reason}.",
+            since=since,
+            when=when,
+            reason=reason,
+        )
     if len(found) == 1:
         return message("Nothing was submitted and nothing ran {when}: {reason}.", when=when, reason=reason)
     return message(

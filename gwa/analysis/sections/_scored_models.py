@@ -75,7 +75,7 @@ def score_models(
         try:
             fitted = kind.fit(sample)
         except ModelError as error:
-            refused.append(message("{title}: {error}.", title=kind.title, error=error))
+            refused.append(message("{title}: {error}.", title=kind.title, error=error.args[0]))
             continue
         blocks = GenerationRequest(fitted, Extent(jobs=len(real)), SEED).blocks()
         jobs = JobArrays.from_blocks(blocks, real.cpus)

@@ -46,7 +46,7 @@ RATIOS: Final = {
 """By name: label of a ratio, its SQL, the jobs that have it, and the fields that it needs."""
 
 OVERALL: Final = {
-    "time": message("CPU time used of requested, all jobs together"),
+    "time": message("Requested CPU time used, all jobs together"),
     "cpu": message("CPU efficiency of all jobs together"),
 }
 

@@ -183,7 +183,8 @@ def _table_note(characteristic: FittedCharacteristic, measured: Measured, candid
         if share
     )
     refused = "".join(
-        message(" Not fitted: {reason}.", reason=reason) for reason in candidates.refused.values()
+        message(" Not fitted: {reason}.", reason=message(error.template, **error.arguments))
+        for error in candidates.refused.values()
     )
     return joined("; ", (plural("{n} value", "{n} values", measured.x.n), *shares)) + "." + refused
 

@@ -14,7 +14,7 @@ MAXIMUM_JOBS: Final = 50
 COLUMNS: Final = (
     Column("job_id", "Job"),
     Column("submit_time", "Submitted", "timestamp"),
-    Column("wait_time", "Wait", "seconds"),
+    Column("wait_time", "Wait time", "seconds"),
     Column("run_time", "Run time", "seconds"),
     Column("n_procs", "Processors", "count"),
     Column("n_gpus", "GPUs", "count"),

@@ -328,7 +328,7 @@ def _table(kind: _Kind, measured: Measures, totals: tuple[tuple[Value, ...], ...
     )
     return Table(
         f"slowdown-{kind.name}s",
-        message("Wait and bounded slowdown by {lower}", lower=within_sentence(kind.heading)),
+        message("Wait time and bounded slowdown by {lower}", lower=within_sentence(kind.heading)),
         (Column("name", kind.heading), *COLUMNS),
         (*_rows(kind, measured), *totals),
         note=NOTE + shown,

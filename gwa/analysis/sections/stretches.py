@@ -74,7 +74,8 @@ def stretches(store: Store) -> Iterator[Block]:
     week, has with a probability of at most 0.1 % in the log. Rows are missing in it if job numbers jump by
     30 % or more of what is usual in such a time, and by more than 20. If nothing ran in 90 % of it, or for a
     day, the machine was down or closed, or rows are missing: the log does not tell. Where an archive numbered
-    the rows that it had, no jump proves nothing.
+    the rows that it had, no jump proves nothing. Then what ran is unknown since the last submission, and the
+    mean outside gaps leaves that time out, too.
     """
     period = log_period(store)
     if period is None or period[1] - period[0] > MAXIMUM_DAYS * DAY:
@@ -153,7 +154,7 @@ def _unknown(found: Stillness) -> Message:
 
 
 def _list_fact(found: Stillness, zone: str | None) -> Fact:
-    """Return all stretches, with their begins and ends also by the clock of the log."""
+    """Return all stretches: begin, end and since when what ran is unknown, also by the clock of the log."""
     return Fact(
         "stretches",
         [
@@ -167,6 +168,8 @@ def _list_fact(found: Stillness, zone: str | None) -> Fact:
                 "jobs": stretch.jobs,
                 "users": stretch.users,
                 "numbers_passed": stretch.numbers.passed if stretch.numbers else None,
+                "unknown_begin": stretch.unknown.begin,
+                "unknown_from": timestamp(stretch.unknown.begin, zone),
                 "rows_complete": bool(stretch.numbers and stretch.numbers.shows_no_missing_rows),
             }
             for stretch in found.stretches

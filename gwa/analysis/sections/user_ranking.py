@@ -28,7 +28,9 @@ def user_ranking(store: Store) -> Iterator[Block]:
     try:
         ranking = ranked_users(store)
     except FitError as reason:
-        yield Note(message("Users cannot be ranked: {reason}.", reason=reason))
+        yield Note(
+            message("Users cannot be ranked: {reason}.", reason=message(reason.template, **reason.arguments))
+        )
         return
     p_value = ranking.p_value(TESTED_VALUES, REPLICATES, SEED)
     ranks, likely, least_squares = ranking.ranks, ranking.likely, ranking.least_squares

@@ -54,9 +54,9 @@ def waits(store: Store) -> Iterator[Block]:
         }
     yield cdf(
         "waits",
-        "Wait of a job",
+        "Wait time of a job",
         curves,
-        "Wait",
+        "Wait time",
         message(
             "Cumulative fraction of jobs by wait: half wait at most {median}, 95 % at most {quantile}.",
             median=seconds(times.median()),

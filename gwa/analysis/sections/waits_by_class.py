@@ -21,7 +21,7 @@ MAXIMUM_ROWS: Final = 36
 """The figure of more classes has the last."""
 
 
-@analysis("Waits by class", Chapter.WAITS, facts=("wait",), needs=("wait_time",), order=1)
+@analysis("Wait times by class", Chapter.WAITS, facts=("wait",), needs=("wait_time",), order=1)
 def waits_by_class(store: Store) -> Iterator[Block]:
     """
     How long jobs waited by month, by hour of submission, by requested time and by project.

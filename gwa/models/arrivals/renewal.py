@@ -13,6 +13,7 @@ from gwa.models.parameters import positive, share
 from gwa.statistics.fit import fit_all
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store
+from gwa.words.message import message
 
 CANDIDATES: Final = ("exponential", "lognormal", "weibull", "gamma", "hyperexponential", "lognormalmixture")
 
@@ -72,7 +73,9 @@ class Renewal(Arrivals):
         positive_gaps = gaps.restrict(above=0.0)
         best = fit_all(positive_gaps, CANDIDATES).best_bic
         if best is None:
-            raise ModelError("gap: the times between arrivals are all alike, expected different ones")
+            raise ModelError(
+                message("gap: the times between arrivals are all alike, expected different ones")
+            )
         return cls(Scaled(best.distribution, base=1.0), 1 - positive_gaps.n / gaps.n)
 
     def mean_gap(self) -> float:

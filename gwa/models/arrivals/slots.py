@@ -18,6 +18,7 @@ from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
+from gwa.words.message import message
 
 SLOTS: Final = 48
 SLOT: Final = DAY / SLOTS
@@ -84,7 +85,7 @@ class Day(Parameters):
         slots = Sample.weighted(first + np.floor((times.values - begins) / SLOT) % SLOTS, times.counts)
         starts = fit_all(slots, candidates, "thesis")
         if not len(starts):
-            raise ModelError("day: arrivals are all in one half hour of the day, expected several")
+            raise ModelError(message("day: arrivals are all in one half hour of the day, expected several"))
         counts = np.zeros(SLOTS)
         counts[(slots.values - first).astype(np.int64)] = slots.counts
 
@@ -153,7 +154,9 @@ class Slots(Arrivals):
         virtual_gaps = store.sample("greatest(round(gap), 1)", gaps)
         best = fit_all(virtual_gaps.map(np.log), candidates, "thesis").best_ks
         if best is None:
-            raise ModelError("gap: the times between arrivals are all alike, expected different ones")
+            raise ModelError(
+                message("gap: the times between arrivals are all alike, expected different ones")
+            )
         gap = Scaled(best.distribution, high=math.log(virtual_gaps.max() + 0.5) if high is None else high)
         return cls(gap, day, store.row(f"select avg(gap) from {gaps}")[0] / gap.mean())
 

@@ -15,6 +15,7 @@ from gwa.models.parameters import Quantity, positive
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.store import Store
 from gwa.util.units import HOUR
+from gwa.words.message import message
 
 HALVINGS: Final = 12
 """Number of times that an hour is halved, into pieces of less than a second."""
@@ -117,7 +118,13 @@ def _count_by_hour(store: Store, table: str, column: str) -> tuple[int, Ints]:
     hour = np.asarray(columns["hour"], np.float64)
     span = hour[-1] - hour[0] + 1
     if span > MAXIMUM_HOURS:
-        raise ModelError(f"arrivals: are spread over {span:.0f} hours, expected at most {MAXIMUM_HOURS}")
+        raise ModelError(
+            message(
+                "arrivals: are spread over {hours} hours, expected at most {most}",
+                hours=f"{span:.0f}",
+                most=MAXIMUM_HOURS,
+            )
+        )
     counts = np.zeros(int(span), np.int64)
     counts[(hour - hour[0]).astype(np.int64)] = columns["n"]
     return int(hour[0]), counts

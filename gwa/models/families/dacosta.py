@@ -193,7 +193,7 @@ def _split_by_cluster(run_times: Sample) -> list[tuple[Sample, int | None]]:
     """Return the run times of each cluster of their logarithms; the silhouette decides how many there are."""
     values, counts = run_times.values, run_times.counts
     if values.size <= MAXIMUM_CLASSES:
-        raise FitError(f"run_time: {values.size} different ones from 1 s on are not classes")
+        raise FitError("run_time: {values} different ones from 1 s on are not classes", values=values.size)
     points = np.log(values)
     labellings = [kmeans(points, k, counts).labels for k in range(2, MAXIMUM_CLASSES + 1)]
     widths = silhouettes(points, labellings, counts)

@@ -15,6 +15,7 @@ from gwa.models.streams import Block, merge
 from gwa.models.work import Submitted
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
+from gwa.words.message import message
 
 M = TypeVar("M", bound=Model)
 
@@ -54,7 +55,11 @@ class Explicit(Model):
             with suppress(ModelError):
                 dominant[literal(user)] = _fit_subset(BagsModel, store, f"user_id = {literal(user)}", seconds)
         if not dominant:
-            raise ModelError(f"{cls.name}: the jobs of no dominant user determine a model of their own")
+            raise ModelError(
+                message(
+                    "{model}: the jobs of no dominant user determine a model of their own", model=cls.name
+                )
+            )
         background = f"user_id not in ({', '.join(dominant)})"
         return cls(
             dominant=tuple(dominant.values()), background=_fit_subset(Users, store, background, seconds)

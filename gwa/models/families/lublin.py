@@ -23,6 +23,7 @@ from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
 from gwa.util.units import HOUR
+from gwa.words.message import message
 
 MAXIMUM_LOGARITHM = 12.0
 """Maximum logarithm of a run time, 45 hours; longer ones are drawn again."""
@@ -350,7 +351,7 @@ def _fit_run_times(store: Store, table: str) -> RunTimes:
     x = (np.asarray(columns["x"], np.float64) + 0.5) / BINS
     procs, jobs = (np.asarray(columns[name], np.float64) for name in ("n", "jobs"))
     if np.unique(x).size < 3:
-        raise ModelError("run_time: fewer than 3 different ones from 1 s to 45 hours, expected more")
+        raise ModelError(message("run_time: fewer than 3 different ones from 1 s to 45 hours, expected more"))
     return fit_by_em(x, procs, jobs / jobs.sum()).limit(store.row(f"select max(run_time) from {table}")[0])
 
 

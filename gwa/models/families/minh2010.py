@@ -29,6 +29,7 @@ from gwa.statistics.distribution import FitError
 from gwa.statistics.sample import Floats, Ints
 from gwa.statistics.zipf import Zipf
 from gwa.store.store import Store
+from gwa.words.message import message
 
 SOURCE = "T. N. Minh and L. Wolters, the integrated model of parallel workloads (2010)"
 
@@ -69,7 +70,11 @@ class Minh2010Printed(Clustered):
         if not store.has("user_id"):
             definition = RECORDED
         if not store.has(definition.key[0]):
-            raise ModelError(f"{cls.name}: no job records user_id, expected users or bags")
+            raise ModelError(
+                message(
+                    "{model}: no job records {name}, expected users or bags", model=cls.name, name="user_id"
+                )
+            )
         labels = LabelledJobs.of(store, selection, logarithm=False)
         return cls(
             arrivals=Wavelet.fit(store, labels.table),

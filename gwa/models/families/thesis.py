@@ -33,6 +33,7 @@ from gwa.statistics.sample import Floats, Sample
 from gwa.statistics.zipf import Zipf
 from gwa.store.schema import MAXIMUM_DURATION
 from gwa.store.store import Store
+from gwa.words.message import message
 
 MINIMUM_LOG_SIZE: Final = math.log(1.5)
 MAXIMUM_LOG2_GAP: Final = math.log2(120.5)
@@ -198,7 +199,13 @@ class BagsModel(TasksModel):
         """Return the definition of bags that applies to a trace."""
         definition = RECORDED if store.has("job_structure_params") else THESIS
         if not store.has(definition.key[0]):
-            raise ModelError(f"{cls.name}: no job records {definition.key[0]}, expected users or bags")
+            raise ModelError(
+                message(
+                    "{model}: no job records {name}, expected users or bags",
+                    model=cls.name,
+                    name=definition.key[0],
+                )
+            )
         return definition
 
     @classmethod

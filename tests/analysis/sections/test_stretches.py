@@ -38,7 +38,12 @@ def test_no_mean_is_taken_across_stillness_of_days(section, make_store):
     store = stored(make_store, log)
     said = facts(section("stretches", store))
 
-    assert said["capacity.still.seconds"] == said["capacity.unaccounted_seconds"] > 19 * DAY
+    (still,) = said["stretches"]
+    assert (
+        still["unknown_begin"] == log["submit_time"][log["submit_time"] < still["end"]].max() < still["begin"]
+    )
+    assert said["capacity.unaccounted_seconds"] == still["end"] - still["unknown_begin"]
+    assert said["capacity.unaccounted_seconds"] > said["capacity.still.seconds"] > 19 * DAY
     assert said["capacity.still.days.count"] == 1
     assert said["capacity.still.days.seconds"] == said["capacity.still.seconds"]
     mean = facts(section("utilization", store))["utilization.mean"]

@@ -37,6 +37,7 @@ from gwa.models.parameters import Quantity, share
 from gwa.models.streams import Block, concatenate
 from gwa.statistics.sample import Floats, Ints, Sample
 from gwa.store.store import Store
+from gwa.words.message import message
 
 SEED: Final = 2009
 """Seed of the draws by which a fit is calibrated."""
@@ -238,7 +239,11 @@ def _fit_arrivals(trace: Sessions) -> Modulated:
     starts = trace.submit[trace.first_jobs(trace.session)]
     if np.unique(starts).size < MINIMUM_GAPS:
         raise ModelError(
-            f"arrivals: {starts.size} sessions, expected at least {MINIMUM_GAPS} at different moments"
+            message(
+                "arrivals: {sessions} sessions, expected at least {least} at different moments",
+                sessions=starts.size,
+                least=MINIMUM_GAPS,
+            )
         )
     sessions, jobs = (
         Modulated.fit_slots(Sample.of(np.floor(times / SLOT))) for times in (starts, trace.submit)
