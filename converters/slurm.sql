@@ -4,6 +4,7 @@ files = ["*.sacct", "*.slurm"]
 reader = "named"
 scope = "trace"
 joined_by = "split_part(jobid, '.', 1)"
+ranges = "jobid"
 log_facts = [
     { rows = "alloctres is not null" },
     { rows = "try_cast(gpu_use_in(tresusageintot) as double) > 0", of = "gpus_counted(cluster, alloctres, reqtres, partition_)", holds = "select list(distinct kind) from counting where is_used" },
@@ -41,7 +42,8 @@ the one that ran, and counted; one that stands alone has no outcome.
 The run time is Slurm's Elapsed, which excludes suspension, else End - Start; a negative Elapsed is invalid. Without
 the column Start, or where it is before the submission by more than 65 minutes, a job began at End - Elapsed. It is missing for jobs that had not ended. Jobs that never started (Start
 is None or Unknown, 'None assigned' as nodes, or cancelled with Elapsed 0, Start = End and no AllocTRES in a log that
-has it) have no wait, run time or processors; a range of array tasks that never started, as 12_[3-9], is one job.
+has it) have no wait, run time or processors; each task of a range that never
+started, as 12_[3-9], is one.
 COMPLETED is completed; FAILED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY, BOOT_FAIL, DEADLINE and PREEMPTED are
 failed; CANCELLED is cancelled; others unknown; without a State an exit code other than 0:0 is a failure, and
 0:0, which those have too that were cancelled or ran to their limit, is unknown.
@@ -1150,7 +1152,8 @@ used_by_jobs as (
 
 select
     jobid as source_id,
-    jobidraw as raw_id,
+    -- Of a range of array tasks the first has the number that the array has.
+    case when line < 1099511627776 then jobidraw end as raw_id,
     rows,
     null as reject,
     file_no,
@@ -1322,8 +1325,8 @@ select
     ] as remarks
 from used_by_jobs
 union all by name
-select 1 as rows, reason as reject, file_no, line
+select 1 as rows, reason as reject, file_no, line & 1099511627775 as line
 from refused
 union all by name
-select 1 as rows, 'a step without its job' as reject, file_no, line
+select 1 as rows, 'a step without its job' as reject, file_no, line & 1099511627775 as line
 from orphaned

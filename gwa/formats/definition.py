@@ -18,6 +18,8 @@ and one SELECT that says the mapping from ``source`` to the fields of GWF. Keys 
     a column of which most lines have a value of their own, such as the number of the job.
 ``reader``, ``columns``, ``delimiter``, ``comment``, ``missing``, ``options``, ``extra_columns``
     which reader of `gwa.ingest.readers` makes the table ``source``, and how.
+``ranges``
+    a column in which such as 12_[3-7,11%2] stands for the tasks of an array: each becomes a row.
 ``functions``
     functions that the SELECT uses, such as ``"hours(x)" = "epoch(x) / 3600"``, by their name and parameters.
     Where several columns are read alike, this is much faster than a lambda over a list of them: the engine
@@ -101,10 +103,13 @@ class TableHeader:
     comment: str = ""
     missing: tuple[str, ...] = MISSING
     options: Mapping[str, Any] = field(default_factory=dict)
+    ranges: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what would be more in SQL than the name, the type or the character that it should be."""
         _check_columns("columns", self.columns)
+        if self.ranges and self.ranges not in self.columns:
+            raise refusal("ranges", self.ranges, "a column of the table")
         for name in self.options.get("cells", ()):
             _require(TABLE_NAME, "options.cells", name, "names of letters, digits and underscores")
         for key, text in (("delimiter", self.delimiter), ("options.quote", self.options.get("quote") or '"')):
@@ -190,7 +195,7 @@ def parse_definition(name: str, text: str) -> tuple[DefinitionHeader, ConverterS
     file = TomlFile.parsed(name, match[1], first_line=2)
     with file.located():
         header = record(DefinitionHeader, {**_implied(file.data), **file.data, **_listed(file.data)})
-        shared = {key: file.data[key] for key in TABLE_KEYS if key in file.data}
+        shared = {key: file.data[key] for key in TABLE_KEYS if key in file.data and key != "ranges"}
         for side in header.sides:
             _require(TABLE_NAME, f"sides.{side}", side, "a name of letters, digits and underscores")
         sides = {

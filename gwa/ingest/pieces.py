@@ -7,11 +7,14 @@ takes DuckDB three times as long, and copying them from it to Parquet as long ag
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
+from gwa.errors import TraceError
+from gwa.ingest.array_ranges import MAXIMUM_TASKS, is_range, number_of_tasks, with_tasks
 from gwa.store.engines.duckdb import literal
 
 if TYPE_CHECKING:
@@ -24,21 +27,53 @@ GROUP_ROWS: Final = 122_880
 class Pieces(ABC):
     """The rows of a table of the engine *database*, whose *columns* map names to SQL types."""
 
+    ranges: str = ""
+    """The column with ranges of array tasks, of which a row for each is made."""
+    further_tasks: int = 0
+    """How many rows there are beside those appended: the tasks behind the first of each range."""
+
     def __init__(self, database: duckdb.DuckDBPyConnection, table_spec: "TableSpec") -> None:
         """Begin without rows."""
         self.database = database
         position = {"file_no": "integer", "line": "bigint"} if table_spec.numbered else {}
         self.columns = {**table_spec.columns, **position}
+        self.ranges = table_spec.ranges
 
     def append(self, select: str, values: Mapping[str, Any] | None = None) -> int:
         """Append the rows of a SELECT, in the order of the columns, and return their number."""
         cells = ", ".join(f"cast({name} as {sql}) as {name}" for name, sql in self.columns.items())
         typed = f"select {cells} from ({select}) as piece({', '.join(self.columns)})"
-        return self._append(typed, dict(values or {}))
+        rows = self._append(typed, dict(values or {}))
+        if self.ranges:
+            self._part_ranges()
+        return rows
+
+    def _part_ranges(self) -> None:
+        """Make a row for each task of ranges in the last piece; raise `TraceError` if they are too many."""
+        last, column = self._last(), self.ranges
+        found = f"select count(*), sum({number_of_tasks(column)}) from {last} where {is_range(column)}"
+        ((ranges, tasks),) = self.database.execute(found).fetchall()
+        if not ranges:
+            return
+        if tasks > MAXIMUM_TASKS:
+            raise TraceError(
+                f"{ranges:,} ranges of array tasks stand for {tasks:,} tasks, expected at most"
+                f" {MAXIMUM_TASKS:,}"
+            )
+        self.further_tasks += int(tasks - ranges)
+        self._replace_last(with_tasks(last, column, numbered="line" in self.columns))
 
     @abstractmethod
     def _append(self, select: str, values: dict[str, Any]) -> int:
         """Append a piece with the rows of a SELECT of all columns, and return their number."""
+
+    def _last(self) -> str:
+        """Return the relation of the piece that was appended last."""
+        raise NotImplementedError
+
+    def _replace_last(self, select: str) -> None:
+        """Put the rows of a SELECT in place of the piece that was appended last, of which it may be."""
+        raise NotImplementedError
 
     @abstractmethod
     def undo(self) -> None:
@@ -78,6 +113,12 @@ class TablePieces(Pieces):
         self._define_view()
         return int(rows)
 
+    def _last(self) -> str:
+        return self._tables()[-1]
+
+    def _replace_last(self, select: str) -> None:
+        self.database.execute(f"create or replace temp table {self._last()} as {select}")
+
     def _tables(self) -> list[str]:
         return [f"{self.name}_{number}" for number in range(self.count)]
 
@@ -106,3 +147,13 @@ class ParquetPieces(Pieces):
         ((rows,),) = self.database.execute(copy, values).fetchall()
         self.paths.append(path)
         return int(rows)
+
+    def _last(self) -> str:
+        return f"read_parquet({literal(escape(str(self.paths[-1])))})"
+
+    def _replace_last(self, select: str) -> None:
+        last = self._last()
+        former = self.paths[-1].rename(self.paths[-1].with_suffix(".former"))
+        self.paths.pop()
+        self._append(select.replace(last, f"read_parquet({literal(escape(str(former)))})"), {})
+        former.unlink()

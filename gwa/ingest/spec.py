@@ -17,7 +17,8 @@ class TableSpec:
     How a reader turns a source into a table.
 
     *columns* maps names to SQL types; *delimiter*, *comment* and *missing* apply to text in columns;
-    *options* are specific to the reader. A *numbered* table has two more columns, ``file_no`` and
+    *options* are specific to the reader. *ranges* is the column in which 12_[3-7] stands for the tasks of an
+    array: a row for each is made of it. A *numbered* table has two more columns, ``file_no`` and
     ``line``, which say where each row comes from.
     """
 
@@ -26,6 +27,7 @@ class TableSpec:
     comment: str = ""
     missing: tuple[str, ...] = MISSING
     options: Mapping[str, Any] = field(default_factory=dict)
+    ranges: str = ""
     numbered: bool = False
 
 

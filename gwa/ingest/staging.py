@@ -180,6 +180,7 @@ def read_file(
     block_size = (options.engine or Engine()).block_size
     source, counts, position = Source(head.path, block_size), RowCounts(), 0
     (earlier_rejects,) = store.row("select count(*) from rejects")
+    earlier_tasks = pieces.further_tasks
     try:
         for batch in prefetch(iter(find_reader(spec.reader)(source, table_spec))):
             batch.load(preparation.records if preparation else pieces, store.scratch)
@@ -192,6 +193,7 @@ def read_file(
         if preparation and preparation.needs_file:
             counts.rows += preparation.flush()
         process()
+        counts.rows += pieces.further_tasks - earlier_tasks
         _count_truncation(store, source, counts, strict=options.strict)
         file = describe_file(head, source, spec.table_read.comment, table, counts, options.cluster)
         bar.advance(source.size - position)

@@ -371,3 +371,22 @@ def test_the_jobs_of_slurm_are_the_same_in_text_json_and_database(version: int, 
     assert len(found[0]) == JOBS
     assert found[1] == found[0]
     assert found[2] == found[0]
+
+
+def test_a_range_of_array_tasks_is_the_same_jobs_in_text_json_and_database(tmp_path: Path) -> None:
+    waits = slurm.Job(12, BEGIN, BEGIN, None, None, state="PENDING", array=(12, 3))
+    document, dump = json.loads(slurm.as_json([waits])), slurm.as_dump([waits])
+    document["jobs"][0]["array"] |= {"task_id": slurm.number(None, 42), "task": "3-5,9%2"}
+    texts = {
+        "jobs.sacct": slurm.as_text([waits]).replace("12_3|", "12_[3-5,9%2]|"),
+        "jobs.json": json.dumps(document),
+        "slurm.sql": dump.replace(",12,3,NULL,12,", f",12,{slurm.NO_VAL},'3-5,9%2',12,"),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        with open_trace([tmp_path / name]) as store:
+            query = (
+                "select source_id, job_structure_params, run_time from jobs join source_ids using (job_id)"
+            )
+            assert store.rows(f"{query} order by 1") == [(f"12_{n}", "12", None) for n in (3, 4, 5, 9)]
+            store.account.check()

@@ -53,7 +53,7 @@ class Row(NamedTuple):
         return self.JobID not in UNREADABLE and "soon" not in times
 
 
-JOBS: Final = (*"123456789", "4_3", "4_[5-6]", "4_[7,...]", "4+1")
+JOBS: Final = (*"123456789", "4_3", "4_[5-6,...]", "4_[7,...]", "4+1")
 ENDINGS: Final = ("", "", "", ".batch", ".extern", ".0", ".1")
 UNREADABLE: Final = ("", "x", "1.", "2x")
 NUMBERS: Final = (*(job + ending for job in JOBS for ending in ENDINGS), *UNREADABLE)

@@ -3,24 +3,29 @@
 import csv
 import io
 from contextlib import nullcontext, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.analysis.sections._requeues import requeued
 from gwa.errors import TraceError, UnknownFormat
+from gwa.formats.append import append
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace
 from gwa.formats.registry import format_called
+from gwa.ingest.array_ranges import tasks_of, with_tasks
 from gwa.ingest.source.head import FileHead
 from gwa.metrics.efficiency import overall
 from gwa.metrics.presence import listed_boxes
 from gwa.metrics.requeues import Requeues, requeues
 from gwa.report.document import Facts
 from gwa.store.anonymize import anonymize
+from gwa.store.store import Store
 from tests.conftest import examples
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "slurm"
@@ -64,8 +69,11 @@ SITUATIONS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "04-pending-array.sacct": {
         "123456_1": {"run_time": 3600, "n_procs": 1, "req_memory": 3 * 1024**2},
-        "123456_[9201-10000%500]": {"run_time": None, "state": "PENDING", "n_procs": None},
-        "56502501_[1%1]": {"run_time": None, "state": "PENDING", "n_procs": None},
+        **{
+            f"123456_{task}": {"run_time": None, "state": "PENDING", "n_procs": None}
+            for task in range(9201, 10_001)
+        },
+        "56502501_1": {"run_time": None, "state": "PENDING", "n_procs": None},
     },
     "05-alloc-zero.sacct": {"41305312": {"run_time": 642, "n_procs": 5}},
     "06-submitline.sacct": {
@@ -193,7 +201,8 @@ SITUATIONS: dict[str, dict[str, dict[str, Any]]] = {
     "50-space-times.sacct": {"1": {"run_time": 3600, "wait_time": 300}},
     "51-reused-array-parent.sacct": {
         "100_1": {"run_time": 3600},
-        "100_[2-3]": {"run_time": None, "status": 5},
+        "100_2": {"run_time": None, "status": 5},
+        "100_3": {"run_time": None, "status": 5},
         "100": {"run_time": 3600},
     },
     "52-latin1.sacct": {"1": {"executable_id": "für dich"}, "2": {"executable_id": "dédé job"}},
@@ -1018,3 +1027,65 @@ def test_a_log_without_submissions_says_what_to_ask_for(tmp_path):
         ((said, jobs),) = store.rows("select meaning, jobs from repairs where name = 'no time'")
     assert jobs == 2
     assert "sacct --parsable2 --duplicates --format=JobID,User,Submit" in said
+
+
+RANGES = {
+    "12_[3-7,11%2]": [3, 4, 5, 6, 7, 11],
+    "12_[0-30:10]": [0, 10, 20, 30],
+    "12_[1%1]": [1],
+    "12_[5]": [5],
+    "12_[7-3]": None,
+    "12_[20,30,...]": None,
+    "12_[]": None,
+    "12_3": None,
+}
+"""Ranges of array tasks, and the tasks that each stands for; None where a cell is not known to be one."""
+
+
+@pytest.mark.parametrize("cell", RANGES)
+def test_a_range_of_array_tasks_is_a_row_for_each(cell):
+    tasks = RANGES[cell]
+    expected = [(cell, 5)] if tasks is None else [(f"12_{n}", 5 + (k << 40)) for k, n in enumerate(tasks)]
+    row = "(select $cell as jobid, 5 as line)"
+    found = duckdb.execute(with_tasks(row, "jobid", numbered=True), {"cell": cell}).fetchall()
+    assert found == expected
+    assert tasks_of(cell) == len(tasks or [])
+
+
+WAITS = "JobID|JobIDRaw|User|Submit|Start|End|Elapsed|State|AllocCPUS"
+OF_RANGE = "ann|2026-03-02T08:00:00|Unknown|Unknown|00:00:00|PENDING|0"
+OF_TASK = "ann|2026-03-02T08:00:00|2026-03-02T09:00:00|2026-03-02T10:00:00|01:00:00|COMPLETED|2"
+
+
+def test_tasks_of_a_range_are_jobs_and_one_that_has_begun_since_is_the_same_job(tmp_path):
+    """In one log, in two nights, and in a log of many lines, which is read where it stands."""
+    nights = [
+        [f"12_[3-7,11%2]|12|{OF_RANGE}", f"14_[7,...]|14|{OF_RANGE}"],
+        [f"12_4|13|{OF_TASK}", f"12_[5-7,11%2]|12|{OF_RANGE}"],
+    ]
+    many = [f"{number}|{number}|{OF_TASK}" for number in range(1000, 60_000)]
+    wanted = [("12_11", None), ("12_3", None), ("12_4", 3600)]
+    wanted += [("12_5", None), ("12_6", None), ("12_7", None), ("14_[7,...]", None)]
+    for number, lines in enumerate(nights):
+        (tmp_path / f"{number}.sacct").write_text("\n".join([WAITS, *lines, ""]))
+        append([tmp_path / f"{number}.sacct"], tmp_path / "nights.duckdb")
+    for name, lines, rows in (
+        ("few", [*chain(*nights)], 12),
+        ("many", [*chain(*nights), *many], 12 + len(many)),
+    ):
+        (tmp_path / f"{name}.sacct").write_text("\n".join([WAITS, *lines, ""]))
+        convert([tmp_path / f"{name}.sacct"], tmp_path / f"{name}.duckdb")
+        with Store.open(tmp_path / f"{name}.duckdb") as store:
+            store.account.check()
+            assert store.account.rows == rows + store.account.comments
+    for name in ("nights", "few", "many"):
+        with Store.open(tmp_path / f"{name}.duckdb") as store:
+            query = "select source_id, run_time from jobs join source_ids using (job_id)"
+            assert store.rows(f"{query} where source_id like '1%\\_%' escape '\\' order by 1") == wanted
+
+
+def test_ranges_of_more_tasks_than_there_can_be_are_refused(tmp_path):
+    path = tmp_path / "jobs.sacct"
+    path.write_text("\n".join([WAITS, *(f"{n}_[0-4000000]|{n}|{OF_RANGE}" for n in range(3)), ""]))
+    with pytest.raises(TraceError, match="3 ranges of array tasks stand for 12,000,003 tasks"):
+        open_trace([path])

@@ -34,6 +34,7 @@ Options:
     within a cell have split, is put together again. Without any, each line is a row, or refused.
 """
 
+import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,6 +47,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.errors import TraceError
+from gwa.ingest.array_ranges import MAXIMUM_TASKS, tasks_of, with_tasks
 from gwa.ingest.batch import EncodedRecords
 from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.cell_borders import MAXIMUM_ROW_LINES, Borders, Delimited
@@ -140,6 +142,9 @@ class NamedRows:
         return [*cells, "getvariable('file_no')", "numbers.line"] if self.table_spec.numbered else cells
 
 
+OPENS_RANGE: Final = re.compile(rb"[0-9]_\[[0-9]")
+"""Where a range of array tasks may stand, of which rows are made one by one."""
+
 # A megabyte of Latin-1 may have become two of UTF-8.
 BLOCK_OPTIONS: Final = "auto_detect=false, max_line_size=4194304, buffer_size=4194304"
 
@@ -152,7 +157,8 @@ class PlainText:
     """
     A file of *size* bytes that the engine reads as it stands: each of its *lines* is a row of *columns*.
 
-    Before these *comments* is 1 where there is a header, else 0.
+    Before these *comments* is 1 where there is a header, else 0. Among the rows are those of the *tasks* of
+    arrays that a number of *ranges* stand for.
     """
 
     path: Path
@@ -161,6 +167,8 @@ class PlainText:
     table_spec: TableSpec
     comments: int
     lines: int
+    ranges: int
+    tasks: int
 
     def select(self, file_no: int) -> str:
         """Return the SELECT of the rows of the table, as those of a file of that number."""
@@ -168,10 +176,12 @@ class PlainText:
         options = f"skip={self.comments}, {TEXT_OPTIONS}"
         csv = _csv(Path(escape(str(self.path))), self.columns, self.table_spec, options)
         # What was written behind these lines since they were counted is not read.
-        return (
+        rows = (
             f"select {', '.join(cells)}, {file_no}::integer as file_no,"
-            f" {self.comments} + row_number() over () as line from {csv} limit {self.lines}"
+            f" {self.comments} + row_number() over () as line from {csv}"
+            f" limit {self.lines + self.ranges - self.tasks}"
         )
+        return with_tasks(f"({rows})", self.table_spec.ranges, numbered=True) if self.ranges else rows
 
 
 def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
@@ -182,7 +192,7 @@ def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
     table_spec = replace(table_spec, delimiter=cells.delimiter)
     columns = initial_columns(source, table_spec, cells)
     keys = [key.encode() for key in keys_as_spelled(source, table_spec, cells)]
-    header, lines = None, 0
+    header, lines, tasks = None, 0, list[int]()
     for position, chunk in enumerate(raw_lines(source)):
         body = chunk
         if not position:
@@ -194,10 +204,27 @@ def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
         layout = LineLayout(table_spec.delimiter, width=len(columns.names))
         if any(key in body for key in keys) or not are_plain(chunk, layout):
             return None
+        if table_spec.ranges:
+            tasks = [*tasks, *_tasks_in(body, columns, table_spec)]
         lines += chunk.count(b"\n")
     comments = int(bool(header))
-    rows = lines - comments
-    return PlainText(source.path, source.size, columns, table_spec, comments, rows) if rows else None
+    if lines == comments or sum(tasks) > MAXIMUM_TASKS:
+        return None
+    rows = lines - comments + sum(tasks) - len(tasks)
+    return PlainText(source.path, source.size, columns, table_spec, comments, rows, len(tasks), sum(tasks))
+
+
+def _tasks_in(lines: bytes, columns: Columns, table_spec: TableSpec) -> Iterator[int]:
+    """Yield how many tasks each range of array tasks in whole *lines* stands for."""
+    place = _positions(columns, table_spec)[table_spec.ranges]
+    ends = 0
+    for found in OPENS_RANGE.finditer(lines):
+        if place is None or found.start() < ends:
+            continue
+        begins, ends = lines.rfind(b"\n", 0, found.start()) + 1, lines.find(b"\n", found.end())
+        cell = lines[begins:ends].decode().split(table_spec.delimiter)[place]
+        if tasks := tasks_of(cell):
+            yield tasks
 
 
 def _is_cut_by_character(cells: Borders) -> bool:
