@@ -4,6 +4,7 @@ files = ["*.swf"]
 comment = ";"
 first = '^\s*\d+(\.0*)?(\s+[-+]?[\d.]+(e[-+]?\d+)?){9}\s+(-1|[0-5])(\.0*)?(\s+-?\d+(\.0*)?){6}\s+[-+]?[\d.]+(e[-+]?\d+)?(\s|$)'
 distinct = "job"
+contains = '(?m)^\s*;|\s-1(\.0*)?(\s|$)'  # a header, or what is missing
 extra_columns = true
 relative = true
 export = '''

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import random
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -194,3 +195,55 @@ def test_requests_are_told_from_jobs_with_tokens(tmp_path):
     path.write_text("submit_time,tokens_in,tokens_out\n0,5,6\n1,7,8\n")
     with open_trace([path], None, ReadOptions(requests=True)) as store:
         assert store.holds == RequestStore.holds
+
+
+# Formats whose records have no names: other lines that look like theirs.
+
+
+def _numbers(cells: Callable[[random.Random], str], by: str = " ", first: str = "") -> Callable[[int], str]:
+    chance = random.Random(18)
+    width = 18 - bool(first)
+    return lambda number: by.join(
+        [first.format(number)] * bool(first) + [cells(chance) for _ in range(width)]
+    )
+
+
+def _dated(letters: str, rest: str) -> Callable[[int], str]:
+    return lambda n: f"03/{n % 28 + 1:02}/2026 08:{n:02}:00;{letters[n % len(letters)]};{rest}"
+
+
+def _quoted(word: str, rest: str) -> Callable[[int], str]:
+    return lambda n: f'"{word}" "{"10.1" if n % 2 else "2"}" {1_772_438_400 + n} {rest}'
+
+
+CELLS: Mapping[str, Callable[[random.Random], str]] = {
+    "genotypes": lambda chance: chance.choice("012"),
+    "classes": lambda chance: str(chance.randint(0, 5)),
+    "bytes": lambda chance: str(chance.randint(0, 255)),
+    "counts": lambda chance: str(chance.randint(0, 99_999)),
+    "ratios": lambda chance: f"{chance.random():.4f}",
+}
+RESTS = ["service;started", "42.host;ok", "disk1;free=3 used=4", "7.srv;user ada came in", "x;y=1;z=2"]
+VALUES = ['"ok"', '1 2 3 "a b"', '-1 0 "x" ""', '901 1000 33 1 1772438400 0 0 "u"', '"host1" 3.5']
+FOREIGN: Mapping[str, list[Callable[[int], str]]] = {
+    "swf": [
+        _numbers(cells, by, first)
+        for cells in CELLS.values()
+        for by, first in ((" ", ""), (" ", "{}"), ("\t", "{}"), (" ", "7{:02}"))
+    ],
+    "pbs": [_dated(letters, rest) for letters in ("I", "EWI", "SED", "LQ") for rest in RESTS],
+    "lsf": [
+        _quoted(word, rest) for word in ("INFO", "JOB_NEW", "HOST_CTRL", "JOB_FINISHED") for rest in VALUES
+    ],
+}
+"""By format, what writes the lines of twenty logs or tables of others, each by the number of a line."""
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_lines_that_look_like_those_of_a_format_are_not_taken_for_it(name, tmp_path):
+    for number, line in enumerate(FOREIGN[name]):
+        path = tmp_path / f"{number}.txt"
+        path.write_text("".join(f"{line(place)}\n" for place in range(40)))
+        with pytest.raises(UnknownFormat):
+            recognise(FileHead.of(path))
+    assert len(FOREIGN[name]) == 20

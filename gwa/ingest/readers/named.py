@@ -34,7 +34,6 @@ Options:
     within a cell have split, is put together again. Without any, each line is a row, or refused.
 """
 
-import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -142,8 +141,8 @@ class NamedRows:
         return [*cells, "getvariable('file_no')", "numbers.line"] if self.table_spec.numbered else cells
 
 
-OPENS_RANGE: Final = re.compile(rb"[0-9]_\[[0-9]")
-"""Where a range of array tasks may stand, of which rows are made one by one."""
+OPENS_RANGE: Final = b"_["
+"""How a range of array tasks goes on behind the number of the array."""
 
 # A megabyte of Latin-1 may have become two of UTF-8.
 BLOCK_OPTIONS: Final = "auto_detect=false, max_line_size=4194304, buffer_size=4194304"
@@ -217,14 +216,12 @@ def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
 def _tasks_in(lines: bytes, columns: Columns, table_spec: TableSpec) -> Iterator[int]:
     """Yield how many tasks each range of array tasks in whole *lines* stands for."""
     place = _positions(columns, table_spec)[table_spec.ranges]
-    ends = 0
-    for found in OPENS_RANGE.finditer(lines):
-        if place is None or found.start() < ends:
-            continue
-        begins, ends = lines.rfind(b"\n", 0, found.start()) + 1, lines.find(b"\n", found.end())
-        cell = lines[begins:ends].decode().split(table_spec.delimiter)[place]
-        if tasks := tasks_of(cell):
+    at = lines.find(OPENS_RANGE) if place is not None else -1
+    while at >= 0:
+        begins, ends = lines.rfind(b"\n", 0, at) + 1, lines.find(b"\n", at)
+        if tasks := tasks_of(lines[begins:ends].decode().split(table_spec.delimiter)[place or 0]):
             yield tasks
+        at = lines.find(OPENS_RANGE, ends)
 
 
 def _is_cut_by_character(cells: Borders) -> bool:
