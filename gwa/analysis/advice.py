@@ -15,6 +15,7 @@ from gwa.metrics.alerts import OWNERS, REQUESTS, Alert, By, Holder, alerts, beca
 from gwa.metrics.efficiency import ASKED, Share, ended_at, killed, overall, requests
 from gwa.metrics.presence import of_all_runs
 from gwa.metrics.timeline import exact_sum
+from gwa.report.columns import column
 from gwa.report.document import Column
 from gwa.report.letter import Advice, JobTable, Letter
 from gwa.store.engines.duckdb import literal
@@ -139,10 +140,10 @@ def _jobs(store: Store, rule: Rule, by: By, name: str, holder: Holder) -> JobTab
         for column in (
             Column("job", message("Job")),
             Column("user", message("User")),
-            Column("run_time", message("Run time"), "seconds"),
-            Column("n_procs", message("Cores"), "count"),
-            Column("n_gpus", message("GPUs"), "count"),
-            Column("n_nodes", message("Nodes"), "count"),
+            column("run_time"),
+            column("processors", "n_procs"),
+            column("gpus", "n_gpus"),
+            column("nodes", "n_nodes"),
             Column("found", rule.heading, rule.found_unit),
             Column("hours", capitalized(rule.stake), "count"),
         )

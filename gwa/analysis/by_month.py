@@ -17,16 +17,20 @@ from gwa.store.store import Store
 from gwa.util.units import DAY
 from gwa.words.compared import look_equal
 from gwa.words.formatting import seconds, show, significant
-from gwa.words.message import Message, Number, Verbatim, joined, message, within_sentence
+from gwa.words.message import Number, Verbatim, joined, message, within_sentence
+from gwa.words.quantities import Quantity, quantity
 from gwa.words.unit import Unit
 
-SHOWN: Final[Mapping[str, tuple[Message, Unit]]] = {
-    "utilization": (message("Utilization"), "fraction"),
-    "busy": (message("Busy processors"), "count"),
-    "jobs": (message("Jobs a day"), "count"),
-    "users": (message("Users"), "count"),
-    "median_wait": (message("Median wait"), "seconds"),
-    "failed": (message("Core-hours in failed or timed-out jobs"), "fraction"),
+SHOWN: Final[Mapping[str, Quantity]] = {
+    name: quantity(of)
+    for name, of in {
+        "utilization": "utilization",
+        "busy": "busy_processors",
+        "jobs": "arrivals_per_day",
+        "users": "users",
+        "median_wait": "wait_median",
+        "failed": "failed_core_hours_share",
+    }.items()
 }
 """What is shown of each month; busy processors only where utilization is not known."""
 
@@ -98,7 +102,7 @@ def _table(months: Months, shown: list[str], pages: Mapping[str, str]) -> FactTa
     for place in reversed(range(len(months.names))):
         facts = [fact for name in shown for fact in _facts(months, name, place)]
         rows.append((Verbatim(months.names[place]), tuple(facts)))
-    columns = [column for name in shown for column in (SHOWN[name][0], message("change"))]
+    columns = [column for name in shown for column in (SHOWN[name].heading, message("change"))]
     links = tuple(pages.get(name, "") for name, _ in rows)
     note = message(
         "Changes are against the month before, where the log has {n} days or more of both, of users {m}. The"
@@ -116,7 +120,7 @@ def _table(months: Months, shown: list[str], pages: Mapping[str, str]) -> FactTa
 
 def _facts(months: Months, name: str, place: int) -> Iterator[Fact]:
     """Yield the value of a measure in a month, and its change; both unknown where it is."""
-    title, unit = SHOWN[name]
+    title, unit = SHOWN[name].heading, SHOWN[name].unit
     values = months.values[name]
     days = MINIMUM_DAYS if name == "users" else MINIMUM_COMPARED_DAYS
     # A rate a day is not that of a few seconds.
@@ -177,7 +181,7 @@ def _sentence(months: Months, shown: list[str]) -> str:
     for name in shown:
         value, change = _facts(months, name, place)
         if value.value is not None:
-            what = within_sentence(SHOWN[name][0])
+            what = within_sentence(SHOWN[name].heading)
             parts.append(
                 message("{what} {value}", what=what, value=value.text)
                 if change.text in {"–", UNCHANGED}

@@ -10,19 +10,20 @@ from gwa.report.facts import busy_share
 from gwa.store.schema import SITE
 from gwa.store.store import Store
 from gwa.words.formatting import show
-from gwa.words.message import Message, Verbatim, message
+from gwa.words.message import Verbatim, message
+from gwa.words.quantities import quantity
 
-SHOWN: Final[Mapping[str, Message]] = {
-    "trace.jobs": message("Jobs"),
-    "trace.users": message("Users"),
-    "trace.cpu_seconds": message("CPU time"),
-    "gpu.hours": message("GPU-hours"),
-    "utilization.mean": message("Utilization"),
-    "jobs.wait.median": message("Median wait"),
-    "jobs.wait.p95": message("95th percentile of waits"),
-    "outcomes.core_hours.failed": message("Core-hours in jobs that failed"),
+SHOWN: Final[Mapping[str, str]] = {
+    "trace.jobs": "jobs",
+    "trace.users": "users",
+    "trace.cpu_seconds": "cpu_seconds",
+    "gpu.hours": "gpu_seconds",
+    "utilization.mean": "utilization",
+    "jobs.wait.median": "wait_median",
+    "jobs.wait.p95": "wait_p95",
+    "outcomes.core_hours.failed": "failed_core_hours",
 }
-"""The facts that are shown of each cluster; of all of them, those that any has."""
+"""The facts that are shown of each cluster, and what each is of; of all of them, those that any has."""
 
 NOTE: Final = message(
     "Jobs, CPU time and GPU-hours of the clusters add up to those of all. Utilization is of the processors"
@@ -52,7 +53,7 @@ def by_site(store: Store, name: str, pages: Sequence[SitePage]) -> Report:
     rows = tuple((Verbatim(page.name), tuple(_fact(page, fact) for fact in known)) for page in pages)
     (unnamed,) = store.row(f"select count(*) from jobs where {SITE} is null")  # noqa: S608 - our own SQL
     table = FactTable(
-        "sites", message("Clusters"), tuple(SHOWN[fact] for fact in known),
+        "sites", message("Clusters"), tuple(quantity(SHOWN[fact]).heading for fact in known),
         ((message("All"), rows[0][1]), *rows[1:]), NOTE, links=tuple(page.address for page in pages),
     )  # fmt: skip
     blocks: tuple[Block, ...] = (table,)
@@ -78,5 +79,5 @@ def by_site(store: Store, name: str, pages: Sequence[SitePage]) -> Report:
 def _fact(page: SitePage, id_: str) -> Fact:
     """Return a fact of a page by an id of its own; unknown where the page has none."""
     found = busy_share(page.facts) if id_ == "utilization.mean" else page.facts.get(id_)
-    fact = found or Fact(id_, None, SHOWN[id_], "", text="–")
+    fact = found or Fact(id_, None, quantity(SHOWN[id_]).heading, "", text="–")
     return replace(fact, id=f"site.{page.name}.{id_}")

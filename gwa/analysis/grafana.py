@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from gwa.store.runs import FIRST_START, boxes
+from gwa.words.quantities import quantity
 
 Source = Literal["prometheus", "duckdb"]
 
@@ -55,19 +56,24 @@ def _each(name: str, by: str) -> str:
     return f"sum by ({by}) ({name}{OF})"
 
 
-def _bars(title: str, query: str, by: str, unit: str = "s") -> GrafanaPanel:
-    """Return a panel with a bar for each queue or project."""
-    return GrafanaPanel(title, "bargauge", query, unit, legend=f"{{{{{by}}}}}")
+def _heading(name: str, by: str = "") -> str:
+    """Return what the quantity *name* is called; *by* which classes, where there are any."""
+    return quantity(name).heading + (f" by {by}" if by else "")
+
+
+def _bars(name: str, query: str, by: str, unit: str = "s") -> GrafanaPanel:
+    """Return a panel of a quantity with a bar for each queue or project."""
+    return GrafanaPanel(_heading(name, by), "bargauge", query, unit, legend=f"{{{{{by}}}}}")
 
 
 WAIT: Final = "gwa_job_wait_seconds"
 PROCESSORS: Final = "gwa_job_processors"
 
 PROMETHEUS: Final = (
-    GrafanaPanel("Utilization", "stat", f"gwa_utilization_mean{OF}", "percentunit", 6),
-    GrafanaPanel("Jobs", "stat", f"gwa_trace_jobs{OF}", "short", 6),
-    GrafanaPanel("Median wait", "stat", f"gwa_jobs_wait_median{OF}", "s", 6),
-    GrafanaPanel("95th percentile of waits", "stat", f"gwa_jobs_wait_p95{OF}", "s", 6),
+    GrafanaPanel(_heading("utilization"), "stat", f"gwa_utilization_mean{OF}", "percentunit", 6),
+    GrafanaPanel(_heading("jobs"), "stat", f"gwa_trace_jobs{OF}", "short", 6),
+    GrafanaPanel(_heading("wait_median"), "stat", f"gwa_jobs_wait_median{OF}", "s", 6),
+    GrafanaPanel(_heading("wait_p95"), "stat", f"gwa_jobs_wait_p95{OF}", "s", 6),
     GrafanaPanel(
         "Jobs that ended in a day", "timeseries",
         f"sum by (status) (increase(gwa_ended_jobs_total{OF}[1d]))", "short", 12, "{{status}}",
@@ -76,16 +82,16 @@ PROMETHEUS: Final = (
         "Processors that were held, by day of their job's end", "timeseries",
         f"sum(rate(gwa_cpu_seconds_total{OF}[1d]))", "short", 12, "processors",
     ),
-    _bars("Median wait by queue", _quantile(0.5, WAIT, "queue"), "queue"),
-    _bars("95th percentile of waits by queue", _quantile(0.95, WAIT, "queue"), "queue"),
-    _bars("95th percentile of waits by project", _quantile(0.95, WAIT, "project"), "project"),
-    _bars("Median run time by queue", _quantile(0.5, "gwa_job_run_seconds", "queue"), "queue"),
+    _bars("wait_median", _quantile(0.5, WAIT, "queue"), "queue"),
+    _bars("wait_p95", _quantile(0.95, WAIT, "queue"), "queue"),
+    _bars("wait_p95", _quantile(0.95, "gwa_project_wait_seconds", "project"), "project"),
+    _bars("runtime_median", _quantile(0.5, "gwa_job_run_seconds", "queue"), "queue"),
     _bars(
-        "Mean processors of jobs by project",
+        "procs_mean",
         f"{_each(f'{PROCESSORS}_sum', 'project')} / {_each(f'{PROCESSORS}_count', 'project')}",
         "project", "short",
     ),
-    _bars("Jobs by project", _each("gwa_job_run_seconds_count", "project"), "project", "short"),
+    _bars("jobs", _each(f"{PROCESSORS}_count", "project"), "project", "short"),
 )  # fmt: skip
 
 
@@ -94,6 +100,7 @@ def _day(seconds: str) -> str:
     return f"date_trunc('day', make_timestamp(cast(({seconds}) * 1e6 as bigint))) as time"
 
 
+MEDIAN: Final = "median(wait_time)"
 P95: Final = "quantile_cont(wait_time, 0.95)"
 FIELDS: Final = ("project_id", "n_procs", "n_gpus")
 JOBS: Final = "(from jobs union all by name select cast(null as varchar) as runs where false)"
@@ -115,10 +122,10 @@ FROM_ENDED: Final = f"from {BOXES} where n_procs >= 1 and ended between {SEEN}"
 FROM_SUBMITTED: Final = f"from jobs where submit_time between {SEEN}"
 
 DUCKDB: Final = (
-    GrafanaPanel("Jobs", "stat", f"select count(*) as jobs {FROM_SUBMITTED}", "short", 6),
-    GrafanaPanel("Core-hours", "stat", f"select {HELD} {FROM_ENDED}", "short", 6),
-    GrafanaPanel("Median wait", "stat", f"select median(wait_time) as wait {FROM_SUBMITTED}", "s", 6),
-    GrafanaPanel("95th percentile of waits", "stat", f"select {P95} as wait {FROM_SUBMITTED}", "s", 6),
+    GrafanaPanel(_heading("jobs"), "stat", f"select count(*) as jobs {FROM_SUBMITTED}", "short", 6),
+    GrafanaPanel(_heading("core_hours"), "stat", f"select {HELD} {FROM_ENDED}", "short", 6),
+    GrafanaPanel(_heading("wait_median"), "stat", f"select {MEDIAN} as wait {FROM_SUBMITTED}", "s", 6),
+    GrafanaPanel(_heading("wait_p95"), "stat", f"select {P95} as wait {FROM_SUBMITTED}", "s", 6),
     GrafanaPanel(
         "Jobs submitted in a day", "timeseries",
         f"select {_day('submit_time')}, count(*) as jobs {FROM_SUBMITTED} group by all order by all",
@@ -130,7 +137,7 @@ DUCKDB: Final = (
     ),
     GrafanaPanel(
         "Wait times by queue", "table",
-        f"select queue_id as queue, count(*) as jobs, median(wait_time) as median_wait, {P95} as p95_wait"
+        f"select queue_id as queue, count(*) as jobs, {MEDIAN} as median_wait, {P95} as p95_wait"
         f" {FROM_SUBMITTED} group by all order by jobs desc",
     ),
     GrafanaPanel(

@@ -1,22 +1,24 @@
 """
 What a monitoring system adds up by itself: histograms by queue and project, and counters that only grow.
 
-Labels are bounded: the queues and the projects with the most jobs, the rest as `REST`; a job without a queue
-or project has no such label. Counters are by the status of jobs that have ended, which no later log changes.
+Labels are bounded: the queues, or the projects, with the most jobs, the rest as `REST`; a job without one has
+no such label. A histogram is by one of both, so that the series do not multiply: with the core facts they are
+1,500 at most. Counters are by the status of jobs that have ended, which no later log changes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gwa.metrics.presence import of_all_runs
 from gwa.metrics.timeline import exact_sum
+from gwa.report.document import Fact
 from gwa.report.prometheus import Counter, Histogram, Watched
 from gwa.store.engines.duckdb import literal
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR, MINUTE
 
-MAXIMUM_NAMED: Final = 10
+MAXIMUM_NAMED: Final = 5
 """The number of queues, and of projects, that have a label of their own."""
 
 REST: Final = "other"
@@ -33,24 +35,37 @@ SECONDS: Final = tuple(
 )  # fmt: skip
 PROCESSORS: Final = tuple(float(2**power) for power in range(0, 17, 2))
 
+WAIT: Final = "Time that jobs waited, in seconds"
+
 HISTOGRAMS: Final = (
-    ("job_wait_seconds", "Time that jobs waited, in seconds", "wait_time", "jobs", SECONDS),
-    ("job_run_seconds", "Time that jobs ran, in seconds", "run_time", "ran", SECONDS),
-    ("job_processors", "Processors of jobs", "n_procs", "ran", PROCESSORS),
+    ("job_wait_seconds", WAIT, "queue", "wait_time", "jobs", SECONDS),
+    ("project_wait_seconds", WAIT, "project", "wait_time", "jobs", SECONDS),
+    ("job_run_seconds", "Time that jobs ran, in seconds", "queue", "run_time", "ran", SECONDS),
+    ("job_processors", "Processors of jobs", "project", "n_procs", "ran", PROCESSORS),
 )
-"""Name, help, field, the jobs that have it, and the borders of the buckets."""
+"""Name, help, label, field, the jobs that have it, and the borders of the buckets."""
 
 ENDED: Final = "(status is not null or run_time is not null)"
 
 
+OF_TIMES: Final = ("years.", "months.", "weekdays.", "hours.")
+BY_MONTH: Final = "_by_month"
+
+
+def of_now(facts: Iterable[Fact]) -> list[Fact]:
+    """Return *facts* without lists by time: a monitoring system keeps the times itself."""
+    return [one for one in facts if not (one.id.startswith(OF_TIMES) or one.id.endswith(BY_MONTH))]
+
+
 def watched(store: Store) -> Watched:
     """Return the histograms and counters of the jobs of *store*; what is not known has no series."""
-    labels = {label: _label(store, field) for label, field in LABELS.items() if store.has(field)}
-    return (*(_histogram(store, labels, *one) for one in HISTOGRAMS), *_counters(store))
+    return (*(_histogram(store, *one) for one in HISTOGRAMS), *_counters(store))
 
 
 def _label(store: Store, field: str) -> str:
     """Return the SQL of the label of a job by one of its fields."""
+    if not store.has(field):
+        return "cast(null as varchar)"
     counted = f"select {field} as name, count(*) as jobs from jobs where {field} <> '{REST}'"  # noqa: S608 - our own fields
     rows = store.rows(f"{counted} group by {field} order by jobs desc, name limit {MAXIMUM_NAMED}")
     if not rows:
@@ -60,34 +75,20 @@ def _label(store: Store, field: str) -> str:
 
 
 def _histogram(
-    store: Store,
-    labels: Mapping[str, str],
-    name: str,
-    text: str,
-    field: str,
-    jobs: str,
-    borders: tuple[float, ...],
+    store: Store, name: str, text: str, label: str, field: str, jobs: str, borders: tuple[float, ...]
 ) -> Histogram:
-    keys = ", ".join(f"{sql} as {label}" for label, sql in labels.items())
+    key = _label(store, LABELS[label])
     below = ", ".join(f"count(*) filter (where value <= {border!r})" for border in borders)
-    given = f"select {keys + ', ' if keys else ''}{field} as value from {jobs} where {field} is not null"  # noqa: S608 - our own fields
-    by = f"group by {', '.join(labels)} order by {', '.join(labels)}" if labels else ""
     rows = store.rows(
-        f"select {', '.join([*labels, below])}, count(*), {exact_sum('value')} from ({given}) as given {by}"  # noqa: S608 - as above
+        f"select label, {below}, count(*), {exact_sum('value')} from ("  # noqa: S608 - our own fields
+        f"select {key} as label, {field} as value from {jobs} where {field} is not null"
+        ") as given group by label order by label"
     )
-    series = {}
-    for row in rows:
-        said, counts, count, total = row[: len(labels)], row[len(labels) : -2], row[-2], row[-1]
-        if count:
-            series[_known(tuple(labels), said)] = (tuple(map(int, counts)), int(count), float(total))
+    series: dict[tuple[tuple[str, str], ...], tuple[tuple[int, ...], int, float]] = {
+        ((label, str(said)),) if said is not None else (): (tuple(map(int, counts)), int(count), float(total))
+        for said, *counts, count, total in rows
+    }
     return Histogram(name, text, borders, series)
-
-
-def _known(labels: tuple[str, ...], values: tuple[object, ...]) -> tuple[tuple[str, str], ...]:
-    """Return the *labels* that have a value."""
-    return tuple(
-        (label, str(value)) for label, value in zip(labels, values, strict=True) if value is not None
-    )
 
 
 def _counters(store: Store) -> tuple[Counter, ...]:

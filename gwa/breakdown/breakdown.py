@@ -83,6 +83,29 @@ def consumed(store: Store, dimension: Dimension, measure: str) -> Sample:
     return store.sample(measure, f"(select * from {sums(store, dimension)} where {condition})")
 
 
+def largest(store: Store, dimension: Dimension, measure: str) -> list[dict[str, Value]]:
+    """
+    Return the ``store.top`` classes of a *dimension* that have most of a *measure*, and any of it.
+
+    Each has the measures that the log records but quantiles, which would take the values of all jobs. Return
+    none where the log does not record the dimension.
+    """
+    classes = dimension.of(store)
+    if classes is None:
+        return []
+    known = [one for one in recorded(store) if not one.quantile]
+    whole = Whole(totals(store), store.system.cpus)
+    names = [one.name for one in added(store)]
+    query = (
+        f"select key, {', '.join(names)} from {sums(store, dimension)} where {measure} > 0"
+        f" order by {measure} desc, key limit {store.top}"
+    )
+    return [
+        _row(classes.name(key), dict(zip(names, values, strict=True)), known, whole)
+        for key, *values in store.rows(query)
+    ]
+
+
 def _orders(store: Store, dimension: Dimension) -> Mapping[str, Sequence[Any]]:
     """Return the keys of the largest classes by each ranking; of a dimension with an order, of all in it."""
     classes = dimension.of(store)

@@ -18,7 +18,7 @@ from gwa.breakdown.charge.charges import cost, costs_of_boxes, is_priced
 from gwa.metrics.efficiency import RATIOS, REQUESTED, WASTED, Ratio
 from gwa.metrics.energy import estimate
 from gwa.metrics.energy import is_known as is_energy_known
-from gwa.metrics.outcomes import KNOWN, Outcome, coding, core_seconds, outcome
+from gwa.metrics.outcomes import KNOWN, KNOWN_OUTCOMES, Outcome, coding, core_seconds, outcome
 from gwa.metrics.presence import has_boxes, listed_boxes
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.totals import Totals, totals
@@ -29,7 +29,7 @@ from gwa.store.schema import RAN
 from gwa.store.store import SMALL_TRACE, Store
 from gwa.util import plugins
 from gwa.util.units import DAY
-from gwa.words.message import message
+from gwa.words.quantities import quantity
 from gwa.words.unit import Unit, Value
 
 ENTRY_POINTS: Final = "gwa.measures"
@@ -168,9 +168,15 @@ def _cost(store: Store) -> str:
     return f", case when {RAN} then {cost(store)} end as cost" if is_priced(store) else ""
 
 
-def sum_of(name: str, heading: str, unit: Unit, value: str, *fields: str, minor: bool = True) -> Measure:
+def of_quantity(name: str, **how: Any) -> Measure:  # noqa: ANN401 - as `Measure` takes it
+    """Return the measure of the quantity *name* of `gwa.words.quantities`."""
+    of = quantity(name)
+    return Measure(name, of.heading, of.unit, **how)
+
+
+def sum_of(name: str, value: str, *fields: str, minor: bool = True) -> Measure:
     """Return the exact sum of the SQL *value*, null where no job has one."""
-    return Measure(name, heading, unit, fields, "{sum}", minor=minor, added=value)
+    return of_quantity(name, fields=fields, sql="{sum}", minor=minor, added=value)
 
 
 def part(name: str, sql: str, *fields: str) -> Measure:
@@ -183,17 +189,16 @@ def sum_part(name: str, value: str, *fields: str, is_known: Callable[[Store], bo
     return Measure(name, "", "", fields, "{sum}", is_known=is_known, is_part=True, added=value)
 
 
-def ratio(name: str, heading: str, unit: Unit, used: str, given: str, *, minor: bool = True) -> Measure:
+def ratio(name: str, used: str, given: str) -> Measure:
     """Return the quotient of two measures of the row, None where that is not defined."""
-    return Measure(name, heading, unit, of=lambda row, _: _quotient(row[used], row[given]), minor=minor)
+    return of_quantity(name, of=lambda row, _: _quotient(row[used], row[given]))
 
 
 def quantile(
-    name: str, heading: str, unit: Unit, of: QuantileOf, share: float, *fields: str,
-    is_weighted: bool = False, minor: bool = True,
-) -> Measure:  # fmt: skip
+    name: str, of: QuantileOf, share: float, *fields: str, is_weighted: bool = False, minor: bool = True
+) -> Measure:
     """Return the quantile for a *share* of the jobs or, if *is_weighted*, of the core-hours."""
-    return Measure(name, heading, unit, fields, quantile=Quantile(of, share, is_weighted), minor=minor)
+    return of_quantity(name, fields=fields, quantile=Quantile(of, share, is_weighted), minor=minor)
 
 
 def _quotient(used: float | None, given: float | None) -> float | None:
@@ -233,43 +238,35 @@ IS_GPU_MEMORY_MEASURED: Final = "(bounds is null or ',' || bounds || ',' not lik
 """Jobs whose memory of GPUs is known, not only that it is at least so much."""
 
 
-def _of_gpu_time(name: str, heading: str, where: str, field: str) -> tuple[Measure, ...]:
+def _of_gpu_time(name: str, where: str, field: str) -> tuple[Measure, ...]:
     """Return the share of GPU time of jobs for which *where* holds, of which a *field* is known."""
     held = f"case when {HELD_A_GPU} and {where} then n_gpus * run_time end"
     fields, seconds = ("n_gpus", field), f"{name}_seconds"
-    share = Measure(
-        f"{name}_share",
-        heading,
-        "fraction",
-        fields,
-        of=lambda row, _: _share(row[seconds], row["gpu_seconds"]),
+    share = of_quantity(
+        f"{name}_share", fields=fields, of=lambda row, _: _share(row[seconds], row["gpu_seconds"])
     )
     return sum_part(seconds, held, *fields), share
 
 
-def _of_a_gpu(
-    name: str, heading: str, unit: Unit, amount: str, where: str, field: str
-) -> tuple[Measure, ...]:
+def _of_a_gpu(name: str, amount: str, where: str, field: str) -> tuple[Measure, ...]:
     """Return the *amount* for each GPU held, by GPU time, of jobs of which it is known and *where* holds."""
     fields, of_jobs, of_gpus = ("n_gpus", field), f"{name}_amount", f"{name}_gpus"
     seconds = f"case when {HELD_A_GPU} and {amount} is not null and {where} then {{}} * run_time end"
     return (
         sum_part(of_jobs, seconds.format(amount), *fields),
         sum_part(of_gpus, seconds.format("n_gpus"), *fields),
-        Measure(name, heading, unit, fields, of=lambda row, _: _quotient(row[of_jobs], row[of_gpus])),
+        of_quantity(name, fields=fields, of=lambda row, _: _quotient(row[of_jobs], row[of_gpus])),
     )
 
 
-def _of_outcome(name: Outcome, heading: str) -> Measure:
+def _of_outcome(name: Outcome) -> Measure:
     """Return the CPU time of jobs that ran and had an outcome."""
 
     def is_told(store: Store) -> bool:
         return coding(store).codes == "several" and coding(store).tells(name)
 
     value = f"case when outcome = '{name}' then cpu_seconds end"
-    return Measure(
-        f"{name}_cpu_seconds", heading, "cpu seconds", ("status",), SUM_OR_0, is_known=is_told, added=value
-    )
+    return of_quantity(f"{name}_cpu_seconds", fields=("status",), sql=SUM_OR_0, is_known=is_told, added=value)
 
 
 def _of_ratio(of: Ratio) -> tuple[Measure, ...]:
@@ -280,62 +277,45 @@ def _of_ratio(of: Ratio) -> tuple[Measure, ...]:
         sum_part(used, of_known.format(of.used), is_known=of.is_recorded),
         sum_part(given, of_known.format(of.given), is_known=of.is_recorded),
     )
-    efficiency = Measure(
+    efficiency = of_quantity(
         f"efficiency_{of.name}",
-        message("{title} used", title=of.title),
-        "fraction",
         of=lambda row, _: _quotient(row[used], row[given]),
         is_known=of.is_recorded,
     )
     if of.name not in WASTED:
         return (*parts, efficiency)
-    name, heading, unit, scale = WASTE[of.name]
-    sql = f"{{sum}} / {scale!r}"
-    wasted = Measure(name, heading, unit, sql=sql, is_known=of.is_recorded, added=of.wasted)
+    name, scale = WASTE[of.name]
+    wasted = of_quantity(name, sql=f"{{sum}} / {scale!r}", is_known=of.is_recorded, added=of.wasted)
     return (*parts, efficiency, wasted)
 
 
-WASTE: Final[Mapping[str, tuple[str, str, Unit, float]]] = {
-    "cpu": ("wasted_cpu_seconds", message("CPU time not used"), "cpu seconds", 1.0),
-    "memory": (
-        "wasted_memory_gb_hours", message("Memory not used"), "gigabyte hours", RATIOS["memory"].unit,
-    ),
-    "gpu": ("wasted_gpu_seconds", message("GPU time not used"), "held seconds", 1.0),
-}  # fmt: skip
-"""By what is wasted: the name of the measure, its heading, its unit and the number of its own in it."""
+WASTE: Final[Mapping[str, tuple[str, float]]] = {
+    "cpu": ("wasted_cpu_seconds", 1.0),
+    "memory": ("wasted_memory_gb_hours", RATIOS["memory"].unit),
+    "gpu": ("wasted_gpu_seconds", 1.0),
+}
+"""By what is wasted: the name of the measure, and the number of its own unit in that."""
 
 SINCE_SUBMISSION: Final[Mapping[str, str]] = {
-    "wait_seconds": message("Time from submission to start"),
-    "wait_median": message("Median wait since submission"),
-    "wait_p95": message("95th percentile of wait since submission"),
-    "wait_median_weighted": message("Median wait by core-hour since submission"),
-    "wait_p95_weighted": message("95th percentile of wait by core-hour since submission"),
+    "wait_seconds": "submitted_seconds",
+    "wait_median": "submitted_median",
+    "wait_p95": "submitted_p95",
+    "wait_median_weighted": "submitted_median_weighted",
+    "wait_p95_weighted": "submitted_p95_weighted",
 }
-"""What the measures are called that count from submission, where a log records when jobs could start."""
+"""What the measures that count from submission are, where a log records when jobs could start."""
 
 ELIGIBLE: Final = ("wait_time", "eligible_time")
 """Fields by which waits for the system are apart from waits for other jobs, or for a time asked for."""
 
 OWN: Final = (
-    Measure("jobs", message("Jobs"), "count", sql="count(*)", minor=False),
-    Measure(
-        "jobs_share", message("Share of jobs"), "fraction",
-        of=lambda row, whole: row["jobs"] / whole.totals.jobs,
-    ),
-    Measure(
-        "cpu_seconds", message("CPU time"), "cpu seconds",
-        sql=SUM_OR_0, minor=False, added="cpu_seconds",
-    ),
-    Measure("cpu_share", message("Share of CPU time"), "fraction", of=_cpu_share, minor=False),
-    Measure(
-        "earlier_cpu_seconds", message("CPU time of earlier runs"), "cpu seconds", sql=SUM_OR_0,
-        is_known=has_boxes, added="earlier_runs",
-    ),
-    Measure(
-        "earlier_share", message("Share of CPU time of earlier runs"), "fraction", of=_earlier_share,
-        is_known=has_boxes,
-    ),
-    Measure("utilization", message("Utilization by it"), "fraction", of=_utilization),
+    of_quantity("jobs", sql="count(*)", minor=False),
+    of_quantity("jobs_share", of=lambda row, whole: row["jobs"] / whole.totals.jobs),
+    of_quantity("cpu_seconds", sql=SUM_OR_0, minor=False, added="cpu_seconds"),
+    of_quantity("cpu_share", of=_cpu_share, minor=False),
+    of_quantity("earlier_cpu_seconds", sql=SUM_OR_0, is_known=has_boxes, added="earlier_runs"),
+    of_quantity("earlier_share", of=_earlier_share, is_known=has_boxes),
+    replace(of_quantity("utilization_by", of=_utilization), name="utilization"),
     part("ran", f"count(*) filter (where {RAN})"),
     part("procs", f"cast(sum(case when {RAN} then n_procs end) as double)"),
     sum_part("run_seconds", f"case when {RAN} then run_time end"),
@@ -343,92 +323,56 @@ OWN: Final = (
     part("last_submit", "max(submit_time)"),
     part("ended", f"count(*) filter (where {KNOWN})"),
     part("not_completed", f"count(*) filter (where {KNOWN} and outcome <> 'completed')"),
-    ratio("procs_mean", message("Mean processors per job"), "count", "procs", "ran"),
-    ratio("runtime_mean", message("Mean run time"), "seconds", "run_seconds", "ran"),
-    quantile("runtime_median", message("Median run time"), "seconds", "run_time", 0.5, minor=False),
-    Measure("arrivals_per_day", message("Jobs a day"), "count", of=_jobs_a_day),
+    ratio("procs_mean", "procs", "ran"),
+    ratio("runtime_mean", "run_seconds", "ran"),
+    quantile("runtime_median", "run_time", 0.5, minor=False),
+    of_quantity("arrivals_per_day", of=_jobs_a_day),
     sum_of(
-        "gpu_seconds", message("GPU time"), "held seconds",
-        "case when run_time >= 0 and n_gpus > 0 then n_gpus * run_time else 0 end", "n_gpus", minor=False,
+        "gpu_seconds", "case when run_time >= 0 and n_gpus > 0 then n_gpus * run_time else 0 end", "n_gpus",
+        minor=False,
     ),
     sum_of(
-        "gpu_used_seconds", message("GPU time used"), "held seconds",
+        "gpu_used_seconds",
         "case when run_time >= 0 and n_gpus > 0 then n_gpus * run_time * gpu_utilization end",
         "n_gpus", "gpu_utilization",
     ),
+    sum_of("gpu_idle_seconds", "case when run_time >= 0 then idle_gpus * run_time end", "idle_gpus"),
+    *_of_gpu_time("gpu_known", "gpu_utilization >= 0", "gpu_utilization"),
+    *_of_gpu_time("gpu_idle_known", "idle_gpus >= 0", "idle_gpus"),
+    *_of_a_gpu("gpu_memory_mean", "gpu_memory", IS_GPU_MEMORY_MEASURED, "gpu_memory"),
+    *_of_gpu_time("gpu_memory_known", f"gpu_memory >= 0 and {IS_GPU_MEMORY_MEASURED}", "gpu_memory"),
+    of_quantity("max_gpu_memory", fields=("max_gpu_memory",), sql="max(max_gpu_memory)"),
+    *_of_a_gpu("memory_per_gpu", REQUESTED, "true", "req_memory"),
+    *_of_a_gpu("procs_per_gpu", "n_procs", "n_procs >= 1", "n_procs"),
     sum_of(
-        "gpu_idle_seconds", message("GPU time of idle GPUs"), "held seconds",
-        "case when run_time >= 0 then idle_gpus * run_time end", "idle_gpus",
+        "node_seconds", "case when run_time >= 0 and n_nodes > 0 then n_nodes * run_time else 0 end",
+        "n_nodes",
     ),
-    *_of_gpu_time(
-        "gpu_known", message("Share of GPU time measured"), "gpu_utilization >= 0", "gpu_utilization"
-    ),
-    *_of_gpu_time(
-        "gpu_idle_known", message("Share of GPU time measured of each GPU"), "idle_gpus >= 0", "idle_gpus"
-    ),
-    *_of_a_gpu(
-        "gpu_memory_mean", message("Memory of a GPU used, mean of peaks"), "kilobytes", "gpu_memory",
-        IS_GPU_MEMORY_MEASURED, "gpu_memory",
-    ),
-    *_of_gpu_time(
-        "gpu_memory_known", message("Share of GPU time with memory measured"),
-        f"gpu_memory >= 0 and {IS_GPU_MEMORY_MEASURED}", "gpu_memory",
-    ),
-    Measure(
-        "max_gpu_memory", message("Most memory of one GPU"), "kilobytes", ("max_gpu_memory",),
-        "max(max_gpu_memory)",
-    ),
-    *_of_a_gpu("memory_per_gpu", message("Memory per GPU"), "kilobytes", REQUESTED, "true", "req_memory"),
-    *_of_a_gpu("procs_per_gpu", message("Processors per GPU"), "count", "n_procs", "n_procs >= 1", "n_procs"),
-    sum_of(
-        "node_seconds", message("Node time"), "held seconds",
-        "case when run_time >= 0 and n_nodes > 0 then n_nodes * run_time else 0 end", "n_nodes",
-    ),
-    sum_of("energy_measured", message("Energy measured"), "joules", "energy", "energy"),
+    sum_of("energy_measured", "energy", "energy"),
     sum_part("energy_known_cpu_seconds", "case when energy is not null then cpu_seconds end", "energy"),
-    Measure(
-        "energy_known_share", message("Share of CPU time with energy measured"), "fraction", ("energy",),
+    of_quantity(
+        "energy_known_share", fields=("energy",),
         of=lambda row, _: _share(row["energy_known_cpu_seconds"], row["cpu_seconds"]),
     ),
-    Measure(
-        "energy", message("Energy"), "joules", sql="{sum}", is_known=is_energy_known, minor=False,
-        added="joules",
+    of_quantity("energy", sql="{sum}", is_known=is_energy_known, minor=False, added="joules"),
+    of_quantity("cost", sql="{sum}", is_known=is_priced, minor=False, added="cost"),
+    of_quantity("waited", fields=("wait_time",), sql="count(*) filter (where wait_time >= 0)"),
+    sum_of("wait_seconds", "case when wait_time >= 0 then wait_time end", "wait_time"),
+    quantile("wait_median", "wait", 0.5, "wait_time", minor=False),
+    quantile("wait_p95", "wait", 0.95, "wait_time", minor=False),
+    quantile("wait_median_weighted", "wait", 0.5, "wait_time", is_weighted=True),
+    quantile("wait_p95_weighted", "wait", 0.95, "wait_time", is_weighted=True),
+    *(
+        replace(quantile(f"wait_{name}", "queued", share, *ELIGIBLE, minor=False), name=f"queued_{name}")
+        for name, share in (("median", 0.5), ("p95", 0.95))
     ),
-    Measure("cost", message("Cost"), sql="{sum}", is_known=is_priced, minor=False, added="cost"),
-    Measure(
-        "waited", message("Jobs with a known wait"), "count", ("wait_time",),
-        "count(*) filter (where wait_time >= 0)",
-    ),
-    sum_of(
-        "wait_seconds", message("Time waited"), "seconds",
-        "case when wait_time >= 0 then wait_time end", "wait_time",
-    ),
-    quantile("wait_median", message("Median wait"), "seconds", "wait", 0.5, "wait_time", minor=False),
-    quantile(
-        "wait_p95", message("95th percentile of wait"), "seconds", "wait", 0.95, "wait_time", minor=False
-    ),
-    quantile(
-        "wait_median_weighted", message("Median wait by core-hour"), "seconds", "wait", 0.5, "wait_time",
-        is_weighted=True,
-    ),
-    quantile(
-        "wait_p95_weighted", message("95th percentile of wait by core-hour"), "seconds", "wait", 0.95,
-        "wait_time", is_weighted=True,
-    ),
-    quantile("queued_median", message("Median wait"), "seconds", "queued", 0.5, *ELIGIBLE, minor=False),
-    quantile(
-        "queued_p95", message("95th percentile of wait"), "seconds", "queued", 0.95, *ELIGIBLE, minor=False
-    ),
-    Measure(
-        "not_completed_share", message("Not completed"), "fraction", ("status",),
+    of_quantity(
+        "not_completed_share", fields=("status",),
         of=lambda row, _: _quotient(row["not_completed"], row["ended"]),
         is_known=lambda store: coding(store).codes == "several", minor=False,
     ),
-    _of_outcome("completed", message("CPU time of completed jobs")),
-    _of_outcome("limit", message("CPU time of jobs at their time limit")),
-    _of_outcome("failed", message("CPU time of failed jobs")),
-    _of_outcome("cancelled", message("CPU time of cancelled jobs")),
-    *(measure for of in RATIOS.values() for measure in _of_ratio(of)),
+    *map(_of_outcome, KNOWN_OUTCOMES),
+    *(one for of in RATIOS.values() for one in _of_ratio(of)),
 )  # fmt: skip
 """Those that gwa knows, in the order of tables."""
 
@@ -447,7 +391,7 @@ def recorded(store: Store) -> tuple[Measure, ...]:
         for one in measures():
             if one.is_recorded(store):
                 yield (
-                    replace(one, heading=SINCE_SUBMISSION[one.name], minor=True)
+                    replace(one, heading=quantity(SINCE_SUBMISSION[one.name]).heading, minor=True)
                     if (has_eligible and one.name in SINCE_SUBMISSION)
                     else one
                 )

@@ -99,7 +99,7 @@ def command(
     those that operators read, as many however long the log is. Others, such as those of fits, and all that
     lists say are printed where --only chooses them, such as --only fit or --only users; --every prints all.
     CSV adds units and labels; monitoring systems read the prometheus format. Without --only it has histograms
-    of waits, run times and processors, too, by the largest queues and projects, and counters that only grow.
+    of waits, run times and processors, too, by the largest queues or projects, and counters that only grow.
 
     \b
     Examples:
@@ -130,9 +130,9 @@ def command(
             _require_fact(only)
         kind = printed[0] if printed else "json"
         if kind == PROMETHEUS and not only:
-            from gwa.analysis.watched import watched
+            from gwa.analysis.watched import of_now, watched
 
-            _print_prometheus(found, opened_trace, watched(opened_trace.store))
+            _print_prometheus(of_now(found), opened_trace, watched(opened_trace.store))
             return
         PRINTERS[kind](found, opened_trace)
         if not only and not every and not params["quiet"]:

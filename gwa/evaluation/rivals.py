@@ -17,6 +17,7 @@ from gwa.evaluation.job_arrays import JobArrays, bootstrap, split_halves
 from gwa.evaluation.measure import Aspect
 from gwa.evaluation.memory import Memory, Split, memory, unknown_rows
 from gwa.evaluation.scorecard import CLOSE, EQUAL, MISSING, NOISE, OFF, SEED, Reference, Scorecard, row
+from gwa.report.columns import column
 from gwa.report.document import Column
 from gwa.report.facts import number
 from gwa.words.unit import Value
@@ -31,9 +32,9 @@ RESAMPLED: Final = "jobs drawn one by one"
 NUMBERED: Final = re.compile(r"(.+)-(\d+)")
 
 COLUMNS: Final = (
-    Column("made", "Jobs"),
+    Column("made", "Which jobs"),
     Column("seeds", "Seeds"),
-    Column("jobs", "Number of jobs", "count"),
+    column("jobs"),
     Column("floors", "Noise floors away"),
     Column("deviation", "±"),
     Column("scheduler", "As a scheduler sees it"),

@@ -10,13 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gwa.metrics.asked_cores import asked_cores
-from gwa.metrics.timeline import decimal_sum, exact_sum
+from gwa.metrics.timeline import exact_sum
 from gwa.store.engines.duckdb import literal
 from gwa.store.schema import RAN
 from gwa.store.store import Store
@@ -148,9 +149,8 @@ class Efficiency:
 
 @dataclass(frozen=True)
 class Share:
-    """The *jobs* of somebody or something called *name*, and what is known of their efficiency by ratio."""
+    """How many *jobs* there are, and what is known of their efficiency by ratio."""
 
-    name: str
     jobs: int
     parts: Mapping[str, Efficiency]
 
@@ -162,81 +162,37 @@ def recorded(store: Store) -> tuple[Ratio, ...]:
 
 def overall(store: Store, where: str = "true") -> Share:
     """Return the efficiency of all jobs for which the SQL *where* holds."""
-    (share,) = _shares(store, f"select 'all' as name, {_totals(store)} from {_sums(store, OWNERS, where)}")
-    return share
-
-
-def by(store: Store, field: str, order: Ratio, top: int, where: str = "true") -> list[Share]:
-    """Return the efficiency of the *top* values of *field* that wasted most by *order*, if any did."""
-    fields = OWNERS if field in OWNERS else (field,)
-    if field not in OWNERS:
-        where = f"{where} and {field} in ({_most_wasteful(field, order, top, where)})"
-    query = (
-        f"select * from (select {field} as name, {_totals(store)} from {_sums(store, fields, where)}"
-        f" where {field} is not null group by {field}) as total where {order.name}_wasted > 0"
-        f" order by {order.name}_wasted desc, name limit {top}"
-    )
-    return list(_shares(store, query))
-
-
-def _most_wasteful(field: str, order: Ratio, top: int, where: str) -> str:
-    """Return the SQL of the *top* values of *field*: one sum of each of many, where all would take longer."""
-    return (
-        f"select name from (select {field} as name, {exact_sum(order.wasted)} as wasted from jobs"
-        f" where {where} and {field} is not null group by {field}) as total where wasted > 0"
-        f" order by wasted desc, name limit {top}"
-    )
-
-
-OWNERS: Final = ("user_id", "queue_id")
-"""Fields with few values together: the sums by both are kept, and added for each and for all."""
-
-
-def _sums(store: Store, fields: tuple[str, ...], where: str) -> str:
-    """Return the table of the numbers of jobs and exact sums that `_shares` needs, by *fields*."""
-    sums = ["count(*) as jobs"]
-    for ratio in recorded(store):
-        of_known = f"case when {ratio.where} then ({{}}) * {ratio.weight} end"
-        sums += [
-            f"count(*) filter (where {ratio.where}) as {ratio.name}_jobs",
-            f"{decimal_sum(of_known.format(ratio.used))} as {ratio.name}_used",
-            f"{decimal_sum(of_known.format(ratio.given))} as {ratio.name}_given",
-            f"{decimal_sum(ratio.wasted)} as {ratio.name}_wasted",
-            f"count(*) filter (where {ratio.impossible}) as {ratio.name}_impossible",
-        ]
-    by_fields = ", ".join(fields)
-    query = f"select {by_fields}, {', '.join(sums)} from jobs where {where} group by {by_fields}"
-    if fields == OWNERS and where == "true":
-        return store.keep("efficiency_by_owner", query)
-    return f"({query}) as summed"
-
-
-def _totals(store: Store) -> str:
-    """Return the SQL that adds up what `_sums` has."""
-    totals = ["coalesce(cast(sum(jobs) as bigint), 0) as jobs"]
-    for ratio in recorded(store):
-        totals += [
-            f"coalesce(cast(sum({ratio.name}_{part}) as bigint), 0) as {ratio.name}_{part}"
-            for part in ("jobs", "impossible")
-        ]
-        totals += [
-            f"cast(sum({ratio.name}_{part}) as double) as {ratio.name}_{part}"
-            for part in ("used", "given", "wasted")
-        ]
-    return ", ".join(totals)
-
-
-def _shares(store: Store, query: str) -> Iterator[Share]:
     ratios = recorded(store)
-    for name, jobs, *sums in store.rows(query):
-        groups = zip(ratios, zip(*[iter(sums)] * 5, strict=True), strict=True)
-        parts = {
-            ratio.name: Efficiency(
-                count, used / given if given else None, (wasted or 0.0) / ratio.unit, impossible
-            )
-            for ratio, (count, impossible, used, given, wasted) in groups
-        }
-        yield Share(name, jobs, parts)
+    columns = ", ".join(["count(*) as jobs", *chain(*map(_sums, ratios))])
+    jobs, *sums = store.row(f"select {columns} from jobs where {where}")
+    groups = zip(ratios, zip(*[iter(sums)] * 5, strict=True), strict=True)
+    parts = {
+        ratio.name: Efficiency(
+            count, used / given if given else None, (wasted or 0.0) / ratio.unit, impossible
+        )
+        for ratio, (count, impossible, used, given, wasted) in groups
+    }
+    return Share(jobs, parts)
+
+
+def _sums(ratio: Ratio) -> Iterator[str]:
+    """Yield the SQL of the jobs whose *ratio* is known or impossible, and of what they used and wasted."""
+    of_known = f"case when {ratio.where} then ({{}}) * {ratio.weight} end"
+    yield f"count(*) filter (where {ratio.where}) as {ratio.name}_jobs"
+    yield f"count(*) filter (where {ratio.impossible}) as {ratio.name}_impossible"
+    yield f"{exact_sum(of_known.format(ratio.used))} as {ratio.name}_used"
+    yield f"{exact_sum(of_known.format(ratio.given))} as {ratio.name}_given"
+    yield f"{exact_sum(ratio.wasted)} as {ratio.name}_wasted"
+
+
+def most_wasteful_users(store: Store, order: Ratio) -> list[str]:
+    """Return the ``store.top`` users who used least of what they were given by *order*, if any did."""
+    rows = store.rows(
+        f"select user_id as name, {exact_sum(order.wasted)} as wasted from jobs"
+        " where user_id is not null group by user_id having wasted > 0"
+        f" order by wasted desc, name limit {store.top}"
+    )
+    return [name for name, _ in rows]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from gwa.metrics.waits import queued
 from gwa.metrics.window import RUNNING
 from gwa.store.store import Store
 from gwa.util.units import MINUTE
-from gwa.words.message import message
+from gwa.words.message import Message
+from gwa.words.quantities import quantity
 from gwa.words.unit import Unit
 
 MINIMUM_VALUE: Final = 1e-9
@@ -22,17 +23,26 @@ MINIMUM_VALUE: Final = 1e-9
 
 class IntervalMeasure(NamedTuple):
     """
-    Something that is measured in each week or day of a log.
+    That the quantity *of* `gwa.words.quantities` is measured in each week or day of a log.
 
     Differences are sought in the logarithm of the value and an *offset*, which no small value shall dominate,
     or in the value itself, if it is a *share*; *least* is the smallest one that matters, on that scale.
     """
 
-    title: str
-    unit: Unit
+    of: str
     least: float = 0.18
     offset: float = 0.0
     is_share: bool = False
+
+    @property
+    def title(self) -> Message:
+        """The heading of the quantity."""
+        return quantity(self.of).heading
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of the quantity."""
+        return quantity(self.of).unit
 
     def scaled(self, values: Floats) -> Floats:
         """
@@ -62,19 +72,14 @@ class IntervalMeasure(NamedTuple):
 
 
 MEASURES: Final[Mapping[str, IntervalMeasure]] = {
-    "busy": IntervalMeasure(message("Mean of busy processors"), "count", least=0.1),
-    "users": IntervalMeasure(message("Users who submit jobs"), "count", least=0.1),
-    "jobs": IntervalMeasure(message("Jobs submitted"), "count"),
-    "wait": IntervalMeasure(message("Mean wait"), "seconds", offset=float(MINUTE)),
-    "median_wait": IntervalMeasure(message("Median wait"), "seconds", offset=float(MINUTE)),
-    "failed": IntervalMeasure(
-        message("Share of core-hours in jobs that failed or reached their limit"),
-        "fraction",
-        least=0.03,
-        is_share=True,
-    ),
-    "runtime": IntervalMeasure(message("Median run time"), "seconds"),
-    "processors": IntervalMeasure(message("Mean processors per job"), "count"),
+    "busy": IntervalMeasure("busy_processors", least=0.1),
+    "users": IntervalMeasure("users_submitting", least=0.1),
+    "jobs": IntervalMeasure("jobs_submitted"),
+    "wait": IntervalMeasure("wait_mean", offset=float(MINUTE)),
+    "median_wait": IntervalMeasure("wait_median", offset=float(MINUTE)),
+    "failed": IntervalMeasure("failed_core_hours_share", least=0.03, is_share=True),
+    "runtime": IntervalMeasure("runtime_median"),
+    "processors": IntervalMeasure("procs_mean"),
 }
 """What is measured, by the names that the fact ``changes`` gives: what concerns the system first."""
 

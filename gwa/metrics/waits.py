@@ -8,6 +8,7 @@ from gwa.metrics.local_time import months, submissions
 from gwa.metrics.quantiles import Spread, spreads
 from gwa.metrics.sizes import processors
 from gwa.metrics.timeline import exact_sum
+from gwa.simulation.metrics import TAU
 from gwa.store.store import Store
 from gwa.words.message import message
 
@@ -16,6 +17,9 @@ HELD: Final = "least(greatest(coalesce(eligible_time, submit_time) - submit_time
 
 QUEUED: Final = f"(wait_time - {HELD})"
 """How long a job waited for the system, also where the log does not record when jobs could start."""
+
+BOUNDED_SLOWDOWN: Final = f"greatest((wait_time + run_time) / greatest(run_time, {TAU!r}), 1.0)"
+"""The bounded slowdown of a job that ran: shorter ones count as ten seconds long (Feitelson et al. 1997)."""
 
 PLACED: Final = """
 (select {place} as place, {queued} as value from {jobs} where wait_time >= 0 and {where})

@@ -205,6 +205,8 @@ class Table:
         A sentence below it.
     is_acted_on
         Whether it says what to do, or with whom: a page has it in view.
+    minor
+        Whether it is in exports only: a page shows the same elsewhere.
 
     """
 
@@ -215,6 +217,7 @@ class Table:
     rows: tuple[tuple[Value, ...], ...] = field(repr=False)
     note: str = ""
     is_acted_on: bool = field(default=False, repr=False, metadata=NOT_IN_JSON)
+    minor: bool = field(default=False, repr=False, metadata=NOT_IN_JSON)
 
     def frame(self) -> "pd.DataFrame":
         """

@@ -55,7 +55,8 @@ def chapters(report: Report) -> list[PageChapter]:
     """
     found: dict[str, list[Section]] = {}
     for section in report.sections:
-        if not section.is_on_top and not says_nothing(report, section):
+        is_shown = not all(map(is_hidden, section.blocks))
+        if is_shown and not section.is_on_top and not says_nothing(report, section):
             found.setdefault(section.chapter or section.title, []).append(section)
     others = [section for section in report.sections if not _is_aside(report, section)]
     return [
@@ -105,7 +106,8 @@ def rows_by_section(
     rows = {}
     for section in report.sections:
         if section.is_on_top:
-            rows[section.id] = SectionLayout(layout(section.blocks, drawings, 3), [])
+            shown = [one for one in section.blocks if not is_hidden(one)]
+            rows[section.id] = SectionLayout(layout(shown, drawings, 3), [])
             continue
         is_folded = section.id in beside and _is_aside(report, section)
         above = (*said.get(section.id, ()), *in_view)
@@ -153,7 +155,7 @@ def main_and_more(blocks: Sequence[Block], drawings: Mapping[str, str]) -> Secti
 
 def _layout(blocks: Sequence[Block], main: Block | None, drawings: Mapping[str, str]) -> SectionLayout:
     """Return the rows of *blocks*, among them the *main* one, that are in view, and the others."""
-    visible = [(block, block is main or _is_in_view(block)) for block in blocks if not _is_hidden(block)]
+    visible = [(block, block is main or _is_in_view(block)) for block in blocks if not is_hidden(block)]
     return SectionLayout(
         layout([block for block, is_shown in visible if is_shown], drawings),
         layout([block for block, is_shown in visible if not is_shown], drawings),
@@ -166,14 +168,17 @@ def _is_in_view(block: Block) -> bool:
 
 def main_block(blocks: Sequence[Block]) -> Block | None:
     """Return the first figure, else a table that one acts on, the first table, or facts that are listed."""
-    visible = [block for block in blocks if not _is_hidden(block)]
+    visible = [block for block in blocks if not is_hidden(block)]
     if any(isinstance(block, Table) and block.is_acted_on for block in visible):
         return next((block for block in visible if isinstance(block, Figure)), None)
     kinds: tuple[type, ...] = (Figure, Table, FactTable, Facts)
     return next((block for kind in kinds for block in visible if isinstance(block, kind)), None)
 
 
-def _is_hidden(block: Block) -> bool:
+def is_hidden(block: Block) -> bool:
+    """Whether a page does not show *block*: it is in exports only."""
+    if isinstance(block, Table):
+        return block.minor
     return isinstance(block, Facts) and not block.listed
 
 

@@ -15,6 +15,7 @@ from gwa.metrics.periods import within
 from gwa.report.document import FactTable
 from gwa.store.subset import Subset, select
 from gwa.trace import Trace
+from gwa.words.quantities import quantity
 
 ABSOLUTE = (("Times", "Unix seconds, UTC"), ("Processors", "10"))
 FIRST = datetime(2007, 1, 1, tzinfo=UTC)
@@ -60,7 +61,7 @@ def test_a_change_beyond_a_multiple_is_a_factor_and_failures_are_called_what_the
 
     assert report.fact("month.2007-02.median_wait.change").text == "×\N{NO-BREAK SPACE}0.033"
     assert report.fact("month.2007-02.median_wait.change").value == pytest.approx(120 / 3600 - 1)
-    assert report.fact("month.2007-02.failed").label == "Core-hours in failed or timed-out jobs"
+    assert report.fact("month.2007-02.failed").label == quantity("failed_core_hours_share").heading
 
 
 def test_the_answer_is_of_whole_months(make_store):

@@ -7,6 +7,7 @@ import pytest
 
 from gwa.analysis.build import facts
 from gwa.analysis.core import MOST_ROWS, core, values
+from gwa.analysis.watched import of_now, watched
 from gwa.report.document import Fact
 from gwa.report.prometheus import exposition
 
@@ -47,7 +48,7 @@ def wide(request, make_shared_store):
 def test_there_are_at_most_so_many_values_whatever_the_length(wide):
     found = facts(wide)
     assert 300 < values(found) <= MOST
-    series = exposition(found, "t").splitlines()
+    series = exposition(of_now(found), "t", watched(wide)).splitlines()
     assert sum(not line.startswith("#") for line in series) <= MOST
 
 

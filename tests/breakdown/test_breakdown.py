@@ -253,6 +253,7 @@ def test_names_of_dimensions_and_measures_are_their_own():
 OURS = """
 from gwa.breakdown.dimensions import Classes, Dimension
 from gwa.breakdown.measures import Measure
+from gwa.breakdown.views import View
 from gwa.words.message import message
 
 parity = Dimension(
@@ -260,12 +261,13 @@ parity = Dimension(
     lambda store: Classes("case when n_procs % 2 = 0 then 'even' else 'odd' end"),
 )
 longest = Measure("longest", message("Run time"), "seconds", sql="max(run_time)", minor=False)
+of_longest = View("longest-of-parities", "parities", "parities", ("by_jobs",), ("longest",))
 """
 
 
-def test_a_package_adds_a_dimension_and_a_measure_by_an_entry_point_each(tmp_path, sample):
+def test_a_package_adds_a_dimension_a_measure_and_a_view_by_an_entry_point_each(tmp_path, sample):
     (tmp_path / "ours.py").write_text(OURS)
-    install(tmp_path, {"gwa.dimensions": "ours", "gwa.measures": "ours"})
+    install(tmp_path, {"gwa.dimensions": "ours", "gwa.measures": "ours", "gwa.views": "ours"})
     log = sample / "swf" / "tiny.swf"
     told = python(tmp_path, "-m", "gwa", "facts", log, "--only", "parities", "--quiet")
 
@@ -279,6 +281,7 @@ def test_a_package_adds_a_dimension_and_a_measure_by_an_entry_point_each(tmp_pat
     (path,) = (tmp_path / "out").glob("*.html")
     page = path.read_text()
     assert ">even<" in page
+    assert 'data-name="longest-of-parities"' in page
     assert {"Prozessoren", "Laufzeit"} <= set(re.findall("[A-Z][a-z]+", page))
 
 

@@ -111,6 +111,7 @@ def of_histogram(family):
 
 FACTS = {
     "gwa_job_wait_seconds": "jobs.wait",
+    "gwa_project_wait_seconds": "jobs.wait",
     "gwa_job_run_seconds": "jobs.runtime",
     "gwa_job_processors": "jobs.procs",
 }
@@ -140,14 +141,15 @@ def test_histograms_are_coherent_and_their_sums_are_the_facts(kind, sample, slur
         )
     # By pandas, without a line of SQL.
     waits = frame[frame.wait_time.notna()]
-    for labels, one in of_histogram(families["gwa_job_wait_seconds"]).items():
-        rows = waits
-        for label, field in (("queue", "queue_id"), ("project", "project_id")):
-            value = dict(labels).get(label)
-            rows = rows[rows[field].isna()] if value is None else rows[rows[field] == value]
-        assert one["count"] == len(rows)
-        assert one["sum"] == rows.wait_time.sum()
-        assert one["buckets"] == [(border, (rows.wait_time <= border).sum()) for border, _ in one["buckets"]]
+    for name, label in (("gwa_job_wait_seconds", "queue"), ("gwa_project_wait_seconds", "project")):
+        for labels, one in of_histogram(families[name]).items():
+            value, names = dict(labels).get(label), waits[f"{label}_id"]
+            rows = waits[names.isna()] if value is None else waits[names == value]
+            assert one["count"] == len(rows)
+            assert one["sum"] == rows.wait_time.sum()
+            assert one["buckets"] == [
+                (border, (rows.wait_time <= border).sum()) for border, _ in one["buckets"]
+            ]
     held = sum(sample.value for sample in families["gwa_cpu_seconds"].samples)
     assert held == facts["trace.cpu_seconds"]
     ended = sum(sample.value for sample in families["gwa_ended_jobs"].samples)
@@ -168,8 +170,9 @@ def test_labels_are_bounded_and_what_is_left_is_other(make_store):
         queue_id=list(queues_of),
         project_id=list(projects_of),
     )
-    series = of_histogram(watched_of(store)["gwa_job_wait_seconds"])
-    queues = {dict(labels).get("queue") for labels in series}
+    families = watched_of(store)
+    queues = {dict(labels).get("queue") for labels in of_histogram(families["gwa_job_wait_seconds"])}
+    series = of_histogram(families["gwa_project_wait_seconds"])
     projects = {dict(labels).get("project") for labels in series}
     assert len(queues) == MAXIMUM_NAMED + 1
     assert REST in queues

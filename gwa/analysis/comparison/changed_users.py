@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.analysis.comparison.trace_summary import USER_TOTALS
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.store import Store
 from gwa.words.message import message, plural
@@ -47,8 +48,8 @@ def changed_users(before: Store, after: Store) -> Iterator[Block]:
     columns = (
         Column("user", "User"),
         Column("what", "Since then"),
-        Column("jobs", "Jobs", "count"),
-        Column("cpu_seconds", "CPU time", "cpu seconds"),
+        column("jobs"),
+        column("cpu_seconds"),
     )
     listed = sorted(rows, key=lambda row: (-float(str(row[3])), str(row[0])))[:MAXIMUM_USERS]
     note = message(

@@ -22,6 +22,7 @@ from gwa.metrics.intervals import Stretches
 from gwa.metrics.periods import before, known_until
 from gwa.metrics.timeline import Floats
 from gwa.metrics.window import window
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.store.store import Period, Store
@@ -256,7 +257,7 @@ def change_table(changes: PeriodChanges, names: tuple[str, str]) -> Iterator[Blo
         Column("what", "Measure"),
         Column("before", names[0]),
         Column("after", names[1]),
-        Column("change", "Change", "fraction"),
+        column("change"),
         Column("rank", "Rank", "count"),
         Column("changes", "Of changes", "count"),
     )

@@ -18,53 +18,59 @@ from gwa.metrics.intervals import Intervals
 from gwa.metrics.outcomes import ENDED_AT, jobs_by_status
 from gwa.metrics.stillness import in_gaps, known_area
 from gwa.metrics.timeline import Floats
-from gwa.metrics.waits import QUEUED
+from gwa.metrics.waits import BOUNDED_SLOWDOWN, QUEUED
 from gwa.metrics.window import window
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, MINUTE
-from gwa.words.message import message
+from gwa.words.message import Message
+from gwa.words.quantities import quantity
 from gwa.words.unit import Unit
 
 
 class ComparedQuantity(NamedTuple):
     """
-    What is compared, and how its values are shown.
+    That the quantity *of* `gwa.words.quantities` is compared, and what of its differences matters.
 
     *least* is the smallest difference that matters: of a *share* the difference itself, of other values that
     of their logarithms after an *offset* is added. No change is given in percent of values below *tiny*.
     """
 
-    title: str
-    unit: Unit
+    of: str
     least: float = 0.18
     offset: float = 0.0
     tiny: float = 0.0
     is_share: bool = False
 
+    @property
+    def title(self) -> Message:
+        """The heading of the quantity."""
+        return quantity(self.of).heading
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of the quantity."""
+        return quantity(self.of).unit
+
 
 WAIT_OFFSET: Final = float(MINUTE)
 
 QUANTITIES: Final[Mapping[str, ComparedQuantity]] = {
-    "busy": ComparedQuantity(message("Mean utilization"), "fraction", 0.05, is_share=True),
-    "busy_processors": ComparedQuantity(message("Mean of busy processors"), "count", tiny=1),
-    "users_daily": ComparedQuantity(message("Users who submit jobs in a day"), "count", tiny=1),
-    "users_weekly": ComparedQuantity(message("Users who submit jobs in a week"), "count", tiny=1),
-    "jobs": ComparedQuantity(message("Jobs submitted per day"), "count", tiny=1),
-    "jobs_per_processor": ComparedQuantity(message("Jobs submitted per processor and day"), ""),
-    "wait_median": ComparedQuantity(
-        message("Median wait"), "seconds", offset=WAIT_OFFSET, tiny=float(MINUTE)
-    ),
-    "wait_p95": ComparedQuantity(
-        message("95th percentile of wait times"), "seconds", offset=WAIT_OFFSET, tiny=float(MINUTE)
-    ),
-    "slowdown_median": ComparedQuantity(message("Median bounded slowdown"), ""),
-    "failed": ComparedQuantity(message("Share of failed jobs"), "fraction", 0.03, is_share=True),
-    "cancelled": ComparedQuantity(message("Share of cancelled jobs"), "fraction", 0.03, is_share=True),
-    "runtime_median": ComparedQuantity(message("Median run time"), "seconds", tiny=float(MINUTE)),
-    "runtime_p95": ComparedQuantity(message("95th percentile of run times"), "seconds", tiny=float(MINUTE)),
-    "processors": ComparedQuantity(message("Median processors per job"), "count", tiny=1),
-    "machine_share": ComparedQuantity(message("Median share of the machine per job"), "fraction"),
+    "busy": ComparedQuantity("utilization", 0.05, is_share=True),
+    "busy_processors": ComparedQuantity("busy_processors", tiny=1),
+    "users_daily": ComparedQuantity("users_daily", tiny=1),
+    "users_weekly": ComparedQuantity("users_weekly", tiny=1),
+    "jobs": ComparedQuantity("arrivals_per_day", tiny=1),
+    "jobs_per_processor": ComparedQuantity("arrivals_per_processor"),
+    "wait_median": ComparedQuantity("wait_median", offset=WAIT_OFFSET, tiny=float(MINUTE)),
+    "wait_p95": ComparedQuantity("wait_p95", offset=WAIT_OFFSET, tiny=float(MINUTE)),
+    "slowdown_median": ComparedQuantity("slowdown_median"),
+    "failed": ComparedQuantity("failed_share", 0.03, is_share=True),
+    "cancelled": ComparedQuantity("cancelled_share", 0.03, is_share=True),
+    "runtime_median": ComparedQuantity("runtime_median", tiny=float(MINUTE)),
+    "runtime_p95": ComparedQuantity("runtime_p95", tiny=float(MINUTE)),
+    "processors": ComparedQuantity("procs_median", tiny=1),
+    "machine_share": ComparedQuantity("machine_share_median"),
 }
 """What is compared, in the order of the table: what concerns the system first."""
 
@@ -77,10 +83,8 @@ class ComparedQuantile(NamedTuple):
     q: float
 
 
-SLOWDOWN: Final = (
-    "case when wait_time >= 0 then greatest((wait_time + run_time) / greatest(run_time, 10.0), 1.0) end"
-)
-"""The bounded slowdown of a job that ran (Feitelson et al. 1997)."""
+SLOWDOWN: Final = f"case when wait_time >= 0 then {BOUNDED_SLOWDOWN} end"
+"""The bounded slowdown of a job that ran."""
 
 QUANTILES: Final[Mapping[str, ComparedQuantile]] = {
     "wait_median": ComparedQuantile(QUEUED, "jobs", 0.5),

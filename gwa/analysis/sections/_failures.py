@@ -6,6 +6,7 @@ from typing import Final
 
 from gwa.breakdown.records import Records
 from gwa.metrics.outcomes import Ended, by_month, by_user
+from gwa.report.columns import column
 from gwa.report.document import Block, Column
 from gwa.report.figures.bars import bars
 from gwa.store.store import Store
@@ -18,12 +19,12 @@ MAXIMUM_MONTHS: Final = 36
 """Longer figures and tables show the last months."""
 
 COLUMNS: Final = (
-    Column("jobs", "Jobs", "count"),
-    Column("limit", "Time limit", "count"),
-    Column("failed", "Failed", "count"),
-    Column("cancelled", "Cancelled", "count"),
-    Column("share", "Not completed", "fraction"),
-    Column("cpu_seconds", "CPU time not completed", "cpu seconds"),
+    column("jobs"),
+    column("limit_jobs", "limit"),
+    column("failed_jobs", "failed"),
+    column("cancelled_jobs", "cancelled"),
+    column("not_completed_share", "share"),
+    column("not_completed_cpu_seconds", "cpu_seconds"),
 )
 
 

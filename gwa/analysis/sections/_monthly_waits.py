@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from gwa.metrics.waits import MonthlyWaits, by_month_and_class
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.report.facts import number
 from gwa.report.figures.heatmap import heatmap
@@ -24,10 +25,10 @@ MAXIMUM_MONTHS: Final = 36
 
 COLUMNS: Final = (
     Column("month", "Month"),
-    Column("jobs", "Jobs", "count"),
-    Column("median", "Median wait", "seconds"),
-    Column("p95", "95th percentile of wait", "seconds"),
-    Column("all_p95", "95th percentile of wait, all jobs", "seconds"),
+    column("jobs"),
+    column("wait_median", "median"),
+    column("wait_p95", "p95"),
+    column("wait_p95_all", "all_p95"),
 )
 
 

@@ -17,6 +17,7 @@ from gwa.metrics.timeline import Level, exact_sum
 from gwa.metrics.usage import Usage, holding, known_mean, seconds, usage, used_levels
 from gwa.metrics.waits import queued
 from gwa.metrics.window import window
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.report.figures.series import Line, series
@@ -152,9 +153,9 @@ def _owners(store: Store, resource: Resource, used: Usage, owner: tuple[str, str
         return
     title = message("{capitalize} by hours of {title}", capitalize=capitalized(name), title=resource.title)
     columns = (
-        Column("id", heading), Column("jobs", "Jobs", "count"),
-        Column("hours", "Hours, unfinished jobs included", "hours"),
-        Column("share", "Share of hours", "fraction"),
+        Column("id", heading), column("jobs"),
+        column("held_hours", "hours"),
+        column("held_share", "share"),
     )  # fmt: skip
     yield Records(f"{resource.family}.{name}.by_hours", title, columns, rows).fact
 
@@ -188,12 +189,12 @@ def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
         )  # fmt: skip
     title = message("Jobs by how many {title} they held", title=resource.title)
     columns = (
-        Column("size", capitalized(resource.title)), Column("jobs", "Jobs", "count"),
-        Column("hours", "Hours, unfinished jobs included", "hours"),
-        Column("share", "Share of hours", "fraction"),
-        Column("wait_median", "Median wait", "seconds"),
-        Column("wait_p95", "95th percentile of wait", "seconds"),
-        Column("completed", "Completed", "fraction"),
+        Column("size", capitalized(resource.title)), column("jobs"),
+        column("held_hours", "hours"),
+        column("held_share", "share"),
+        column("wait_median"),
+        column("wait_p95"),
+        column("completed_share", "completed"),
     )  # fmt: skip
     yield from Records(f"{resource.family}.sizes", title, columns, rows).blocks(f"{resource.family}-sizes")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.alerts import Alert, alerts, at_stake, measured
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.store.store import Store
@@ -79,7 +80,7 @@ def _overview(held: Sequence[Alert], note: str) -> Table:
         for alert in held
     ]
     columns = (
-        Column("alert", "Alert"), Column("users", "Users", "count"), Column("jobs", "Jobs", "count"),
+        Column("alert", "Alert"), column("users"), column("jobs"),
         Column("hours", "At stake"), Column("measured", "Measured"), Column("do", "What to do"),
     )  # fmt: skip
     return Table("alerts", "Alerts", columns, tuple(rows), note=note)
@@ -98,7 +99,7 @@ def _holders(held: Sequence[Alert], top: int) -> Table:
         for holder in alert.holders[:top]
     ]
     columns = (
-        Column("alert", "Alert"), Column("id", "User"), Column("jobs", "Jobs", "count"),
+        Column("alert", "Alert"), Column("id", "User"), column("jobs"),
         Column("hours", "At stake"), Column("used", "Used", "fraction"),
     )  # fmt: skip
     return Table("alerts-users", "Alerts by user", columns, tuple(rows), is_acted_on=True)

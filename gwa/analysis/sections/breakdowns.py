@@ -7,17 +7,13 @@ from gwa.analysis.base import Analysis, Chapter, MadeWhen
 from gwa.breakdown.breakdown import RANKINGS, breakdown, consumed
 from gwa.breakdown.dimensions import Dimension, dimensions, recorded
 from gwa.breakdown.records import Records
+from gwa.breakdown.views import tables
 from gwa.metrics.totals import totals
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
-from gwa.words.formatting import number as number_text
 from gwa.words.message import capitalized, message, within_sentence
-from gwa.words.unit import Value
-
-MAXIMUM_ROWS: Final = 36
-"""Longer tables show the last rows."""
 
 HELP: Final = "\n\n".join(
     (
@@ -46,10 +42,7 @@ PLACES: Final = {
 """The chapter of the section of a dimension, and its order there; the others follow the users."""
 
 IN_FULL: Final = ("users", "groups")
-"""
-Dimensions whose section stands where they are not recorded, too, and has a table of those with most jobs
-where these are others than those with most CPU time.
-"""
+"""Dimensions whose section stands where they are not recorded, too."""
 
 SECOND: Final = ("groups", "partitions")
 """What has no table where it is the same as another dimension: of most systems, as projects and queues."""
@@ -70,8 +63,7 @@ def dimension_blocks(store: Store, dimension: Dimension, *, has_table: bool = Tr
         return
     if dimension.is_ranked:
         yield from _concentration(store, dimension)
-    of_cpu = rankings["by_cpu"]
-    if has_table and (other := _same_as(store, dimension, of_cpu)):
+    if has_table and (other := _same_as(store, dimension, rankings["by_cpu"])):
         has_table = False
         yield Note(
             message(
@@ -80,13 +72,9 @@ def dimension_blocks(store: Store, dimension: Dimension, *, has_table: bool = Tr
                 title=dimension.title,
             )
         )
-    for name, records in rankings.items():
-        if records is None or not records.rows:
-            continue
-        yield records.fact
-        is_other = dimension.name in IN_FULL and name == "by_jobs" and _names(records) != _names(of_cpu)
-        if has_table and (name == "by_cpu" or is_other):
-            yield _table(dimension, records, name)
+    yield from (records.fact for records in rankings.values() if records and records.rows)
+    if has_table:
+        yield from tables(store, dimension.name)
 
 
 def _same_as(store: Store, dimension: Dimension, records: Records | None) -> Dimension | None:
@@ -100,33 +88,6 @@ def _same_as(store: Store, dimension: Dimension, records: Records | None) -> Dim
         if of_other and [*of_other.rows] == [*records.rows]:
             return other
     return None
-
-
-def _names(records: Records | None) -> set[Value]:
-    return {row["id"] for row in records.rows} if records else set()
-
-
-def _table(dimension: Dimension, records: Records, ranking: str) -> Block:
-    """Return the table of the largest classes of a dimension or, in their own order, of all."""
-    rows, title = records.rows, RANKINGS[ranking].title
-    if not dimension.is_ranked:
-        name = message("Jobs by {lower}", lower=within_sentence(dimension.heading))
-        shown = Records(records.id, name, records.columns, rows[-MAXIMUM_ROWS:], _last(len(rows)))
-        return shown.table(f"by-{dimension.name}")
-    name = (
-        message("The only {lower}, by {title}", lower=within_sentence(dimension.heading), title=title)
-        if len(rows) == 1
-        else message(
-            "Top {rows} {family} by {title}", rows=number_text(len(rows)), family=dimension.title, title=title
-        )
-    )
-    return records.table(f"{dimension.name}-{ranking.replace('_', '-')}", name)
-
-
-def _last(rows: int) -> str:
-    if rows <= MAXIMUM_ROWS:
-        return ""
-    return message("The last {maximum_rows} of {rows}.", maximum_rows=MAXIMUM_ROWS, rows=number_text(rows))
 
 
 class _Concentration(NamedTuple):

@@ -14,6 +14,7 @@ from gwa.metrics.presence import present, recorded
 from gwa.metrics.stillness import stillness
 from gwa.metrics.timeline import Floats, Level, level
 from gwa.metrics.window import RUNNING, window
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
@@ -96,7 +97,7 @@ def _change_table(changes: list[MeasuredChange], weeks: Intervals) -> Table:
             Column("from", "In the week from", "timestamp"),
             Column("before", "Weekly maximum before, median", "count"),
             Column("after", "Weekly maximum after, median", "count"),
-            Column("change", "Change", "fraction"),
+            column("change"),
         ),
         tuple(
             (

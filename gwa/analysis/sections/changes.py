@@ -20,6 +20,7 @@ from gwa.metrics.interval_values import MEASURES, IntervalMeasure
 from gwa.metrics.intervals import Intervals
 from gwa.metrics.timeline import Floats
 from gwa.metrics.weekly_values import WeeklyValues, weekly_values
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.series import series
@@ -40,7 +41,7 @@ POOLED: Final = 4
 
 THIRDS: Final = 3
 
-PEAK: Final = IntervalMeasure("Maximum of busy processors", "count", least=0.1)
+PEAK: Final = IntervalMeasure("busy_processors_most", least=0.1)
 """What a proposed change of size rests on: it is none of the report's measures."""
 
 
@@ -331,7 +332,7 @@ def _table(shown: list[MeasuredChange], weeks: Intervals, store: Store) -> Table
             Column("when", "From about the week of"),
             Column("before", "Before, or first third"),
             Column("after", "After, or last third"),
-            Column("change", "Change", "fraction"),
+            column("change"),
             Column("p_value", "p-value of a line"),
             Column("bayes", "ln of the Bayes factor of a step"),
         ),

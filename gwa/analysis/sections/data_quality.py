@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.quality import completeness, problems
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
@@ -61,8 +62,8 @@ def data_quality(store: Store) -> Iterator[Block]:
         (
             Column("field", "Field"),
             Column("meaning", "Meaning"),
-            Column("jobs", "Jobs", "count"),
-            Column("share", "Share", "fraction"),
+            column("jobs"),
+            column("jobs_share", "share"),
         ),
         tuple(row for row in completeness(store) if row[2]),
         note="Not recorded at all: "
@@ -98,7 +99,7 @@ def _rejects(store: Store) -> Iterator[Block]:
             "Rejected rows",
             (
                 Column("file", "File"),
-                Column("line", "Line", "count"),
+                column("line"),
                 Column("reason", "Why"),
                 Column("text", "Text"),
             ),

@@ -7,7 +7,10 @@ from typing import Any, Final
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._impossible import impossible_note
 from gwa.analysis.sections._rounding import counted_ratios
+from gwa.breakdown.breakdown import largest
 from gwa.breakdown.dimensions import by_name
+from gwa.breakdown.measures import WASTE as WASTED_OF_A_CLASS
+from gwa.breakdown.measures import Row
 from gwa.breakdown.records import Records
 from gwa.metrics.alerts import who_ask_for_less
 from gwa.metrics.efficiency import (
@@ -17,20 +20,21 @@ from gwa.metrics.efficiency import (
     Ratio,
     Request,
     Share,
-    by,
     killed,
+    most_wasteful_users,
     overall,
     recorded,
     requests,
     sequential,
 )
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.bars import bars
 from gwa.store.store import Store
 from gwa.words.formatting import fraction
 from gwa.words.message import joined, message, within_sentence
-from gwa.words.unit import Unit
+from gwa.words.unit import Unit, Value
 
 OWNERS: Final = ("users", "projects", "queues", "applications", "arrays")
 """The dimensions of those who waste."""
@@ -119,7 +123,7 @@ def _ratios(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
             facts.append(Fact(f"efficiency.{ratio.name}.impossible", part.impossible, label, "count"))
     yield Facts(tuple(facts), listed=False)
     columns = (
-        Column("of", "Of"), Column("jobs", "Jobs", "count"), Column("mean", "Used of all", "fraction"),
+        Column("of", "Of"), column("jobs"), Column("mean", "Used of all", "fraction"),
         Column("median", "Median of jobs", "fraction"),
     )  # fmt: skip
     yield Table("efficiency", "Share of allocated resources used", columns, tuple(rows))
@@ -161,43 +165,44 @@ def _owners(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterato
     if not wasted:
         return
     order = wasted[0]
-    _, what, unit = WASTE[order.name]
+    total, (key, what, unit) = everything.parts[order.name].wasted, WASTE[order.name]
     for name in OWNERS:
-        heading, classes = by_name(name).heading, by_name(name).of(store)
-        shares = by(store, classes.key, order, store.top) if classes else []
-        if not shares:
+        dimension = by_name(name)
+        classes = largest(store, dimension, WASTED_OF_A_CLASS[order.name][0])
+        if not classes:
             continue
-        rows = [_owner_row(share, everything, order, ratios) for share in shares]
-        title = message("{heading}s by {what}", heading=heading, what=what)
-        columns = [
-            Column("id", heading),
-            Column("jobs", "Jobs", "count"),
-            Column(WASTE[order.name][0], "Not used", unit),
+        columns = (
+            Column("id", dimension.heading), column("jobs"), Column(key, what, unit),
             Column("share", "Share of that", "fraction"),
             *(
-                Column(f"{ratio.name}_efficiency", message("{title} used", title=ratio.title), "fraction")
+                column(f"efficiency_{ratio.name}", f"{ratio.name}_efficiency")
                 for ratio in ratios
             ),
-        ]
+        )  # fmt: skip
+        title = message("{heading}s by {what}", heading=dimension.heading, what=what)
+        rows = [_owner_row(row, order, total, ratios) for row in classes]
         records = Records(f"waste.{name}", title, columns, rows)
         yield records.fact
         if name in SHOWN:
             yield records.table(f"waste-{name}")
 
 
-def _owner_row(share: Share, everything: Share, order: Ratio, ratios: Sequence[Ratio]) -> dict[str, Any]:
-    total = everything.parts[order.name].wasted
+def _owner_row(row: Row, order: Ratio, total: float, ratios: Sequence[Ratio]) -> dict[str, Value]:
+    """Return what the *row* of a class says of *ratios*: hours, and shares of what was given."""
+    wasted = {ratio.name: _wasted(row, ratio) for ratio in ratios if ratio.name in WASTED}
     return {
-        "id": share.name,
-        "jobs": share.jobs,
-        "share": share.parts[order.name].wasted / total if total else None,
-        **{
-            WASTE[ratio.name][0]: number(share.parts[ratio.name].wasted)
-            for ratio in ratios
-            if ratio.name in WASTED
-        },
-        **{f"{ratio.name}_efficiency": share.parts[ratio.name].mean for ratio in ratios},
+        "id": row["id"],
+        "jobs": row["jobs"],
+        "share": wasted[order.name] / total if total else None,
+        **{WASTE[name][0]: number(amount) for name, amount in wasted.items()},
+        **{f"{ratio.name}_efficiency": row[f"efficiency_{ratio.name}"] for ratio in ratios},
     }
+
+
+def _wasted(row: Row, ratio: Ratio) -> float:
+    """Return what a class wasted in hours, or gigabyte hours: 0 where nothing is known."""
+    name, scale = WASTED_OF_A_CLASS[ratio.name]
+    return float(row[name] or 0.0) * scale / ratio.unit
 
 
 UNITS: Final[dict[str, tuple[str, str, Unit, str, Unit]]] = {
@@ -218,9 +223,7 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
     for ratio in ratios:
         if ratio.name not in ASKED or not store.has("user_id"):
             continue
-        users = who_ask_for_less(store, ratio.name)[: store.top] or [
-            share.name for share in by(store, "user_id", ratio, store.top)
-        ]
+        users = who_ask_for_less(store, ratio.name)[: store.top] or most_wasteful_users(store, ratio)
         found = [request for request in requests(store, ratio.name, users) if request.unneeded > 0]
         if not found:
             continue
@@ -228,7 +231,7 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
         rows = [_request_row(request) for request in found]
         title = message("Who could ask for less {name}", name=name)
         columns = (
-            Column("id", "User"), Column("jobs", "Jobs", "count"),
+            Column("id", "User"), column("jobs"),
             Column("asked", message("{heading}, 95th percentile", heading=heading), unit),
             Column("enough", message("Used, 95th percentile"), unit), Column("unneeded", unneeded, of),
         )  # fmt: skip

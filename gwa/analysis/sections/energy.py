@@ -1,6 +1,7 @@
 """Energy and carbon dioxide."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, analysis
@@ -21,6 +22,7 @@ from gwa.metrics.energy import (
 )
 from gwa.metrics.presence import recorded
 from gwa.metrics.sizes import processors
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.report.figures.bars import bars
@@ -155,7 +157,8 @@ def _months(store: Store, carbon: Carbon | None) -> Iterator[Block]:
             "kWh",
             message("Kilowatt hours by month: {max} at most.", max=show(max(row["kwh"] for row in rows))),
         )
-    yield of_months.table("energy-months")
+    # Energy alone is drawn; what it stands for is in the table only.
+    yield replace(of_months.table("energy-months"), minor=carbon is None and len(rows) > 1)
 
 
 def _owners(
@@ -202,6 +205,6 @@ def _classes(name: str, heading: str, rows: list[dict[str, Any]]) -> Iterator[Bl
 
 def _columns(heading: str) -> tuple[Column, ...]:
     return (
-        Column("id", heading), Column("jobs", "Jobs", "count"), Column("kwh", "Energy", "kilowatt hours"),
-        Column("share", "Share", "fraction"), Column("kg", "Carbon dioxide", "kilograms"),
+        Column("id", heading), column("jobs"), column("energy", "kwh", "kilowatt hours"),
+        column("energy_share", "share"), column("carbon", "kg"),
     )  # fmt: skip

@@ -9,7 +9,8 @@ from gwa.analysis.sections._rounding import counted_ratios
 from gwa.breakdown.records import Records
 from gwa.metrics.efficiency import IS_MEASURED, limits_of_queues, overall
 from gwa.metrics.efficiency import RATIOS as EFFICIENCY
-from gwa.report.document import Block, Column, Fact, Facts, Note
+from gwa.report.columns import column
+from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number, summary_of, table
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
@@ -229,8 +230,8 @@ def _modal(store: Store) -> Iterator[Block]:
     if limits_of_queues(store).are_limits:
         yield Note(LIMITS_OF_QUEUES)
     columns = (
-        Column("req_time", "Requested", "seconds"), Column("jobs", "Jobs", "count"),
-        Column("share", "Share", "fraction"),
+        column("req_time"), column("jobs"),
+        column("jobs_share", "share"),
     )  # fmt: skip
     note = message("Of {total} with a requested time.", total=plural("{n} job", "{n} jobs", total))
     most_common = Records("estimates.modal", message("Most common requested times"), columns, top, note)

@@ -7,6 +7,7 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.calendar import Calendar
 from gwa.metrics.timeline import QUARTER, counts
 from gwa.metrics.user_days import user_days
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
@@ -142,9 +143,9 @@ def _flurry_table(rows: list[tuple[Any, ...]], total: int) -> Table:
             Column("user", "User"),
             Column("first", "First job", "timestamp"),
             Column("last", "Last job", "timestamp"),
-            Column("jobs", "Jobs", "count"),
-            Column("share", "Share of jobs", "fraction"),
-            Column("cpu_seconds", "CPU time", "cpu seconds"),
+            column("jobs"),
+            column("jobs_share", "share"),
+            column("cpu_seconds"),
         ),
         tuple(
             (user, first, last, jobs, jobs / total, number(seconds))

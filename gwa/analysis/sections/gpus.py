@@ -1,17 +1,16 @@
 """How GPUs were used."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._resource import resource_blocks
-from gwa.breakdown.breakdown import breakdown
-from gwa.breakdown.dimensions import by_name
+from gwa.breakdown.views import tables
 from gwa.metrics.presence import counted
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.usage import holding, seconds
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.store.resources import GPU
@@ -41,14 +40,6 @@ MEASURED: Final = {
 """How many GPUs of a job are measured as a whole, used, measured one by one, and idle."""
 
 HOURS: Final = "select {sums} from {table}"
-
-OWNERS: Final = ("users", "projects")
-"""The dimensions of those who leave GPUs idle."""
-
-IN_TABLE: Final = (
-    "id", "gpu_seconds", "gpu_known_share", "efficiency_gpu", "gpu_idle_seconds", "wasted_gpu_seconds"
-)  # fmt: skip
-"""The measures that their tables show."""
 
 NOT_MEASURED: Final = message(
     "Nothing says how much of the GPUs was used: export AdminComment where jobstats runs, or join"
@@ -81,10 +72,11 @@ def gpus(store: Store) -> Iterator[Block]:
             "gpu-types",
             "GPUs by type",
             (
-                Column("type", "Type"), Column("jobs", "Jobs", "count"), Column("hours", "Hours", "hours"),
-                Column("share", "Share of hours", "fraction"),
+                Column("type", "Type"), column("jobs"), column("held_hours", "hours"),
+                column("held_share", "share"),
             ),
             tuple(tuple(row.values()) for row in types),
+            minor=True,
         )  # fmt: skip
     yield from _measured(store)
 
@@ -134,16 +126,7 @@ def _measured(store: Store) -> Iterator[Block]:
         return
     yield from _idle_jobs(store)
     yield from _hours(store)
-    ranking = "by_gpu_idle" if store.has("idle_gpus") else "by_gpu_waste"
-    for name in OWNERS:
-        records = breakdown(store, by_name(name), ranking)
-        if records and records.rows:
-            yield replace(records, columns=_narrow(records.columns)).table(f"gpu-idle-{name}")
-
-
-def _narrow(columns: Sequence[Column]) -> list[Column]:
-    """Return those of the *columns* of a breakdown that say what is known of the use of GPUs."""
-    return [replace(column, minor=False) for column in columns if column.key in IN_TABLE]
+    yield from tables(store, "gpus")
 
 
 def _hours(store: Store) -> Iterator[Block]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.analysis.base import Chapter, MadeWhen, analysis
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Table
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
@@ -14,10 +15,10 @@ MAXIMUM_JOBS: Final = 50
 COLUMNS: Final = (
     Column("job_id", "Job"),
     Column("submit_time", "Submitted", "timestamp"),
-    Column("wait_time", "Wait time", "seconds"),
-    Column("run_time", "Run time", "seconds"),
-    Column("n_procs", "Processors", "count"),
-    Column("n_gpus", "GPUs", "count"),
+    column("wait", "wait_time"),
+    column("run_time"),
+    column("processors", "n_procs"),
+    column("gpus", "n_gpus"),
     Column("user_id", "User"),
     Column("queue_id", "Queue"),
     Column("status", "Outcome"),

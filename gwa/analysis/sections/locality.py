@@ -176,7 +176,7 @@ def _groups(groups: dict[int, list[int]]) -> Table:
     columns = (
         Column("label", "Label", "count"),
         Column("sizes", "Sizes", "count"),
-        Column("procs", "Processors"),
+        Column("procs", "Numbers of processors"),
     )
     return Table("parallelism-groups", "Groups of parallelism", columns, tuple(rows))
 

@@ -21,6 +21,7 @@ from gwa.metrics.outcomes import (
     jobs_by_status,
     totals,
 )
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.store.schema import STATUS
@@ -155,10 +156,10 @@ def _table(of_outcome: Mapping[Outcome, Total]) -> Table:
         "How jobs ended",
         (
             Column("outcome", "Outcome"),
-            Column("jobs", "Jobs", "count"),
-            Column("share", "Share of jobs", "fraction"),
-            Column("core_hours", "Core-hours", "hours"),
-            Column("core_hours_share", "Share of core-hours", "fraction"),
+            column("jobs"),
+            column("jobs_share", "share"),
+            column("core_hours"),
+            column("core_hours_share"),
             Column("largest_user", "Largest user"),
             Column("user_share", "Its share", "fraction"),
             Column("job_share", "Largest job", "fraction"),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.report.facts import number
 from gwa.store.store import Store
@@ -46,22 +47,22 @@ def parallelism(store: Store) -> Iterator[Block]:
                     "cpu seconds",
                 ),
             )
-        ),
-        listed=False,
+        )
     )
     all_jobs, all_seconds = sequential[0] + parallel[0] or 1, sequential[1] + parallel[1] or 1.0
     yield Table(
         "parallelism",
         "Sequential and parallel jobs",
         (
-            Column("kind", "Jobs"),
-            Column("jobs", "Number", "count"),
-            Column("share", "Share of jobs", "fraction"),
-            Column("cpu_seconds", "CPU time", "cpu seconds"),
-            Column("cpu_share", "Share of CPU time", "fraction"),
+            Column("kind", "Kind of jobs"),
+            column("jobs"),
+            column("jobs_share", "share"),
+            column("cpu_seconds"),
+            column("cpu_share"),
         ),
         tuple(
             (name, jobs, jobs / all_jobs, seconds, seconds / all_seconds)
             for name, (jobs, seconds) in kinds.items()
         ),
+        minor=True,
     )

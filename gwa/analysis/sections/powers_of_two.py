@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.store import Store
 from gwa.words.message import message
@@ -92,11 +93,11 @@ def _table(sizes: list[tuple[int, int, float]]) -> Table:
         if len(sizes) > 1
         else "The only size",
         (
-            Column("procs", "Processors", "count"),
+            column("processors", "procs"),
             Column("power", "Power of two"),
-            Column("jobs", "Jobs", "count"),
-            Column("share", "Share of jobs", "fraction"),
-            Column("cpu_share", "Share of CPU time", "fraction"),
+            column("jobs"),
+            column("jobs_share", "share"),
+            column("cpu_share"),
         ),
         tuple(
             (size, is_power_of_two(size), count, count / jobs, cpu_seconds / seconds if seconds else None)

@@ -49,7 +49,7 @@ def quotas(store: Store) -> Iterator[Block]:
     columns = (
         Column("id", "Name"), Column("of", "Of a"),
         Column("limit", message("Quota, {what}", what=what), "hours"),
-        Column("used", "Used", "hours"), Column("share", "Share used", "fraction"),
+        Column("used", "Hours used", "hours"), Column("share", "Share used", "fraction"),
         Column("recent", "Last 30 days", "hours"), Column("days_left", "Days left", "count"),
     )  # fmt: skip
     records = Records("quota.used", message("{what} used of quotas", what=what), columns, rows)

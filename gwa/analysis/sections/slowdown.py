@@ -13,7 +13,8 @@ from gwa.analysis.sections._rounding import merge_equal, three_digits
 from gwa.metrics.quantiles import EMPTY, Spread, class_counts, means, spreads_of_counts, spreads_of_others
 from gwa.metrics.served import IntervalComparison, adjusted, compare
 from gwa.metrics.sizes import processors
-from gwa.metrics.waits import queued
+from gwa.metrics.waits import BOUNDED_SLOWDOWN, queued
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number, summary_of
 from gwa.report.figures.cdf import cdf
@@ -27,15 +28,10 @@ from gwa.words.unit import Value
 RESOLUTION: Final = 0.01
 """The resolution of the slowdowns that are drawn, below 10."""
 
-BOUND: Final = 10.0
-"""Shorter jobs count as this long, in seconds: the bound of the bounded slowdown."""
-
 MAXIMUM_ROWS: Final = 10
 """The queues and users with most jobs that a table has."""
 
-SLOWDOWN: Final = f"greatest((wait_time + run_time) / greatest(run_time, {BOUND!r}), 1.0)"
-
-VALUES: Final = {"wait": ("wait_time", "jobs"), "slowdown": (SLOWDOWN, "ran")}
+VALUES: Final = {"wait": ("wait_time", "jobs"), "slowdown": (BOUNDED_SLOWDOWN, "ran")}
 """What is measured, and of which jobs: those that never ran waited, too, but have no slowdown."""
 
 ALL: Final = "all"
@@ -72,13 +68,13 @@ MEASURED: Final = "(select place, {value} as value from {placed} as placed where
 ROUNDED: Final = "(select place, {rounded} as value from {measured} as exact)"
 
 COLUMNS: Final = (
-    Column("jobs", "Jobs", "count"),
-    Column("wait_mean", "Mean wait", "seconds", minor=True),
-    Column("wait_median", "Median wait", "seconds"),
-    Column("wait_p95", "95th percentile of wait", "seconds"),
-    Column("slowdown_mean", "Mean slowdown"),
-    Column("slowdown_median", "Median slowdown"),
-    Column("slowdown_p95", "95th percentile slowdown"),
+    column("jobs"),
+    column("wait_mean", minor=True),
+    column("wait_median"),
+    column("wait_p95"),
+    column("slowdown_mean"),
+    column("slowdown_median"),
+    column("slowdown_p95"),
 )
 
 NOTE: Final = message(
@@ -332,6 +328,7 @@ def _table(kind: _Kind, measured: Measures, totals: tuple[tuple[Value, ...], ...
         (Column("name", kind.heading), *COLUMNS),
         (*_rows(kind, measured), *totals),
         note=NOTE + shown,
+        minor=kind.most is not None,
     )
 
 

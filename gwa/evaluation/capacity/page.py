@@ -6,6 +6,7 @@ from gwa.evaluation.capacity import words
 from gwa.evaluation.capacity.price import Price
 from gwa.evaluation.capacity.reasons import WAYS
 from gwa.evaluation.capacity.rule import CapacityPlan, Forecast, Recorded, Refusal
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Report, Section, Table
 from gwa.report.figures.groups import Point, groups
 from gwa.words.formatting import fraction, number, seconds
@@ -138,7 +139,7 @@ def _held(place: int, one: Forecast) -> Fact:
 def reasons(refused: Sequence[Refusal]) -> Table:
     """Return what the log cannot tell of each class of jobs, and why."""
     columns = (
-        Column("jobs", message("Jobs")), Column("reason", message("Why the log cannot tell")),
+        Column("jobs", message("Class of jobs")), Column("reason", message("Why the log cannot tell")),
         Column("found", message("Found"), minor=True), Column("needed", message("Needed"), minor=True),
     )  # fmt: skip
     rows = tuple(
@@ -170,7 +171,7 @@ def _curves(plan: CapacityPlan) -> Iterator[Block]:
             x=[float(size) for size in sizes], unit="seconds", note=LINE_NOTE,
         )  # fmt: skip
         columns = (
-            Column("processors", message("Processors"), "count"),
+            column("processors"),
             Column("ratio", message("Times, a minute added")),
             Column("low", message("Then, from"), "seconds"),
             Column("high", message("Then, to"), "seconds"),
@@ -198,7 +199,7 @@ def _rests(plan: CapacityPlan) -> Iterator[Block]:
     forecasts = _forecasts(plan)
     if forecasts:
         columns = (
-            Column("jobs", message("Jobs")), Column("way", message("Predicted")),
+            Column("jobs", message("Class of jobs")), Column("way", message("Predicted")),
             Column("off", message("Median month of a part, off by at most")),
             Column("months", message("Single months"), "count"),
             Column("held", message("Held by their bands"), "count"),

@@ -17,6 +17,7 @@ from gwa.evaluation.experiments.winners import (
     places,
     winners,
 )
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Report, Section, Table
 from gwa.report.figures.groups import Point, groups
 from gwa.simulation.architectures import ARCHITECTURES
@@ -526,7 +527,7 @@ def _about(results: ExperimentResults) -> Iterator[Block]:
     rows = tuple((cluster.name, cluster.processors, cluster.speed) for cluster in machines.clusters)
     columns = (
         Column("cluster", "Cluster"),
-        Column("processors", "Processors", "count"),
+        column("processors"),
         Column("speed", "Speed"),
     )
     yield Table("system", "System", columns, rows, machines.source)

@@ -13,7 +13,7 @@ from gwa.evaluation.experiments.spec import NO_CHANGE, ExperimentSetup, Machines
 from gwa.evaluation.experiments.workloads import GeneratedWorkload
 from gwa.evaluation.whatif.change import changed
 from gwa.evaluation.whatif.world import World
-from gwa.report.document import Column
+from gwa.report.columns import column
 from gwa.simulation import bags, engine, metrics, performance
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.grid import Grid
@@ -33,23 +33,23 @@ BAGS, SINGLE_TASKS, JOBS = "bags", "1", "jobs"
 CLASSES: Final = (BAGS, SINGLE_TASKS, *bags.CLASSES)
 
 MEASURES: Final = (
-    Column("bags", "Bags", "count"),
-    Column("bags_finished", "Bags finished", "count"),
-    Column("makespan", "Make-span", "seconds"),
-    Column("nsl", "Normalized make-span"),
-    Column("tasks", "Tasks", "count"),
-    Column("finished", "Tasks finished", "fraction"),
-    Column("in_time", "Finished in time", "fraction"),
-    Column("wait", "Wait", "seconds"),
-    Column("response", "Response", "seconds"),
-    Column("slowdown", "Slowdown"),
-    Column("bounded_slowdown", "Bounded slowdown"),
-    Column("utilization", "Utilization", "fraction"),
-    Column("goodput", "Useful share of utilization", "fraction"),
-    Column("fairness", "Fairness"),
-    Column("wait_p95", "Wait, 95th percentile", "seconds"),
-    Column("processors", "Processors", "count"),
-    Column("raised", "Requests below the run time, raised to it", "count"),
+    column("bags"),
+    column("bags_finished"),
+    column("makespan"),
+    column("makespan_normalized", "nsl"),
+    column("tasks"),
+    column("tasks_finished", "finished"),
+    column("finished_in_time", "in_time"),
+    column("wait_mean", "wait"),
+    column("response_mean", "response"),
+    column("unbounded_slowdown_mean", "slowdown"),
+    column("slowdown_mean", "bounded_slowdown"),
+    column("utilization"),
+    column("goodput"),
+    column("fairness"),
+    column("wait_p95"),
+    column("processors"),
+    column("requests_raised", "raised"),
 )
 """The measures, means over bags or tasks; those of the whole run are in its first row."""
 

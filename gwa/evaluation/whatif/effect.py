@@ -22,6 +22,7 @@ from gwa.evaluation.whatif.world import NEW, World
 from gwa.simulation.metrics import TAU
 from gwa.statistics.sample import Floats, Ints
 from gwa.util.units import WEEK
+from gwa.words.quantities import quantity
 
 Rows = NDArray[np.bool_]
 
@@ -119,9 +120,9 @@ class JobMeasure:
         return _Mean(values, week) if self.quantile is None else _Quantile(values, week, self.quantile)
 
 
-WAIT: Final = JobMeasure("mean wait", lambda simulated: simulated.wait, OFFSET)
-TAIL: Final = JobMeasure("95 % quantile of waits", lambda simulated: simulated.wait, OFFSET, 0.95)
-SLOWDOWN: Final = JobMeasure("mean bounded slowdown", lambda simulated: simulated.slowdown)
+WAIT: Final = JobMeasure(quantity("wait_mean").heading.lower(), lambda simulated: simulated.wait, OFFSET)
+TAIL: Final = JobMeasure(quantity("wait_p95").heading.lower(), lambda simulated: simulated.wait, OFFSET, 0.95)
+SLOWDOWN: Final = JobMeasure(quantity("slowdown_mean").heading.lower(), lambda simulated: simulated.slowdown)
 
 
 class Summary(Protocol):

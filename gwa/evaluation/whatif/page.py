@@ -8,6 +8,7 @@ from gwa.evaluation.whatif import words
 from gwa.evaluation.whatif.answer import WhatIfAnswer
 from gwa.evaluation.whatif.effect import SLOWDOWN, TAIL, WAIT, Effect
 from gwa.evaluation.whatif.validation import OFFSET, SIZE_NAMES, Validation
+from gwa.report.columns import column
 from gwa.report.document import (
     Block,
     Column,
@@ -204,7 +205,7 @@ def _beside_the_log(validation: Validation) -> Iterator[Block]:
         "Mean waits, recorded and replayed",
         (
             Column("size", "Class of jobs"),
-            Column("jobs", "Jobs", "count"),
+            column("jobs"),
             Column("recorded", "Recorded", "seconds"),
             Column("simulated", "Replayed", "seconds"),
             Column("level", "Replayed over recorded"),
@@ -248,7 +249,7 @@ def _by_class(answer: WhatIfAnswer) -> Iterator[Block]:
                 id, title, names, {"now": now, "changed": changed}, "", "Mean wait", alt, unit="seconds"
             )
         if effects:
-            columns = (Column("class", "Class of jobs"), Column("jobs", "Jobs", "count"), *COLUMNS)
+            columns = (Column("class", "Class of jobs"), column("jobs"), *COLUMNS)
             has_ratio = not answer.falls_behind
             rows = tuple(_class_row(one, has_ratio=has_ratio) for one in effects)
             yield Table(f"{id}-table", title, columns, rows)

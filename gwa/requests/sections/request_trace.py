@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.analysis.base import analysis
+from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.requests.base import RequestChapter
@@ -79,8 +80,8 @@ def _by_model(store: Store) -> Table:
         (
             Column("model", "Model"),
             Column("service", "Service"),
-            Column("requests", "Requests", "count"),
-            Column("share", "Share", "fraction"),
+            column("requests"),
+            column("requests_share", "share"),
             Column("tokens_in", "Median tokens in"),
             Column("tokens_out", "Median tokens out"),
             Column("latency", "Median latency", "seconds"),
@@ -92,7 +93,7 @@ def _by_model(store: Store) -> Table:
 def _quality(store: Store) -> Iterator[Block]:
     """Yield what was repaired, and the first rows that were rejected."""
     repairs = store.rows("select name, meaning, requests from repairs order by requests desc, meaning")
-    columns = (Column("name", "Repair"), Column("meaning", "What"), Column("requests", "Requests", "count"))
+    columns = (Column("name", "Repair"), Column("meaning", "What"), column("requests"))
     if repairs:
         yield Table("request-repairs", "Found", columns, tuple(repairs))
     if rejects := store.rows(REJECTS):
@@ -101,7 +102,7 @@ def _quality(store: Store) -> Iterator[Block]:
             "Rejected rows",
             (
                 Column("file", "File"),
-                Column("line", "Line", "count"),
+                column("line"),
                 Column("reason", "Why"),
                 Column("text", "Text"),
             ),
@@ -127,8 +128,8 @@ def _fields(known: dict[str, int], requests: int) -> Table:
         (
             Column("field", "Field"),
             Column("meaning", "Meaning"),
-            Column("requests", "Requests", "count"),
-            Column("share", "Share", "fraction"),
+            column("requests"),
+            column("requests_share", "share"),
         ),
         tuple(
             (field.name, field.meaning, known[field.name], known[field.name] / requests)
