@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, Literal
+
+import numpy as np
 
 from gwa.breakdown.dimensions import Dimension, dimensions
 from gwa.breakdown.measures import Measure, Whole, recorded, value_of
@@ -13,7 +14,6 @@ from gwa.breakdown.sums import added, sums
 from gwa.metrics.totals import totals
 from gwa.report.document import Column
 from gwa.statistics.sample import Sample
-from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 from gwa.words.message import message
 from gwa.words.unit import Value
@@ -57,9 +57,9 @@ def breakdown(store: Store, dimension: Dimension, ranking: str) -> Records | Non
     classes = dimension.of(store)
     if classes is None or RANKINGS[ranking].measure not in {one.name for one in recorded(store)}:
         return None
-    orders = _orders(store, dimension)
+    order = _listed(store, dimension).orders[ranking]
     made = store.once(("breakdown", dimension.name), lambda: _rows(store, dimension))
-    rows = [made[key] for key in orders[ranking] if key in made]
+    rows = [made[key] for key in order if key in made]
     title = message("Top {family} by {title}", family=dimension.title, title=RANKINGS[ranking].title)
     return Records(f"{dimension.name}.{ranking}", title, columns(store, dimension), rows)
 
@@ -73,14 +73,18 @@ def columns(store: Store, dimension: Dimension) -> list[Column]:
     ]
 
 
-def consumed(store: Store, dimension: Dimension, measure: str) -> Sample:
+def consumed(store: Store, dimension: Dimension, measure: Literal["jobs", "cpu_seconds"]) -> Sample:
     """
-    Return what each class of a *dimension* has of a *measure* of `RANKINGS`.
+    Return what each class of a *dimension* has of a *measure*.
 
-    Of other measures than jobs, only classes count that have a job which ran.
+    Of CPU time, only classes count that have a job which ran.
     """
-    condition = "true" if measure == "jobs" else "ran > 0"
-    return store.sample(measure, f"(select * from {sums(store, dimension)} where {condition})")
+    of_classes = store.once(
+        ("consumed", dimension.name),
+        lambda: store.arrays(f"select jobs, cpu_seconds, ran from {sums(store, dimension)}"),
+    )
+    values = np.ma.filled(np.ma.asarray(of_classes[measure]).astype(np.float64), np.nan)
+    return Sample.of(values if measure == "jobs" else values[np.asarray(of_classes["ran"]) > 0])
 
 
 def largest(store: Store, dimension: Dimension, measure: str) -> list[dict[str, Value]]:
@@ -106,56 +110,74 @@ def largest(store: Store, dimension: Dimension, measure: str) -> list[dict[str, 
     ]
 
 
-def _orders(store: Store, dimension: Dimension) -> Mapping[str, Sequence[Any]]:
-    """Return the keys of the largest classes by each ranking; of a dimension with an order, of all in it."""
+@dataclass(frozen=True)
+class _Listed:
+    """The classes that any list has: their keys in the *orders* of rankings, and the *sums* of each."""
+
+    orders: Mapping[str, Sequence[Any]]
+    sums: Mapping[Any, dict[str, Any]]
+
+
+def _listed(store: Store, dimension: Dimension) -> _Listed:
+    """Return the largest classes of a *dimension* by any ranking; of one with an order of its own, all."""
+    return store.once(("listed", dimension.name), lambda: _list(store, dimension))
+
+
+def _list(store: Store, dimension: Dimension) -> _Listed:
     classes = dimension.of(store)
-    if classes is None or not dimension.is_ranked:
-        return dict.fromkeys(RANKINGS, tuple((classes and classes.names) or ()))
-    return store.once(("orders", dimension.name), lambda: _ranked(store, dimension))
-
-
-def _ranked(store: Store, dimension: Dimension) -> Mapping[str, Sequence[Any]]:
+    if classes is None:
+        return _Listed(dict.fromkeys(RANKINGS, ()), {})
     known = {one.name for one in recorded(store)}
+    ranked = {name: ranking.measure for name, ranking in RANKINGS.items() if ranking.measure in known}
+    names = ["key", *(one.name for one in added(store))]
     table = sums(store, dimension)
-    names = [name for name, ranking in RANKINGS.items() if ranking.measure in known]
-    largest = (_largest(table, name, RANKINGS[name].measure, store.top) for name in names)
-    found: dict[str, list[Any]] = {name: [] for name in names}
-    for name, _, key in sorted(store.rows(" union all ".join(largest))):
-        found[name].append(key)
-    return found
+    if not dimension.is_ranked:
+        rows = store.rows(f"select {', '.join(names)} from {table}")
+        of_all = {row[0]: dict(zip(names, row, strict=True)) for row in rows}
+        return _Listed(dict.fromkeys(ranked, tuple(classes.names or ())), of_all)
+    places = ", ".join(f"{_place(measure)} as place_{name}" for name, measure in ranked.items())
+    listed = " or ".join(f"place_{name} <= {store.top}{_some(name)}" for name in ranked)
+    columns = [*names, *(f"place_{name}" for name in ranked)]
+    query = f"select {', '.join(columns)} from (select *, {places} from {table}) as placed where {listed}"
+    found = [dict(zip(columns, row, strict=True)) for row in store.rows(f"{query} order by key")]
+    orders = {name: _order(found, name, store.top) for name in ranked}
+    return _Listed(orders, {row["key"]: {name: row[name] for name in names} for row in found})
 
 
-def _largest(table: str, ranking: str, measure: str, top: int) -> str:
-    """Return the query of the *top* classes by a *measure*; unless complete, of those that have any."""
-    amount = f"coalesce({measure}, 0)"
-    condition = "true" if ranking in COMPLETE else f"{amount} > 0"
-    order = f"row_number() over (order by {amount} desc, key)"
-    numbered = f"select '{ranking}' as ranking, {order} as place, key from {table} where {condition}"
-    return f"select * from ({numbered}) as numbered where place <= {top}"
+def _place(measure: str) -> str:
+    """Return the SQL of the place of a class by a *measure*, the largest first."""
+    return f"row_number() over (order by coalesce({measure}, 0) desc, key)"
 
 
-def _listed(store: Store, dimension: Dimension) -> Sequence[Any]:
+def _some(ranking: str) -> str:
+    """Return the SQL of that a class has any of what a *ranking* is by, unless its lists are complete."""
+    return "" if ranking in COMPLETE else f" and {RANKINGS[ranking].measure} > 0"
+
+
+def _order(rows: Sequence[Mapping[str, Any]], ranking: str, top: int) -> list[Any]:
+    """Return the keys of the *top* classes of a *ranking*."""
+    measure, place = RANKINGS[ranking].measure, f"place_{ranking}"
+    kept = [row for row in rows if row[place] <= top and (ranking in COMPLETE or (row[measure] or 0) > 0)]
+    return [row["key"] for row in sorted(kept, key=lambda row: int(row[place]))]
+
+
+def _keys(store: Store, dimension: Dimension) -> Sequence[Any]:
     """Return the keys of the classes of a *dimension* that any list has, in one order at all times."""
-    keys = {*chain(*_orders(store, dimension).values())}
-    return sorted(keys) if dimension.is_ranked else [*_orders(store, dimension)["by_jobs"]]
+    listed = _listed(store, dimension)
+    return list(listed.sums) if dimension.is_ranked else [*listed.orders["by_jobs"]]
 
 
 def _rows(store: Store, dimension: Dimension) -> Mapping[Any, dict[str, Value]]:
     """Return the row of each of the listed classes of a *dimension* that has jobs."""
-    classes, keys = dimension.of(store), _listed(store, dimension)
-    if not keys or classes is None:
+    classes = dimension.of(store)
+    if classes is None:
         return {}
-    known = recorded(store)
-    names = [one.name for one in added(store)]
-    listed = ", ".join(literal(key) if isinstance(key, str) else str(key) for key in keys)
-    query = f"select key, {', '.join(names)} from {sums(store, dimension)} where key in ({listed})"
-    of_values = _quantiles(store, dimension)
+    known, of_values = recorded(store), _quantiles(store, dimension)
     whole = Whole(totals(store), store.system.cpus)
-    found = {}
-    for key, *values in store.rows(f"{query} order by key"):
-        row = {**dict(zip(names, values, strict=True)), **of_values.get(key, {})}
-        found[key] = _row(classes.name(key), row, known, whole)
-    return found
+    return {
+        key: _row(classes.name(key), {**row, **of_values.get(key, {})}, known, whole)
+        for key, row in _listed(store, dimension).sums.items()
+    }
 
 
 def _quantiles(store: Store, dimension: Dimension) -> Mapping[Any, Mapping[str, float | None]]:
@@ -163,9 +185,9 @@ def _quantiles(store: Store, dimension: Dimension) -> Mapping[Any, Mapping[str, 
     wanted = [one for one in recorded(store) if one.quantile]
     together = [one for one in dimensions() if one.of(store) and (one.in_cube or not one.is_ranked)]
     if dimension not in together:
-        return quantiles(store, {dimension: _listed(store, dimension)}, wanted)[dimension.name]
+        return quantiles(store, {dimension: _keys(store, dimension)}, wanted)[dimension.name]
     found = store.once(
-        "quantiles", lambda: quantiles(store, {one: _listed(store, one) for one in together}, wanted)
+        "quantiles", lambda: quantiles(store, {one: _keys(store, one) for one in together}, wanted)
     )
     return found.get(dimension.name, {})
 

@@ -8,7 +8,7 @@ import gwa
 from gwa.analysis.build import build, facts
 from gwa.store.engines.duckdb import Duck
 
-MOST = {"facts": 340, "report": 420}
+MOST = {"facts": 233, "report": 416}
 """The maximum number of queries of 1,200 jobs, a tenth more than there are."""
 
 MOST_OFTEN = 30
