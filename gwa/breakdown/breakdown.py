@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 
@@ -73,9 +73,9 @@ def columns(store: Store, dimension: Dimension) -> list[Column]:
     ]
 
 
-def consumed(store: Store, dimension: Dimension, measure: Literal["jobs", "cpu_seconds"]) -> Sample:
+def consumed(store: Store, dimension: Dimension, measure: str) -> Sample:
     """
-    Return what each class of a *dimension* has of a *measure*.
+    Return what each class of a *dimension* has of a *measure*: ``jobs`` or ``cpu_seconds``.
 
     Of CPU time, only classes count that have a job which ran.
     """
