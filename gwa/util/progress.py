@@ -10,34 +10,16 @@ class Progress:
     @contextmanager
     def step(self, label: str, total: float | None = None) -> Iterator["Progress"]:
         """
-        Begin a piece of work.
+        Begin a piece of work, called *label* for people; yield what is told how it advances.
 
-        Parameters
-        ----------
-        label
-            What the work is, for people.
-        total
-            How much `advance` will add up to; None if that is unknown.
-
-        Yields
-        ------
-        Progress
-            What is told how the work advances, until the end of a ``with``.
-
+        It lasts until the end of a ``with``. *total* is how much `advance` will add up to; None if that is
+        unknown.
         """
         del label, total
         yield self
 
     def advance(self, amount: float = 1) -> None:
-        """
-        Record that more of the current step is done.
-
-        Parameters
-        ----------
-        amount
-            How much, in the unit of the total of the step.
-
-        """
+        """Record that an *amount* more of the current step is done, in the unit of its total."""
 
 
 SILENT = Progress()
