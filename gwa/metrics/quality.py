@@ -137,7 +137,7 @@ RULES: Final = (
 HARMLESS_REPAIRS: Final = {message("clock skew"), message("unknown status")}
 TOLD_REPAIRS: Final = (
     message("file not read"), message("cut file"), message("gap in parts"), message("missing part"),
-    message("no time"), message("columns not read"),
+    message("no time"), message("no processors"), message("columns not read"),
     message("columns read"), message("no time zone"), message("exit codes"), message("job numbers"),
     message("settled jobs"),
 )  # fmt: skip

@@ -17,7 +17,9 @@ Row = Mapping[str, Any]
 
 UNITS = {"K": 1, "M": 2**10, "G": 2**20, "T": 2**30, "P": 2**40}
 PRICES = {
-    "allocated": ("cpu_hour", "gpu_hour", "gb_hour"), "billing": ("billing_hour",), "largest": ("node_hour",),
+    "allocated": ("cpu_hour", "gpu_hour", "gb_hour", "shard_hour", "mps_hour"),
+    "billing": ("billing_hour",),
+    "largest": ("node_hour",),
 }  # fmt: skip
 
 
@@ -67,6 +69,8 @@ def amounts(
         "cpu_hour": None if processors is None else Decimal(processors),
         "gpu_hour": whole(gpus * 1e6) / million,
         "gb_hour": None if memory is None else Decimal(whole(memory)) / 2**20,
+        "shard_hour": Decimal(tres.get("gres/shard", 0)),
+        "mps_hour": Decimal(tres.get("gres/mps", 0)),
         "billing_hour": whole(float(tres["billing"]) * 1e6) / million if "billing" in tres else None,
     }
     if basis == "largest" and processors is not None and memory is not None:

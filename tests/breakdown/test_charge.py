@@ -20,7 +20,7 @@ from gwa.errors import ArgumentError, DefinitionError, TraceError
 from gwa.store.engines.spark_sql import to_spark_sql
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
-from tests.breakdown.charging import charges, month_bounds
+from tests.breakdown.charging import PRICES, charges, month_bounds
 from tests.conftest import examples
 
 ZONE = "Europe/Berlin"
@@ -79,6 +79,29 @@ def test_hours_times_a_rate_by_hand(make_store):
     assert [(line.service, int(line.quantity), line.jobs) for line in made.lines] == [
         ("cpu_hour", 6, 1), ("cpu_hour", 4, 1), ("gpu_hour", 2, 1),
     ]  # fmt: skip
+
+
+def test_shares_of_gpus_have_prices_of_their_own(make_store):
+    held = [
+        "cpu:2,gres/shard:3,gres/shard:a100:3",
+        "cpu:2,gres/shard:a100:4",
+        "cpu:2,gres/mps:50",
+        "cpu:2",
+        None,
+    ]
+    jobs = len(held)
+    store = make_store(
+        HEADER, submit_time=[OCTOBER[0] + 60.0] * jobs, wait_time=[0.0] * jobs, run_time=[7200.0] * jobs,
+        n_procs=[2] * jobs, project_id=[*"abcde"], status=[1] * jobs, used_resources=held,
+    )  # fmt: skip
+    rate = {"name": "Shares", "cpu_hour": 0, "shard_hour": 0.25, "mps_hour": 0.01}
+    made = statements(store, from_table({"currency": "EUR", "rates": [rate]}), "2025-10")
+
+    assert [str(amount) for amount in (line.amount for line in made.lines) if amount] == [
+        "1.50",
+        "2.00",
+        "1.00",
+    ]
 
 
 def test_a_job_over_the_end_of_a_month_is_charged_in_both_for_its_seconds(make_store):
@@ -297,12 +320,14 @@ NAMES_OF = {"queue_id": "qr", "partition_id": "st", "qos": "uv", "project_id": "
 """What names jobs have, by field."""
 
 
+OPTIONAL = {"gb_hour", "shard_hour", "mps_hour"}
+"""Prices that no job needs."""
+
+
 def random_rates(chance):
     """Return a table of rates, whose last one fits all jobs, mostly."""
     basis = chance.choice(["allocated", "allocated", "billing", "largest"])
-    keys = {"allocated": ("cpu_hour", "gpu_hour", "gb_hour"), "billing": ("billing_hour",)}.get(
-        basis, ("node_hour",)
-    )
+    keys = PRICES[basis]
     conditions = {
         "queues": ["q", "r"], "partitions": ["s", "t"], "qos": ["u", "v"], "projects": ["a", "b", "c"],
         "classes": ["k"], "gpu_types": ["v100", "a100"],
@@ -318,7 +343,7 @@ def random_rates(chance):
     if chance.random() < 0.9 or not rates:
         rates.append({"name": "All"})
     for rate in rates:
-        needed = [key for key in keys if key != "gb_hour" or chance.random() < 0.5]
+        needed = [key for key in keys if key not in OPTIONAL or chance.random() < 0.5]
         rate |= {key: chance.choice([0, 1, 0.5, chance.randint(1, 20_000) / 10_000]) for key in needed}
         rate["minimum_seconds"] = chance.choice([0, 0, 60, 4000])
     table = {
@@ -357,7 +382,11 @@ def random_jobs(chance):
         "status": column(one_of(0, 1, 1, 1, 5), 0.3),
         "req_memory": column(lambda: chance.randint(1, 10**8) / 3),
         "used_resources": column(
-            one_of("billing:16,cpu:4,mem:512G,node:1", "billing:7,mem:1.5T", "billing:0.3,mem:700M")
+            one_of(
+                "billing:16,cpu:4,gres/shard:3,mem:512G,node:1",
+                "billing:7,gres/mps:50,mem:1.5T",
+                "billing:0.3,mem:700M",
+            )
         ),
         "gpu_type": column(one_of("a100", "v100:4", "a100:2,v100:1")),
         **{field: column(one_of(*of)) for field, of in NAMES_OF.items()},

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from gwa.formats.open import open_trace
+from gwa.metrics.quality import conversion_notes
 from gwa.store.options import ReadOptions
 
 USUAL = (
@@ -48,6 +49,14 @@ def test_processors_that_are_stated_are_those_of_all_tasks(tmp_path):
     rows, said, _ = opened(path, cpus="8")
     assert rows[0] == (4, 1280, 8, pytest.approx(7.05 * 1280 / 8), 8 * 1024**2)
     assert "no processors" not in said
+
+
+def test_what_is_missing_of_processors_is_said_at_once(tmp_path):
+    path = tmp_path / "trace.txt"
+    path.write_text(USUAL)
+    with open_trace([path]) as store:
+        (told, *_) = conversion_notes(store).told
+    assert told.startswith("no processors (2): the field cpus was not chosen; -O cpus=4")
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "|"])

@@ -60,6 +60,8 @@ SERVICES: Final[Mapping[str, Service]] = {
         Service("cpu_hour", message("core hours"), 1, message("processors")),
         Service("gpu_hour", message("GPU hours"), MICRO, message("GPUs")),
         Service("gb_hour", message("GB hours"), GIGABYTE, message("memory")),
+        Service("shard_hour", message("shard hours"), 1, message("shards")),
+        Service("mps_hour", message("MPS hours"), 1, message("MPS")),
         Service("billing_hour", message("billing hours"), MICRO, message("billing")),
         Service("node_hour", message("node hours"), MICRO, message("processors or memory")),
     )
@@ -90,6 +92,19 @@ MEMORY: Final = _whole(
     f" * case {_MEMORY.format(group=3)} {_FACTORS} end, req_memory * n_procs)"
 )
 """The memory in KB that a job held: what was allocated where the log says it, else what was requested."""
+
+_SHARES: Final = (
+    "try_cast(nullif("
+    "regexp_extract(used_resources, '(^|,)gres/{kind}:{of_type}([0-9]+)(,|$)', 2), '') as double)"
+)
+_OF_TYPES: Final = ("", "[^,:]*:")
+SHARES: Final = {
+    f"{kind}_hour": _whole(
+        f"coalesce({', '.join(_SHARES.format(kind=kind, of_type=one) for one in _OF_TYPES)}, 0.0)"
+    )
+    for kind in ("shard", "mps")
+}
+"""The shares of GPUs that a job held (Slurm's gres/shard and gres/mps), by the key of their price."""
 
 MONTH: Final = """
 with begun as (
@@ -240,7 +255,7 @@ def _is_first(rates: Rates) -> str:
 def amounts_of(rates: Rates, system: System, *, has_gpus: bool) -> dict[str, str]:
     """Return the SQL of what a job holds of all that has a price, by the key of that; null if unknown."""
     basis: Mapping[Basis, dict[str, str]] = {
-        "allocated": {"cpu_hour": PROCESSORS, "gpu_hour": GPUS, "gb_hour": MEMORY},
+        "allocated": {"cpu_hour": PROCESSORS, "gpu_hour": GPUS, "gb_hour": MEMORY, **SHARES},
         "billing": {"billing_hour": _whole(f"{BILLING} * {float(MICRO)!r}")},
     }
     if rates.basis == "largest":

@@ -21,7 +21,7 @@ from gwa.util.units import DAY
 Basis: TypeAlias = Literal["allocated", "billing", "largest"]
 
 PRICES: Final[Mapping[Basis, tuple[str, ...]]] = {
-    "allocated": ("cpu_hour", "gpu_hour", "gb_hour"),
+    "allocated": ("cpu_hour", "gpu_hour", "gb_hour", "shard_hour", "mps_hour"),
     "billing": ("billing_hour",),
     "largest": ("node_hour",),
 }
@@ -107,9 +107,9 @@ class Rate:
     """
     The prices of what jobs hold that fit: those for which each list of names that is given has the job's.
 
-    Prices are of an hour of a processor, a GPU, a GB of memory, a unit of Slurm's billing, or a whole node.
-    A job is charged for *minimum_seconds* at least. The sizes of a node, which the largest share is of, are
-    those of the system unless they are given; memory is in KB.
+    Prices are of an hour of a processor, a GPU, a share of one (Slurm's shards and MPS), a GB of memory, a
+    unit of Slurm's billing, or a whole node. A job is charged for *minimum_seconds* at least. The sizes of a
+    node, which the largest share is of, are those of the system unless they are given; memory is in KB.
     """
 
     name: Annotated[str, LABEL]
@@ -122,6 +122,8 @@ class Rate:
     cpu_hour: Price = None
     gpu_hour: Price = None
     gb_hour: Price = None
+    shard_hour: Price = None
+    mps_hour: Price = None
     billing_hour: Price = None
     node_hour: Price = None
     minimum_seconds: Annotated[int, SECONDS] = 0
@@ -143,6 +145,8 @@ class Free:
     cpu_hours: Hours = None
     gpu_hours: Hours = None
     gb_hours: Hours = None
+    shard_hours: Hours = None
+    mps_hours: Hours = None
     billing_hours: Hours = None
     node_hours: Hours = None
 
@@ -169,10 +173,11 @@ class Rates:
     """
     All rates: the *currency*, of how many *decimals* an amount is, what is charged, and at which rates.
 
-    *basis* is what jobs are charged for: *allocated* processors, GPUs and memory; the *billing* that Slurm
-    records; or the *largest* of the shares of processors, memory and GPUs of a node. *classes* are of
-    projects. Of discounts and free hours, those of a project take precedence over those of its class. What
-    jobs held in earlier runs, before they were preempted or requeued say, is *charged*, or *free*.
+    *basis* is what jobs are charged for: *allocated* processors, GPUs, shares of these and memory; the
+    *billing* that Slurm records; or the *largest* of the shares of processors, memory and GPUs of a node.
+    *classes* are of projects. Of discounts and free hours, those of a project take precedence over those of
+    its class. What jobs held in earlier runs, before they were preempted or requeued say, is *charged*, or
+    *free*.
     """
 
     currency: Annotated[str, CURRENCY]
