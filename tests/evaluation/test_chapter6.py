@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.chapter6.__main__ import EXPERIMENTS, FIGURES, page
-from benchmarks.chapter6.judging import FINDINGS, judged
+from benchmarks.chapter6 import EXPERIMENTS, FIGURES, FINDINGS, judged, page
 from gwa.evaluation.experiments.plan import ExperimentPlan
 from gwa.evaluation.experiments.results import ExperimentResults
 from gwa.evaluation.experiments.run import CLASSES, MEASURES

@@ -1,16 +1,151 @@
 """
-What the thesis finds, one by one, and what ours are.
+Run chapter 6 of Anoep's thesis: ``python -m benchmarks.chapter6 FOLDER [REPETITIONS]``.
+
+The folder gets the results of each experiment, and ``chapter6.html``: the thesis' findings one by one, what
+ours are, and figures 6.1 to 6.8. What is in the folder is not simulated again.
 
 Each finding is a function of the results of one experiment that returns our figures in words, and whether
 the finding holds; its docstring is the finding. Where the thesis gives no bound, the function does.
 """
 
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from inspect import cleandoc
 from itertools import pairwise
 from math import log
+from pathlib import Path
 from typing import Final
 
-from benchmarks.chapter6.judging import CLEARLY, Table, count, finding, first, listed, place, rank, spread
+from gwa.cli._terminal import progress
+from gwa.evaluation.experiments.page import panels
+from gwa.evaluation.experiments.plan import ExperimentPlan
+from gwa.evaluation.experiments.results import ExperimentResults
 from gwa.evaluation.experiments.run import BAGS
+from gwa.evaluation.experiments.run_cache import RunCache
+from gwa.evaluation.experiments.runner import run_all
+from gwa.evaluation.experiments.spec import read_experiment
+from gwa.report import document
+from gwa.report.output import write
+from gwa.simulation.bags import CLASSES
+
+EXPERIMENTS: Final = Path(__file__).parent.parent / "experiments"
+
+FIGURES: Final = {
+    "real-load": "Figure 6.1: task scheduling under the load of real grids",
+    "task-scheduling": "Figure 6.2: task scheduling under realistic load",
+    "arrivals": "Figure 6.3: patterns of arrivals",
+    "bag-sizes": "Figure 6.4: sizes of bags",
+    "run-times": "Figure 6.5: run times of tasks",
+    "task-selection": "Figures 6.6 and 6.7: task selection",
+    "architectures": "Figure 6.8: resource management architectures",
+}
+
+COLUMNS: Final = (
+    document.Column("figure", "Figure"),
+    document.Column("thesis", "The thesis"),
+    document.Column("ours", "Ours"),
+    document.Column("why", "Why ours differs"),
+    document.Column("holds", "Holds"),
+)
+
+Numbers = Mapping[str, float]
+"""A measure by policy."""
+
+Judge = Callable[["Table"], tuple[str, bool]]
+
+CLEARLY: Final = 1.05
+"""What differs by a smaller factor is called alike."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Means over repetitions, to be asked for by where they are on the axes."""
+
+    results: ExperimentResults
+
+    def by(self, axis: str, measure: str, size: str = BAGS, **where: object) -> dict[str, float]:
+        """Return a measure for each place on an *axis*, as a mean over all that is left open."""
+        found: dict[str, list[float]] = {}
+        for cell in self.results.cells:
+            if cell.size == size and all(cell.axis(name) == value for name, value in where.items()):
+                estimate = cell.estimates[measure]
+                if estimate is not None:
+                    found.setdefault(str(cell.axis(axis)), []).append(estimate.mean)
+        return {place: sum(values) / len(values) for place, values in found.items()}
+
+    def loads(self) -> list[float]:
+        """Return the loads."""
+        return [load for load in self.results.values("load") if isinstance(load, float)]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the thesis finds by an *experiment*, and shows in a *figure*."""
+
+    experiment: str
+    figure: str
+    judge: Judge
+
+    @property
+    def says(self) -> str:
+        """What the thesis says."""
+        return " ".join(cleandoc(self.judge.__doc__ or "").split())
+
+
+FINDINGS: Final[list[Finding]] = []
+
+
+def finding(experiment: str, figure: str) -> Callable[[Judge], Judge]:
+    """Register a finding."""
+
+    def register(judge: Judge) -> Judge:
+        FINDINGS.append(Finding(experiment, figure, judge))
+        return judge
+
+    return register
+
+
+def judged(tables: Mapping[str, ExperimentResults]) -> Iterator[tuple[Finding, str, bool]]:
+    """Yield every finding with our figures, and whether it holds."""
+    for one in FINDINGS:
+        yield one, *one.judge(Table(tables[one.experiment]))
+
+
+def count(ratios: Numbers, *, above: float) -> tuple[str, bool]:
+    """Return for how many policies a ratio is above a bound; it holds where most are."""
+    meets = sum(ratio > above for ratio in ratios.values())
+    return f"for {meets} of {len(ratios)} policies; ratios {listed(ratios)}", meets > len(ratios) / 2
+
+
+def first(values: Numbers, name: str, unit: str) -> tuple[str, bool]:
+    """Return which place a name has among all, and whether its value alone is the lowest."""
+    ours = f"{rank(values, name)}: {listed(values)} {unit}".rstrip()
+    return ours, all(values[name] < value for other, value in values.items() if other != name)
+
+
+def rank(values: Numbers, name: str) -> str:
+    """Return which place a name has, in words."""
+    return f"{name} is {place(values, name)} of {len(values)}"
+
+
+def place(values: Numbers, name: str) -> int:
+    """Return which place a name has; the lowest value has the first."""
+    return 1 + sum(other < values[name] for other in values.values())
+
+
+def listed(values: Numbers) -> str:
+    """Return all values in words, the lowest first."""
+    return ", ".join(f"{name} {value:.3g}" for name, value in sorted(values.items(), key=lambda one: one[1]))
+
+
+def spread(values: Numbers, form: str = ".3g") -> str:
+    """Return the lowest and the highest value in words."""
+    low, high = min(values.values()), max(values.values())
+    return f"{low:{form}}" if low == high else f"{low:{form}} to {high:{form}}"
+
 
 MUCH: Final = 1.5
 """What differs by a greater factor differs much."""
@@ -23,8 +158,6 @@ ALL, HALF = 0.9, 0.65
 
 SIMILAR: Final = 0.3
 """What is up to 20 % worse is less than this share worse."""
-
-CLASSES: Final = ("2-4", "5-9", "10-19", "20-49", "50-99", "100-199", "200+")
 
 
 @finding("real-load", "6.1")
@@ -253,3 +386,70 @@ WHY: Final = {
     "unfinished": "As above for fcondor; sep-c is near. Under csp FPLT lets the shortest tasks starve.",
 }
 """Why ours differs where it does, as far as we can tell, by the name of the finding's function."""
+
+
+def main() -> None:
+    """Run what is missing, print the findings and write the page."""
+    folder = Path(sys.argv[1])
+    tables = {}
+    for name in FIGURES:
+        stated = read_experiment(EXPERIMENTS / f"{name}.toml")
+        plan = ExperimentPlan(stated.with_repetitions(int(sys.argv[2])) if len(sys.argv) > 2 else stated)  # noqa: PLR2004
+        shelf, begun, spent = RunCache(folder / name), time.monotonic(), _spent()
+        done = run_all(plan, shelf, os.cpu_count() or 1, progress(quiet=False))
+        tables[name] = ExperimentResults.of(plan, shelf)
+        tables[name].write(folder / name)
+        took = f"{time.monotonic() - begun:.0f} s, {_spent() - spent:.0f} CPU s"
+        print(f"{name}: {len(plan.runs)} runs, {done} done now in {took}", flush=True)
+    made = page(tables)
+    for _, says, ours, why, holds in _rows(tables):
+        print(f"{holds:4} {says}\n     {ours}\n     {why}".rstrip())
+    print(*write(made, folder, "chapter6", ["html", "json"]), sep="\n")
+
+
+def page(tables: Mapping[str, ExperimentResults]) -> document.Report:
+    """Return the page: findings, then figures beside what the thesis says of them."""
+    rows = _rows(tables)
+    held = sum(row[-1] == "yes" for row in rows)
+    findings = document.Section(
+        "findings",
+        "The thesis' findings",
+        "Each finding of sections 6.2.1 to 6.2.4, our figures, and whether it holds by them.",
+        (
+            document.Note(f"{held} of {len(rows)} findings hold."),
+            document.Table("findings", "Findings", COLUMNS, tuple(rows)),
+        ),
+        "Findings",
+    )
+    sections = [findings]
+    for name, title in FIGURES.items():
+        says = [document.Note(one.says) for one in FINDINGS if one.experiment == name]
+        about = tables[name].plan.setup.experiment.about
+        (panel,) = panels(tables[name])
+        sections.append(document.Section(name, title, about, (*says, *panel.blocks(name)), "Figures"))
+    return document.Report(
+        "Scheduling bags of tasks", "Chapter 6 of Anoep's thesis, run again", tuple(sections)
+    )
+
+
+def _rows(tables: Mapping[str, ExperimentResults]) -> list[tuple[str, ...]]:
+    return [
+        (
+            one.figure,
+            one.says,
+            ours,
+            "" if holds else WHY.get(one.judge.__name__, ""),
+            "yes" if holds else "no",
+        )
+        for one, ours, holds in judged(tables)
+    ]
+
+
+def _spent() -> float:
+    """Return the CPU seconds of this process and of those that it started and that have ended."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+if __name__ == "__main__":
+    main()
