@@ -9,19 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gwa.cli import _options
 from gwa.cli._commands import Purpose
 from gwa.cli._mailing import Mailing, mailing
-from gwa.cli._options import (
-    JSON,
-    OUTPUT_PATH,
-    THRESHOLDS,
-    TRACE,
-    looking,
-    looks,
-    options,
-    output_folder,
-    parts,
-)
 from gwa.cli._output import FORCE, claimed, write_csv, write_texts
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, echo_json, say, table
@@ -38,7 +28,7 @@ SHOWN: Final = {"alert", "user", "project", "jobs", "hours", "unit", "measured"}
 
 
 @click.command(name="advise")
-@TRACE
+@_options.TRACE
 @click.option("--user", metavar="NAME", help="Print the advice to this user.")
 @click.option("--project", metavar="NAME", help="Print the advice on this project.")
 @click.option(
@@ -50,26 +40,30 @@ SHOWN: Final = {"alert", "user", "project", "jobs", "hours", "unit", "measured"}
 @click.option(
     "--all", "everybody", is_flag=True, help="Write files for everybody, with an alert or without, into -o."
 )
-@output_folder(
+@_options.output_folder(
     "Folder for a letter to each whom an alert is about: text, HTML and, with an address, mail (.eml)."
 )
 @click.option(
     "--csv",
     "letters_csv",
-    type=OUTPUT_PATH,
+    type=_options.OUTPUT_PATH,
     metavar="FILE",
     help="Write the letters as CSV, to send yourself.",
 )
 @click.option(
-    "--jobs", "jobs_csv", type=OUTPUT_PATH, metavar="FILE", help="Write the jobs of all alerts as CSV."
+    "--jobs",
+    "jobs_csv",
+    type=_options.OUTPUT_PATH,
+    metavar="FILE",
+    help="Write the jobs of all alerts as CSV.",
 )
-@THRESHOLDS
+@_options.THRESHOLDS
 @mailing
 @FORCE
-@looks
-@JSON
-@parts
-@options
+@_options.looks
+@_options.JSON
+@_options.parts
+@_options.options
 def command(
     trace: Path, *, user: str | None, project: str | None, by: "By", everybody: bool, folder: Path | None,
     letters_csv: Path | None, jobs_csv: Path | None, force: bool, as_json: bool, mails: Mailing,
@@ -100,7 +94,7 @@ def command(
 
     _check(user, project, folder, everybody=everybody)
     mails.check(by)
-    look = looking(params)
+    look = _options.looking(params)
     with opened(trace, params) as opened_trace:
         write_texts(params | {"force": force})
         store = opened_trace.store

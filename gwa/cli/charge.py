@@ -6,19 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gwa.cli import _options
 from gwa.cli._commands import Purpose
-from gwa.cli._options import (
-    TODAY,
-    TRACE,
-    engines,
-    looking,
-    looks,
-    options,
-    output_folder,
-    printing,
-    reads,
-    says,
-)
 from gwa.cli._output import write_texts
 from gwa.cli._reading import opened_whole, period_of, reading
 from gwa.cli._terminal import echo
@@ -36,17 +25,19 @@ def _print_example() -> None:
 
 
 @click.command(name="charge")
-@TRACE
-@reads(
+@_options.TRACE
+@_options.reads(
     "--rates rates_file",
     "FILE.toml",
     "Prices by queue, partition, QoS, GPU type, project and class.",
     required=True,
 )
-@says("--period", "WHEN", "Months to charge: 2025-10, 2025, 2025-10..2025-12, last-month.", required=True)
-@TODAY
-@output_folder(required=True)
-@reads(
+@_options.says(
+    "--period", "WHEN", "Months to charge: 2025-10, 2025, 2025-10..2025-12, last-month.", required=True
+)
+@_options.TODAY
+@_options.output_folder(required=True)
+@_options.reads(
     "--against",
     "DIR",
     "Statements given before, of which late jobs and changes become corrections (repeatable).",
@@ -54,10 +45,10 @@ def _print_example() -> None:
 )
 @click.option("--no-pdf", is_flag=True, help="Leave out the PDFs.")
 @click.option("--force", is_flag=True, help="Replace other statements in DIR.")
-@printing("--example", _print_example, "Print a file of rates with comments and exit.")
-@looks
-@engines
-@options
+@_options.printing("--example", _print_example, "Print a file of rates with comments and exit.")
+@_options.looks
+@_options.engines
+@_options.options
 def command(
     trace: Path,
     rates_file: Path,
@@ -88,7 +79,7 @@ def command(
 
     rates = read_rates(rates_file)
     before = [read_given(one) for one in dict.fromkeys(against)]
-    look = looking(params)
+    look = _options.looking(params)
     with opened_whole(trace, params) as whole:
         write_texts({**params, "force": force})
         period = period_of(whole, params) or params["period"]

@@ -13,23 +13,8 @@ from urllib.parse import quote
 import click
 from click.core import ParameterSource
 
+from gwa.cli import _options
 from gwa.cli._commands import Purpose
-from gwa.cli._options import (
-    PATH,
-    engines,
-    flags,
-    looking,
-    looks,
-    measurements,
-    options,
-    output_folder,
-    parts,
-    printing,
-    require_known,
-    says,
-    shown,
-    statements,
-)
 from gwa.cli._output import FORCE, account_in_words, claimed, page_name, part_in_words, write_texts
 from gwa.cli._reading import earlier_part, opened_whole, part_of, reading, refuse_for_requests
 from gwa.cli._terminal import echo, echo_json
@@ -58,12 +43,12 @@ def _print_schema() -> None:
 
 
 @click.command(name="report")
-@click.argument("traces", metavar="TRACE...", nargs=-1, required=True, type=PATH)
-@flags
-@output_folder(default=".")
+@click.argument("traces", metavar="TRACE...", nargs=-1, required=True, type=_options.PATH)
+@_options.flags
+@_options.output_folder(default=".")
 @FORCE
-@says("--sections", "ID,ID", "Restrict to these sections, such as users,waits.")
-@shown(
+@_options.says("--sections", "ID,ID", "Restrict to these sections, such as users,waits.")
+@_options.shown(
     "--view",
     click.Choice(["operator", "modeller", "all"]),
     "operator",
@@ -77,26 +62,28 @@ def _print_schema() -> None:
     is_flag=True,
     help="Leave out what the page filters: days, users, projects, sizes and outcomes, in cells.",
 )
-@shown("--top", click.IntRange(1, 1000), 10, "Number of entries in top lists.")
-@printing("--schema", _print_schema, "Print the JSON Schema of --json and exit.")
+@_options.shown("--top", click.IntRange(1, 1000), 10, "Number of entries in top lists.")
+@_options.printing("--schema", _print_schema, "Print the JSON Schema of --json and exit.")
 @click.option(
     "--by",
     type=click.Choice(["month", "site"]),
     help="Write one page of all months and their changes, and beside it the reports on those that are not"
     " there yet; or one of all clusters, with the reports on all and on each.",
 )
-@says("--against", "WHEN", "Begin with the differences from another period, such as 2007-03 or previous.")
+@_options.says(
+    "--against", "WHEN", "Begin with the differences from another period, such as 2007-03 or previous."
+)
 @click.option(
     "--alert",
     is_flag=True,
     help="Exit with status 3 where something differs from that period by more than chance, and say what.",
 )
-@looks
-@parts
-@statements
-@measurements
-@engines
-@options
+@_options.looks
+@_options.parts
+@_options.statements
+@_options.measurements
+@_options.engines
+@_options.options
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -144,8 +131,8 @@ def command(
     known = [analysis.id for analysis in analyses()]
     of_requests = [analysis.id for analysis in request_analyses()]
     only = sections.replace(" ", "").split(",") if sections else known if every else None
-    require_known(only or (), [*known, *of_requests], "section", "--sections")
-    look = looking(params)
+    _options.require_known(only or (), [*known, *of_requests], "section", "--sections")
+    look = _options.looking(params)
     is_chosen = ctx.get_parameter_source("view") is not ParameterSource.DEFAULT
     failed, alerts = False, 0
     if alert and not against:
@@ -160,10 +147,10 @@ def command(
         with opened_whole(trace, params, takes_requests=True) as whole:
             write_texts(params)
             if whole.store.holds == "requests":
-                require_known(only or (), of_requests, "section of requests", "--sections")
+                _options.require_known(only or (), of_requests, "section of requests", "--sections")
                 failed = _of_requests(whole, _Output(trace, folder, kinds, look, ctx.params), only) or failed
                 continue
-            require_known(only or (), known, "section of jobs", "--sections")
+            _options.require_known(only or (), known, "section of jobs", "--sections")
             part = part_of(whole, params)
             earlier = _earlier(whole, part, against, params) if against else None
             part.store.top = top
