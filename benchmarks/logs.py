@@ -5,8 +5,10 @@ A log is a `Log`: the rows of a job, and what stands before and behind all.
 """
 
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from time import gmtime, strftime
@@ -16,7 +18,6 @@ from benchmarks import make_big
 from benchmarks.data import START, jobs, write_swf
 
 Job = dict[str, Any]
-Json = dict[str, Any]
 
 LONG: Final = 3600
 QUEUES: Final = ("short", "long")
@@ -259,9 +260,9 @@ def _slurm(job: Job) -> list[str]:
 
 
 JSON_STATES: Final = {
-    1: ("COMPLETED", "SUCCESS", 0),
-    0: ("FAILED", "ERROR", 1),
-    5: ("CANCELLED", "SIGNALED", 0),
+    1: {"state": "COMPLETED", "status": "SUCCESS", "code": 0, "signal": '"#"', "called": ""},
+    0: {"state": "FAILED", "status": "ERROR", "code": 1, "signal": '"#"', "called": ""},
+    5: {"state": "CANCELLED", "status": "SIGNALED", "code": 0, "signal": '"#15"', "called": "TERM"},
 }
 JSON_TAIL: Final = """
   ],
@@ -270,158 +271,91 @@ JSON_TAIL: Final = """
   "warnings": []
 }
 """
-RESOURCES: Final = {"cpu": 1, "mem": 2, "node": 4, "billing": 5}
+JSON_PARTS: Final = {
+    "<ended>": (
+        '{"status": ["%(status)s"], "return_code": "#%(code)d",'
+        ' "signal": {"id": %(signal)s, "name": "%(called)s"}}'
+    ),
+    "<ran>": '"elapsed": %(run)d, "suspended": 0, "system": {"seconds": 0, "microseconds": 0}',
+    "<spent>": '{"seconds": %(spent)d, "microseconds": 0}',
+    "<cpu>": '{"seconds": %(cpu)d, "microseconds": 0}',
+    "<held>": (
+        '{"type": "cpu", "name": "", "id": 1, "count": %(procs)d},'
+        ' {"type": "mem", "name": "", "id": 2, "count": %(held)d},'
+        ' {"type": "node", "name": "", "id": 4, "count": %(nodes)d}'
+    ),
+    "<billed>": '[<held>, {"type": "billing", "name": "", "id": 5, "count": %(procs)d}]',
+    "<used>": (
+        '[{"type": "cpu", "name": "", "id": 1, "count": %(spent_ms)d, "node": "node01", "task": 0},'
+        ' {"type": "mem", "name": "", "id": 2, "count": %(bytes)d, "node": "node01", "task": 0}]'
+    ),
+}
+"""What stands in several places of a record."""
+
+JSON_JOB: Final = """{
+"block": "", "constraints": "", "container": "", "extra": "", "failed_node": "", "licenses": "", "qosreq": "",
+"script": "", "stderr": "", "kill_request_user": "", "stderr_expanded": "", "used_gres": "",
+"account": "account%(group)d", "allocation_nodes": %(nodes)d,
+"comment": {"administrator": "", "job": "", "system": ""},
+"array": {"job_id": 0, "limits": {"max": {"running": {"tasks": 0}}}, "task_id": "#", "task": ""},
+"association": {"account": "account%(group)d", "cluster": "tower", "partition": "", "id": %(user)d,
+  "user": "user%(user)03d"},
+"cluster": "tower", "derived_exit_code": <ended>,
+"time": {<ran>, "end": %(end)d, "start": %(start)d, "total": <spent>, "user": <spent>,
+  "eligible": %(submit)d, "planned": "#%(wait)d", "submission": %(submit)d, "limit": "#%(minutes)d"},
+"exit_code": <ended>, "flags": ["STARTED_ON_SCHEDULE", "START_RECEIVED"], "group": "group%(group)02d",
+"het": {"job_id": 0, "job_offset": "#"}, "job_id": %(job)d, "name": "run_%(executable)d",
+"mcs": {"label": ""},
+"nodes": "node[01-%(nodes)02d]", "partition": "part%(queue)d", "hold": false, "priority": "#181",
+"qos": "normal",
+"required": {"CPUs": %(procs)d, "memory_per_cpu": "#1024", "memory_per_node": "#"},
+"restart_cnt": 0, "reservation": {"id": 0, "name": ""}, "stdin_expanded": "/dev/null",
+"stdout_expanded": "/home/user%(user)03d/slurm-%(job)d.out", "stdout": "/home/user%(user)03d/slurm-%%j.out",
+"stdin": "/dev/null", "state": {"current": ["%(state)s"], "reason": "None"},
+"submit_line": "sbatch --ntasks %(procs)d run_%(executable)d.sh",
+"tres": {"allocated": <billed>, "requested": <billed>}, "user": "user%(user)03d",
+"wckey": {"wckey": "", "flags": []}, "working_directory": "/home/user%(user)03d", "steps": [%(steps)s]}"""
+JSON_STEP: Final = """{
+"time": {<ran>, "end": "#%(end)d", "start": "#%(start)d", "total": <cpu>, "user": <cpu>},
+"exit_code": <ended>,
+"nodes": {"count": 1, "range": "node01", "list": ["node01"]}, "tasks": {"count": 1}, "pid": "",
+"CPU": {"requested_frequency": {"min": "#0", "max": "#0"}, "governor": "0"}, "kill_request_user": "",
+"state": ["%(state)s"], "statistics": {"CPU": {"actual_frequency": 0}, "energy": {"consumed": "#0"}},
+"step": {"id": "%(job)d.%(step)s", "name": "%(step)s"}, "task": {"distribution": "Unknown"},
+"tres": {"requested": {"max": <used>, "min": <used>, "average": <used>, "total": <used>},
+  "consumed": {"max": [], "min": [], "average": [], "total": []}, "allocated": [<held>]}}"""
+"""All that Slurm 24.11 says of a job and of a step; ``#`` and a number, or none, is such as it writes one."""
 
 
 def write_slurm_json(path: Path, rows: int) -> None:
     """Write what `sacct --json` prints, indented as Slurm does; jobs with their steps are *rows* rows."""
     with path.open("w") as file:
         file.write('{\n  "jobs": [\n')
-        for number, job in enumerate(_jobs(-(-rows // 3))):
-            steps = min(rows - 3 * number, 3) - 1
-            file.write(",\n" * bool(number) + json.dumps(_record(job, steps), indent=2))
+        for number, each in enumerate(_jobs(-(-rows // 3))):
+            steps = ("batch", "extern")[: rows - 3 * number - 1]
+            file.write(",\n" * bool(number) + json.dumps(_record(each, steps), indent=2))
         file.write(JSON_TAIL)
 
 
-def _number(value: int | None = None) -> Json:
-    return {"set": value is not None, "infinite": False, "number": value or 0}
+def _record(job: Job, names: Sequence[str]) -> object:
+    """Return a job with steps of these *names*."""
+    sizes = {"held": job["procs"] * 1024, "bytes": job["memory"] << 10, "minutes": job["req_time"] // 60}
+    job |= sizes | JSON_STATES[job["status"]] | {"spent_ms": job["cpu"] * 1000}
+    steps = ", ".join(_in_full(JSON_STEP) % (job | {"step": name}) for name in names)
+    text = _in_full(JSON_JOB) % (job | {"steps": steps})
+    return json.loads(re.sub(r'"#(\d*)"', _number, text))
 
 
-def _tres(**counts: int) -> list[Json]:
-    return [
-        {"type": name, "name": "", "id": RESOURCES[name], "count": count} for name, count in counts.items()
-    ]
+@cache
+def _in_full(template: str) -> str:
+    """Return a *template* with its parts."""
+    for name, part in (*JSON_PARTS.items(), ("<held>", JSON_PARTS["<held>"])):
+        template = template.replace(name, part)
+    return template
 
 
-def _spent(seconds: int) -> Json:
-    return {"seconds": seconds, "microseconds": 0}
-
-
-def _ended(job: Job) -> Json:
-    """Return how a job ended, as jobs and steps say it."""
-    _, status, code = JSON_STATES[job["status"]]
-    signal = 15 if status == "SIGNALED" else None
-    return {
-        "status": [status],
-        "return_code": _number(code),
-        "signal": {"id": _number(signal), "name": "TERM" if signal else ""},
-    }
-
-
-def _record(job: Job, steps: int) -> Json:
-    """Return a job with as many *steps* and all that Slurm 24.11 says of it."""
-    procs, nodes, user, account = (
-        job["procs"],
-        job["nodes"],
-        f"user{job['user']:03}",
-        f"account{job['group']}",
-    )
-    held = _tres(cpu=procs, mem=procs * 1024, node=nodes, billing=procs)
-    home = f"/home/{user}"
-    empty = (
-        "block",
-        "constraints",
-        "container",
-        "extra",
-        "failed_node",
-        "licenses",
-        "qosreq",
-        "script",
-        "stderr",
-    )
-    others = ("kill_request_user", "stderr_expanded", "used_gres")
-    return {
-        **dict.fromkeys((*empty, *others), ""),
-        "account": account,
-        "comment": {"administrator": "", "job": "", "system": ""},
-        "allocation_nodes": nodes,
-        "array": {
-            "job_id": 0,
-            "limits": {"max": {"running": {"tasks": 0}}},
-            "task_id": _number(),
-            "task": "",
-        },
-        "association": {
-            "account": account,
-            "cluster": "tower",
-            "partition": "",
-            "user": user,
-            "id": job["user"],
-        },
-        "cluster": "tower",
-        "derived_exit_code": _ended(job),
-        "time": {
-            **_times(job, job["start"], job["end"], job["spent"]),
-            "eligible": job["submit"],
-            "planned": _number(job["wait"]),
-            "submission": job["submit"],
-            "limit": _number(job["req_time"] // 60),
-        },
-        "exit_code": _ended(job),
-        "flags": ["STARTED_ON_SCHEDULE", "START_RECEIVED"],
-        "group": f"group{job['group']:02}",
-        "het": {"job_id": 0, "job_offset": _number()},
-        "job_id": job["job"],
-        "name": f"run_{job['executable']}",
-        "mcs": {"label": ""},
-        "nodes": f"node[01-{nodes:02}]",
-        "partition": f"part{job['queue']}",
-        "hold": False,
-        "priority": _number(181),
-        "qos": "normal",
-        "required": {"CPUs": procs, "memory_per_cpu": _number(1024), "memory_per_node": _number()},
-        "restart_cnt": 0,
-        "reservation": {"id": 0, "name": ""},
-        "stdin_expanded": "/dev/null",
-        "stdout_expanded": f"{home}/slurm-{job['job']}.out",
-        "stdout": f"{home}/slurm-%j.out",
-        "stdin": "/dev/null",
-        "state": {"current": [JSON_STATES[job["status"]][0]], "reason": "None"},
-        "steps": [_step(job, name, held[:3]) for name in ("batch", "extern")[:steps]],
-        "submit_line": f"sbatch --ntasks {procs} run_{job['executable']}.sh",
-        "tres": {"allocated": held, "requested": held},
-        "user": user,
-        "wckey": {"wckey": "", "flags": []},
-        "working_directory": home,
-    }
-
-
-def _times(job: Job, start: object, end: object, spent: int) -> Json:
-    """Return when a job or a step ran, and what it took."""
-    return {
-        "elapsed": job["run"],
-        "end": end,
-        "start": start,
-        "suspended": 0,
-        "system": _spent(0),
-        "total": _spent(spent),
-        "user": _spent(spent),
-    }
-
-
-def _step(job: Job, name: str, held: list[Json]) -> Json:
-    used = [
-        {**item, "node": "node01", "task": 0}
-        for item in _tres(cpu=job["cpu"] * 1000, mem=job["memory"] << 10)
-    ]
-    return {
-        "time": _times(job, _number(job["start"]), _number(job["end"]), job["cpu"]),
-        "exit_code": _ended(job),
-        "nodes": {"count": 1, "range": "node01", "list": ["node01"]},
-        "tasks": {"count": 1},
-        "pid": "",
-        "CPU": {"requested_frequency": {"min": _number(0), "max": _number(0)}, "governor": "0"},
-        "kill_request_user": "",
-        "state": [JSON_STATES[job["status"]][0]],
-        "statistics": {"CPU": {"actual_frequency": 0}, "energy": {"consumed": _number(0)}},
-        "step": {"id": f"{job['job']}.{name}", "name": name},
-        "task": {"distribution": "Unknown"},
-        "tres": {
-            "requested": dict.fromkeys(("max", "min", "average", "total"), used),
-            "consumed": {"max": [], "min": [], "average": [], "total": []},
-            "allocated": held,
-        },
-    }
+def _number(found: re.Match[str]) -> str:
+    return json.dumps({"set": bool(found[1]), "infinite": False, "number": int(found[1] or 0)})
 
 
 USAGE_HEAD: Final = """\
