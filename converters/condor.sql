@@ -22,7 +22,8 @@ the history of a spool, files of single jobs, and what condor_history writes wit
 An ad ends with a line that begins with three asterisks, whatever follows them, or with a blank line.
 Of ads with the same GlobalJobId (else the same cluster, process and submission) the last holds; the
 others, such as runs of -epochs, are folded into it.
-Jobs start at JobCurrentStartDate, else, where they started once, at JobStartDate: their wait ends with their last start. Completed
+Jobs wait until JobStartDate, their first start. Their last run begins at JobCurrentStartDate, else, where they started
+once, at JobStartDate; of two runs the first is known, too, and of more the sum of all but the last (runs). Completed
 jobs ran from there to CompletionDate; removed ones as long as LastRemoteWallClockTime says, else RemoteWallClockTime
 (of all runs, so not longer than since the last start), else until EnteredCurrentStatus if they were running until
 then: time on hold, or idle after an eviction, is not run time (LastJobStatus 5 and 1), and then it is missing. Jobs

@@ -5,7 +5,7 @@ reader = "keyed"
 scope = "trace"
 joined_by = "regexp_extract(id, '^[0-9]+')"
 first = '^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];'
-contains = ['^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];\d[^;\n]*;([^\n]* )?(queue|user|requestor|ctime)=', '\A(?!(?:.*\n)*?[\d/]{10} [\d:]{8};E;[^;\n]*;\w[\w.]*=[^;\n]*;)']
+contains = ['^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];\d[^;\n]*;([^\n]* )?(queue|user|ctime)=', '\A(?!(?:.*\n)*?[\d/]{10} [\d:]{8};E;[^;\n]*;\w[\w.]*=[^;\n]*;)']
 export = '''
 # On the server: a file for each day. The first is of OpenPBS and PBS Pro, the second of Torque:
 cat /var/spool/pbs/server_priv/accounting/2025* > 2025.pbs

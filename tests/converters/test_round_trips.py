@@ -390,3 +390,103 @@ def test_a_range_of_array_tasks_is_the_same_jobs_in_text_json_and_database(tmp_p
             )
             assert store.rows(f"{query} order by 1") == [(f"12_{n}", "12", None) for n in (3, 4, 5, 9)]
             store.account.check()
+
+
+def ad(job: Job) -> Mapping[str, Any]:
+    """Return what HTCondor's history says of a job."""
+    started, ended = job.has_run, job.ended if job.has_run else job.submitted + 9
+    ran = (
+        {"JobStartDate": job.started, "JobCurrentStartDate": job.started, "NumJobStarts": 1}
+        if started
+        else {}
+    )
+    length = {"RemoteWallClockTime": float(job.run), "LastRemoteWallClockTime": float(job.run)} if ran else {}
+    exited = {"ExitCode": 1 - job.outcome, "ExitBySignal": False, "CompletionDate": ended} if ran else {}
+    return {
+        "ClusterId": job.number,
+        "ProcId": 0,
+        "GlobalJobId": f"ap#{job.number}.0#{job.submitted}",
+        "Owner": f"user{job.number % 7}",
+        "QDate": job.submitted,
+        "JobUniverse": 5,
+        "JobStatus": 4 if ran else 3,
+        "EnteredCurrentStatus": ended,
+        "RequestCpus": job.procs,
+        "RequestMemory": job.memory,
+        **ran,
+        **length,
+        **exited,
+    }
+
+
+def classad(job: Job, end: str) -> str:
+    values = ((key, f'"{value}"' if isinstance(value, str) else value) for key, value in ad(job).items())
+    return "".join(f"{key} = {value}\n" for key, value in values) + end
+
+
+def test_the_jobs_of_condor_are_the_same_in_text_json_and_epochs(tmp_path: Path) -> None:
+    """An epoch is a run, so that its history has the jobs that ran."""
+    jobs = some_jobs()
+    texts = {
+        "history": "".join(classad(job, "***\n") for job in jobs),
+        "history.jsonl": "".join(json.dumps(ad(job)) + "\n" for job in jobs),
+        "history.json": json.dumps([ad(job) for job in jobs], indent=1),
+        "epochs": "".join(classad(job, "*** EPOCH\n") for job in jobs if job.has_run),
+    }
+    fields = f"{WAITED}, {RAN}, {HELD}, {ASKED}, {MEMORY}, {OUTCOME}"
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        with open_trace([tmp_path / name]) as store:
+            assert store.provenance["format"] == "condor"
+            rows = store.rows(f"select submit_time, {fields} from jobs order by submit_time")
+        assert rows == [
+            (
+                job.submitted,
+                *((job.wait, job.run, job.procs) if job.has_run else (None, None, None)),
+                job.procs,
+                job.memory * 1024 / job.procs,
+                job.outcome if job.has_run else 5,
+            )
+            for job in jobs
+            if job.has_run or name != "epochs"
+        ]
+
+
+def test_what_sacct_before_21_08_printed_is_the_same_jobs(tmp_path: Path) -> None:
+    """GRES stood in columns of their own, memory with a letter for of what it is, and nothing on restarts."""
+    chance = random.Random(19)
+    made, rows = [], []
+    for job in some_jobs():
+        gpus, nodes = chance.choice([0, 1, 2]), chance.choice([1, 2]) if job.procs > 1 else 1
+        tres = {"cpu": job.procs, "mem": job.memory * job.procs, "node": nodes, "billing": job.procs}
+        with_gpus = tres | ({"gres/gpu": gpus * nodes} if gpus else {})
+        ran = {"start": job.started, "end": job.ended, "had": with_gpus}
+        ends = ran if job.has_run else {"start": None, "end": job.submitted + 9}
+        state = ("TIMEOUT", "COMPLETED")[job.outcome] if job.has_run else "CANCELLED"
+        one = slurm.Job(
+            job.number, job.submitted, job.submitted, **ends, state=state, asked=with_gpus, limit=60
+        )
+        made.append(one)
+        held = f"billing={job.procs},cpu={job.procs},mem={tres['mem']}M,node={nodes}" if job.has_run else ""
+        gres = f"gpu:{gpus}" if gpus else ""
+        rows.append(
+            f"{job.number}|{one.user}|{one.submit}|{one.start or 'None'}|{one.end}|{one.elapsed}|{state}|0:0"
+            f"|{nodes}|{job.procs if job.has_run else 0}|{job.procs}|{job.memory}Mc|60|{held}|{gres}"
+            f"|{f'gpu:{gpus * nodes}' if gpus and job.has_run else ''}"
+        )
+    head = (
+        "JobID|User|Submit|Start|End|ElapsedRaw|State|ExitCode|NNodes|AllocCPUS|ReqCPUS|ReqMem|TimelimitRaw"
+        "|AllocTRES|ReqGRES|AllocGRES"
+    )
+    (tmp_path / "new.sacct").write_text(slurm.as_text(made))
+    (tmp_path / "old.sacct").write_text("\n".join([head, *rows, ""]))
+    found = []
+    for name in ("new.sacct", "old.sacct"):
+        with open_trace([tmp_path / name]) as store:
+            fields = f"submit_time, {WAITED}, {RAN}, {HELD}, {ASKED}, req_time, {MEMORY}, {OUTCOME}, state"
+            found.append(store.rows(f"select {fields}, n_nodes, n_gpus, req_gpus from jobs order by 1"))
+    assert len(found[0]) == JOBS
+    without_gpus = {None, 0}
+    assert [row[:-2] for row in found[0]] == [row[:-2] for row in found[1]]
+    for new, old in zip(*found, strict=True):
+        assert new[-2:] == old[-2:] or {*new[-2:], *old[-2:]} <= without_gpus
