@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import click
 
-from gwa.cli._options import OUTPUT_PATH, F, Options, reads
+from gwa.cli._options import F, Options, flag, reads, writes
 from gwa.cli._terminal import echo
 from gwa.errors import ArgumentError, OutputError
 
@@ -250,7 +250,7 @@ def _duration(_: click.Context, __: click.Parameter, value: str) -> float:
 
 
 OPTIONS: Final = Options(
-    click.option("--mail", is_flag=True, help="Mail the letters that are due through the system's sendmail."),
+    flag("--mail", "Mail the letters that are due through the system's sendmail."),
     click.option(
         "--smtp", metavar="HOST[:PORT]", callback=_server, help="Mail them through this server instead."
     ),
@@ -266,12 +266,7 @@ OPTIONS: Final = Options(
         callback=_duration,
         help="Time for which people are not written to again; 14d by default.",
     ),
-    click.option(
-        "--state",
-        type=OUTPUT_PATH,
-        metavar="FILE",
-        help="File in which is noted who was written to when.",
-    ),
+    writes("--state", "FILE", "File in which is noted who was written to when."),
     click.option(
         "--send/--dry-run",
         default=False,

@@ -126,6 +126,16 @@ def reads(names: str, metavar: str, about: str, **others: Any) -> Callable[[F], 
     return click.option(*names.split(), type=PATH, metavar=metavar, help=about, **others)
 
 
+def writes(names: str, metavar: str, about: str, **others: Any) -> Callable[[F], F]:
+    """Return the option for a file or folder that is written."""
+    return click.option(*names.split(), type=OUTPUT_PATH, metavar=metavar, help=about, **others)
+
+
+def flag(names: str, about: str) -> Callable[[F], F]:
+    """Return the option that is given or not."""
+    return click.option(*names.split(), is_flag=True, help=about)
+
+
 def says(names: str, metavar: str, about: str, **others: Any) -> Callable[[F], F]:
     """Return the option for a text that is not empty."""
     return click.option(*names.split(), metavar=metavar, callback=given, help=about, **others)
@@ -155,11 +165,11 @@ ARRIVALS: Final = click.option(
     help="Arrival process instead of the model's own; 'gwa model list' lists them.",
 )
 
-JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+JSON: Final = flag("--json as_json", "Print JSON.")
 
-QUIET: Final = click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+QUIET: Final = flag("-q --quiet", "Print errors only.")
 
-DEBUG: Final = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+DEBUG: Final = flag("--debug", "Show the traceback of an error.")
 
 TODAY: Final = says(
     "--today", "DATE", "Date that last-month is relative to; by default the end of the log's known load."
@@ -252,12 +262,7 @@ pseudonyms: Final = Options(
 looks: Final = Options(
     reads("--theme", "DIR", "Folder with templates, style sheets and languages of your own."),
     click.option("--lang", default="en", metavar="CODE", help="Language, as languages/CODE.po has it."),
-    click.option(
-        "--strings",
-        type=OUTPUT_PATH,
-        metavar="FILE.po",
-        help="Write the texts to translate into a new language.",
-    ),
+    writes("--strings", "FILE.po", "Write the texts to translate into a new language."),
 )
 """How an output looks, and which language it speaks."""
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from gwa.cli._options import OUT, OUTPUT_PATH, PATH, F, InputPath, Options
+from gwa.cli._options import OUT, PATH, F, InputPath, Options, flag, writes
 from gwa.cli._terminal import echo, echo_csv
 from gwa.util.filenames import as_text
 
@@ -26,16 +26,12 @@ if TYPE_CHECKING:
     from gwa.store.account import Account
     from gwa.store.options import ReadOptions
 
-FORCE: Final = click.option(
-    "--force",
-    is_flag=True,
-    help="Replace also what gwa did not write from the same input with the same options.",
+FORCE: Final = flag(
+    "--force", "Replace also what gwa did not write from the same input with the same options."
 )
 
 output: Final = Options(
-    click.option(
-        "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT", help="Output file."
-    ),
+    writes("-o --output out", "OUT", "Output file.", required=True),
     FORCE,
 )
 """The output file, and whether it replaces another."""

@@ -37,26 +37,12 @@ SHOWN: Final = {"alert", "user", "project", "jobs", "hours", "unit", "measured"}
     default="user",
     help="Whom alerts are about: users, the default, or projects, for those who manage them.",
 )
-@click.option(
-    "--all", "everybody", is_flag=True, help="Write files for everybody, with an alert or without, into -o."
-)
+@_options.flag("--all everybody", "Write files for everybody, with an alert or without, into -o.")
 @_options.output_folder(
     "Folder for a letter to each whom an alert is about: text, HTML and, with an address, mail (.eml)."
 )
-@click.option(
-    "--csv",
-    "letters_csv",
-    type=_options.OUTPUT_PATH,
-    metavar="FILE",
-    help="Write the letters as CSV, to send yourself.",
-)
-@click.option(
-    "--jobs",
-    "jobs_csv",
-    type=_options.OUTPUT_PATH,
-    metavar="FILE",
-    help="Write the jobs of all alerts as CSV.",
-)
+@_options.writes("--csv letters_csv", "FILE", "Write the letters as CSV, to send yourself.")
+@_options.writes("--jobs jobs_csv", "FILE", "Write the jobs of all alerts as CSV.")
 @_options.THRESHOLDS
 @mailing
 @FORCE

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, OUTPUT_PATH, TRACE, Range, options, pseudonyms, shown
+from gwa.cli._options import JSON, TRACE, Range, flag, options, pseudonyms, shown, writes
 from gwa.cli._output import FORCE, claimed, tell, tell_replaced
 from gwa.cli._reading import opened, reading
 from gwa.cli._terminal import echo, table
@@ -24,9 +24,9 @@ PERCENT: Final = 100
 
 @click.command(name="anonymize")
 @TRACE
-@click.option("-o", "--output", "out", type=OUTPUT_PATH, metavar="OUT", help="Output file.")
+@writes("-o --output out", "OUT", "Output file.")
 @FORCE
-@click.option("--report", is_flag=True, help="Print how many users are unique, and by what.")
+@flag("--report", "Print how many users are unique, and by what.")
 @click.option(
     "--k",
     type=click.IntRange(min=MINIMUM_K),

@@ -43,8 +43,8 @@ def _print_example() -> None:
     "Statements given before, of which late jobs and changes become corrections (repeatable).",
     multiple=True,
 )
-@click.option("--no-pdf", is_flag=True, help="Leave out the PDFs.")
-@click.option("--force", is_flag=True, help="Replace other statements in DIR.")
+@_options.flag("--no-pdf", "Leave out the PDFs.")
+@_options.flag("--force", "Replace other statements in DIR.")
 @_options.printing("--example", _print_example, "Print a file of rates with comments and exit.")
 @_options.looks
 @_options.engines

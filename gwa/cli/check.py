@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, TRACE, options, parts, statements
+from gwa.cli._options import JSON, TRACE, flag, options, parts, statements
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, say, table
@@ -52,7 +52,7 @@ def _usage_errors() -> Iterator[None]:
     callback=_conditions,
     help="Exit with status 3 if this condition on a fact holds, such as 'utilization.mean<0.5' (repeatable).",
 )
-@click.option("--fail-on-unknown", is_flag=True, help="Exit with status 3 also if the fact is unknown.")
+@flag("--fail-on-unknown", "Exit with status 3 also if the fact is unknown.")
 @JSON
 @parts
 @statements

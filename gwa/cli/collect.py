@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import OUTPUT_PATH, Range, options_with, reads, says, shown
+from gwa.cli._options import Range, flag, options_with, reads, says, shown, writes
 from gwa.cli._output import noting, tell
 from gwa.cli._reading import reading
 from gwa.cli._terminal import echo
@@ -34,15 +34,7 @@ DAY: Final = click.DateTime(["%Y-%m-%d"])
 
 @click.command(name="collect")
 @click.argument("batch", type=click.Choice(SYSTEMS), metavar="[slurm|pbs|lsf|sge]")
-@click.option(
-    "-o",
-    "--output",
-    "out",
-    required=True,
-    type=OUTPUT_PATH,
-    metavar="OUT",
-    help="Store to append to, or to make.",
-)
+@writes("-o --output out", "OUT", "Store to append to, or to make.", required=True)
 @click.option(
     "--since", type=DAY, metavar="DATE", help="First day, of Slurm; by default the first that the store has."
 )
@@ -65,7 +57,7 @@ DAY: Final = click.DateTime(["%Y-%m-%d"])
     metavar="DAYS",
 )
 @reads("--logs", "DIR", "Folder with the logs of PBS, LSF or Grid Engine.")
-@click.option("--print", "only_print", is_flag=True, help="Print the commands instead of running them.")
+@flag("--print only_print", "Print the commands instead of running them.")
 @options_with(
     says(
         "--cluster",

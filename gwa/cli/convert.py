@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import SOURCES, measurements, options, pseudonyms, reads, says
+from gwa.cli._options import SOURCES, flag, measurements, options, pseudonyms, reads, says
 from gwa.cli._output import claimed, noting, output, tell, tell_joined, tell_replaced
 from gwa.cli._reading import engine, joining, reading
 from gwa.cli._terminal import echo
@@ -33,14 +33,9 @@ MAXIMUM_HEADER: Final = 1 << 16
     "NAME",
     "Cluster that the logs are of, where they do not name it; with --append, a store has several.",
 )
-@click.option("--anonymize", is_flag=True, help="Replace names with keyed pseudonyms.")
+@flag("--anonymize", "Replace names with keyed pseudonyms.")
 @pseudonyms
-@click.option(
-    "--append",
-    "more",
-    is_flag=True,
-    help="Add logs, such as next month's, to a store; logs that it has already are skipped.",
-)
+@flag("--append more", "Add logs, such as next month's, to a store; logs that it has already are skipped.")
 @click.option(
     "--since",
     type=click.Choice(["last"]),
@@ -49,7 +44,7 @@ MAXIMUM_HEADER: Final = 1 << 16
 @click.option(
     "--partition", type=click.Choice(["month"]), help="Write Parquet as a folder with a file for each month."
 )
-@click.option("--strict", is_flag=True, help="Stop at the first bad row.")
+@flag("--strict", "Stop at the first bad row.")
 @measurements
 @options
 def command(

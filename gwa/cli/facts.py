@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import TRACE, engines, options_with, parts, printing, require_known, statements
+from gwa.cli._options import TRACE, engines, flag, options_with, parts, printing, require_known, statements
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened_whole, part_of, refuse_for_requests
 from gwa.cli._terminal import echo, echo_csv, echo_data, echo_json, table
@@ -62,14 +62,10 @@ def _print_schema() -> None:
 @click.command(name="facts")
 @TRACE
 @click.option("--only", default="", metavar="PREFIX", help="Restrict to facts whose id begins with this.")
-@click.option(
-    "--every", is_flag=True, help="Print every fact: for modellers, of fits and models, and all of each list."
-)
-@click.option(
-    "--explain", is_flag=True, help="Print the cost of each section instead: rows read, seconds, memory."
-)
+@flag("--every", "Print every fact: for modellers, of fits and models, and all of each list.")
+@flag("--explain", "Print the cost of each section instead: rows read, seconds, memory.")
 @printing("--schema", _print_schema, "Print the JSON Schema of the facts and exit.")
-@click.option("--prometheus", "for_prometheus", is_flag=True, help="The same as --format prometheus.")
+@flag("--prometheus for_prometheus", "The same as --format prometheus.")
 @parts
 @statements
 @engines

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, OUTPUT_PATH, limits
+from gwa.cli._options import JSON, flag, limits, writes
 from gwa.cli._output import FORCE, claimed, tell
 from gwa.cli._reading import reading
 from gwa.cli._terminal import echo, echo_json, progress_lines, table
@@ -26,9 +26,9 @@ PURPOSE = Purpose.READ
 
 @click.command(name="fetch")
 @click.argument("keys", nargs=-1, metavar="KEY...")
-@click.option("--list", "listed", is_flag=True, help="List the traces, those with every KEY, or all of one.")
-@click.option("--to", "folder", type=OUTPUT_PATH, default=".", metavar="DIR", help="Output folder.")
-@click.option("--convert", "converted", is_flag=True, help="Also convert each trace to DIR/KEY.parquet.")
+@flag("--list listed", "List the traces, those with every KEY, or all of one.")
+@writes("--to folder", "DIR", "Output folder.", default=".")
+@flag("--convert converted", "Also convert each trace to DIR/KEY.parquet.")
 @FORCE
 @JSON
 @limits

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, PATH, Range, options, parts, shown
+from gwa.cli._options import JSON, PATH, Range, flag, options, parts, shown
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, table
@@ -38,7 +38,7 @@ MINIMA = 500
 @click.command(name="fit")
 @click.argument("trace", type=PATH, required=False)
 @click.argument("characteristic", required=False)
-@click.option("--list", "as_list", is_flag=True, help="List the characteristics.")
+@flag("--list as_list", "List the characteristics.")
 @shown(
     "--preset",
     click.Choice(["thesis", "text"]),
@@ -51,13 +51,9 @@ MINIMA = 500
     metavar="SECONDS",
     help="Begin of the day in seconds after midnight UTC; by default 6 h local time.",
 )
-@click.option("--every", is_flag=True, help="Fit all distributions, not only the six of the thesis.")
-@click.option("--test", is_flag=True, help="Add p-values by parametric bootstrap (seconds to minutes).")
-@click.option(
-    "--naive",
-    is_flag=True,
-    help="Add the textbook p-values of KS, which are too large for fitted parameters.",
-)
+@flag("--every", "Fit all distributions, not only the six of the thesis.")
+@flag("--test", "Add p-values by parametric bootstrap (seconds to minutes).")
+@flag("--naive", "Add the textbook p-values of KS, which are too large for fitted parameters.")
 @shown("--seed", int, 2009, "Seed of the bootstrap.")
 @JSON
 @parts

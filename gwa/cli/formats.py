@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON
+from gwa.cli._options import JSON, flag
 from gwa.cli._output import to_file
 from gwa.cli._terminal import echo, say, say_prose, table
 
@@ -18,7 +18,7 @@ SHOWN: Final = {"name", "format", "can"}
 
 @click.command(name="formats")
 @click.argument("words", metavar="[NAME|WORD]...", nargs=-1)
-@click.option("--own", is_flag=True, help="Print an example converter for any other format.")
+@flag("--own", "Print an example converter for any other format.")
 @JSON
 @to_file
 def command(words: tuple[str, ...], own: bool, as_json: bool) -> None:

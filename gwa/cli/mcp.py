@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import DEBUG, PATH, QUIET
+from gwa.cli._options import DEBUG, PATH, QUIET, flag
 from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.REPORT
@@ -17,7 +17,7 @@ TOKEN: Final = "GWA_MCP_TOKEN"  # noqa: S105 - the name of a variable
 
 @click.command(name="mcp")
 @click.argument("traces", nargs=-1, required=True, type=PATH, metavar="TRACE|FOLDER...")
-@click.option("--anonymize", "is_anonymous", is_flag=True, help="Tell pseudonyms instead of names.")
+@flag("--anonymize is_anonymous", "Tell pseudonyms instead of names.")
 @click.option(
     "--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve HTTP on 127.0.0.1 instead."
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, OUTPUT_PATH, PATH, TRACE, Range, given, looking, looks, options
+from gwa.cli._options import JSON, PATH, TRACE, Range, given, looking, looks, options, writes
 from gwa.cli._output import FORCE, claimed, write_csv, write_texts
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, echo_json, progress, say
@@ -64,10 +64,8 @@ def _page(_: click.Context, __: click.Parameter, path: Path | None) -> Path | No
     metavar="AMOUNT",
     help="Price of a processor for a year instead.",
 )
-@click.option("--csv", "csv_file", type=OUTPUT_PATH, metavar="FILE", help="Write the curve of sizes as CSV.")
-@click.option(
-    "-o", "--output", "out", type=OUTPUT_PATH, metavar="PAGE.html", callback=_page, help="Also write a page."
-)
+@writes("--csv csv_file", "FILE", "Write the curve of sizes as CSV.")
+@writes("-o --output out", "PAGE.html", "Also write a page.", callback=_page)
 @FORCE
 @JSON
 @looks

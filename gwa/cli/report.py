@@ -54,13 +54,9 @@ def _print_schema() -> None:
     "operator",
     "Sections for operators, for modellers (these take longer), or all.",
 )
-@click.option(
-    "--every", is_flag=True, help="Add the sections that take long, such as the comparison of all models."
-)
-@click.option(
-    "--no-explore",
-    is_flag=True,
-    help="Leave out what the page filters: days, users, projects, sizes and outcomes, in cells.",
+@_options.flag("--every", "Add the sections that take long, such as the comparison of all models.")
+@_options.flag(
+    "--no-explore", "Leave out what the page filters: days, users, projects, sizes and outcomes, in cells."
 )
 @_options.shown("--top", click.IntRange(1, 1000), 10, "Number of entries in top lists.")
 @_options.printing("--schema", _print_schema, "Print the JSON Schema of --json and exit.")
@@ -73,10 +69,9 @@ def _print_schema() -> None:
 @_options.says(
     "--against", "WHEN", "Begin with the differences from another period, such as 2007-03 or previous."
 )
-@click.option(
+@_options.flag(
     "--alert",
-    is_flag=True,
-    help="Exit with status 3 where something differs from that period by more than chance, and say what.",
+    "Exit with status 3 where something differs from that period by more than chance, and say what.",
 )
 @_options.looks
 @_options.parts

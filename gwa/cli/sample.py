@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from gwa.cli._commands import Purpose
+from gwa.cli._options import flag
 from gwa.cli._output import claimed, output
 from gwa.cli._terminal import echo
 
@@ -23,7 +24,7 @@ STORES: Final = (".gwf", ".duckdb", ".parquet", ".sqlite")
 @click.command(name="sample")
 @click.argument("kind", required=False, type=click.Choice(KINDS), metavar="[slurm|swf|requests]")
 @output
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing on standard error.")
+@flag("-q --quiet", "Print nothing on standard error.")
 def command(kind: str | None, out: Path, *, force: bool, quiet: bool) -> None:
     """
     Write a small log that shows everything, to try gwa with.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import DEBUG, JSON, PATH, QUIET, looking, looks, output_folder
+from gwa.cli._options import DEBUG, JSON, PATH, QUIET, flag, looking, looks, output_folder
 from gwa.cli._output import FORCE, claimed, write_texts
 from gwa.cli._terminal import echo, progress, say, table
 
@@ -35,9 +35,7 @@ GROWTH: Final = frozenset(
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; by default one per processor."
 )
-@click.option(
-    "--schedules", is_flag=True, help="Write the schedule of each run, with job numbers, as Parquet."
-)
+@flag("--schedules", "Write the schedule of each run, with job numbers, as Parquet.")
 @click.option("--gantt", metavar="RUN", help="Draw the schedule of a run, named as in results.csv.")
 @JSON
 @looks

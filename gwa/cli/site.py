@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import DEBUG, JSON, OUTPUT_PATH, PATH, limits, reads, shown
+from gwa.cli._options import DEBUG, JSON, PATH, flag, limits, reads, shown, writes
 from gwa.cli._reading import engine
 from gwa.cli._terminal import echo, progress, progress_lines, table
 
@@ -32,16 +32,14 @@ def command() -> None:
 
 @command.command(name="build")
 @click.argument("folder", metavar="SITE_DIR", type=PATH)
-@click.option(
-    "-o", "--output", "out", required=True, type=OUTPUT_PATH, metavar="OUT_DIR", help="Output folder."
-)
+@writes("-o --output out", "OUT_DIR", "Output folder.", required=True)
 @click.option(
     "--url", default="", help="Address of the site, for feeds and 404.html; by default that of archive.toml."
 )
 @click.option(
     "--jobs", type=click.IntRange(1, 64), metavar="N", help="Worker processes; by default one per processor."
 )
-@click.option("--publish-names", is_flag=True, help="Also publish traces with names of people or hosts.")
+@flag("--publish-names", "Also publish traces with names of people or hosts.")
 @limits
 @click.pass_context
 def build(
@@ -99,7 +97,7 @@ def build(
     metavar="URL",
     help="Registry of npm; by default that of its makers.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
+@flag("-q --quiet", "Print no progress.")
 @DEBUG
 def console(folder: Path, registry: str, quiet: bool, debug: bool) -> None:
     """
@@ -170,14 +168,14 @@ def fair(folder: Path, debug: bool, as_json: bool) -> None:
 @click.argument("folder", metavar="SITE_DIR", type=PATH)
 @click.argument("out", metavar="OUT_DIR", type=PATH)
 @click.argument("name", metavar="TRACE")
-@click.option("--sandbox", is_flag=True, help="Try it at sandbox.zenodo.org, whose DOIs are of no use.")
+@flag("--sandbox", "Try it at sandbox.zenodo.org, whose DOIs are of no use.")
 @click.option("--server", default="", metavar="URL", help="Another server with the API of Zenodo.")
 @reads(
     "--token-file",
     "FILE",
     "File with the token; by default the variable ZENODO_TOKEN, or ZENODO_SANDBOX_TOKEN.",
 )
-@click.option("--publish", "is_final", is_flag=True, help="Also publish it, which cannot be undone.")
+@flag("--publish is_final", "Also publish it, which cannot be undone.")
 @DEBUG
 def deposit(
     folder: Path,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, TRACE, options, require_known, shown
+from gwa.cli._options import JSON, TRACE, flag, options, require_known, shown
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo_json, say, table
@@ -49,10 +49,8 @@ def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float |
 @click.option(
     "--method", default="bmbp-own", show_default=True, metavar="ID", help="Method, as --compare lists."
 )
-@click.option("--compare", "compares", is_flag=True, help="Compare all methods on the whole log instead.")
-@click.option(
-    "--list", "lists", is_flag=True, help="List the bound and the wait of each job of the log instead."
-)
+@flag("--compare compares", "Compare all methods on the whole log instead.")
+@flag("--list lists", "List the bound and the wait of each job of the log instead.")
 @JSON
 @options
 @to_file

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._options import JSON, PATH, looking, looks, options, output_folder, shown
+from gwa.cli._options import JSON, PATH, flag, looking, looks, options, output_folder, shown
 from gwa.cli._output import FORCE, claimed, write_texts
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, progress_lines, say, table
@@ -34,7 +34,7 @@ READING: Final = (
 @click.argument("traces", nargs=-1, required=True, type=PATH)
 @click.option("--models", metavar="NAME,…", help="Models to compare; all by default.")
 @shown("--seeds", click.IntRange(min=1), 3, "Synthetic workloads of each model.")
-@click.option("--details", is_flag=True, help="Print the distance of each measure instead of ranks.")
+@flag("--details", "Print the distance of each measure instead of ranks.")
 @output_folder("Output folder for a page with a figure, and for scores.")
 @FORCE
 @JSON
