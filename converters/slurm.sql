@@ -1119,8 +1119,12 @@ lived as (
 used_by_jobs as (
     select
         *,
-        -- Without a state and a start, no time elapsed may also be that of a job which never ran.
-        not is_idle and coalesce(lasted > 0 or state is not null or started is not null, true) as did_run,
+        -- Without a state and a start, no time elapsed may also be that of a job which never ran. Where that is not
+        -- recorded either, what was allocated tells; nodes and exit codes stand in the rows of jobs that wait, too.
+        not is_idle
+        and coalesce(
+            lasted > 0 or state is not null or started is not null, cpus > 0 or alloctres is not null, false
+        ) as did_run,
         case when did_run then nullif(cpus, 0) end as procs,
         case when did_run then coalesce(allocated_nodes, nullif(nodes, 0)) end as node_count,
         -- One processor is on one node, and a list without signs names one. What its script uses of several

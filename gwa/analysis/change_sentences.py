@@ -104,7 +104,7 @@ def largest_first(changes: Iterable[Change]) -> list[Change]:
 
 
 def change_sentence(change: Change) -> str:
-    """Return a change in words: a step with its week, a line by the first third of the log and the last."""
+    """Return a change in words: a step with its week, a line by the median weeks of its thirds."""
     words = WORDS[change["what"]]
     before, after = (shown(change["what"], change[side]) for side in ("before", "after"))
     is_more = change["after"] > change["before"]
@@ -117,11 +117,12 @@ def change_sentence(change: Change) -> str:
             before=before,
         )
     return message(
-        "Over the log, {subject} rose: {before} in the first third, {after} in the last."
+        "Over the log, {subject} rose: {before} in the median week of the first third, {after} of the last."
         if is_more
-        else "Over the log, {subject} fell: {before} in the first third, {after} in the last.",
+        else "Over the log, {subject} fell: {before} in the median week of the first third,"
+        " {after} of the last.",
         subject=words.subject,
-        before=message(words.amount, value=before),
+        before=before,
         after=after,
     )
 
@@ -162,7 +163,8 @@ def no_change_sentence(
         )
     if largest:
         text += message(
-            ": {subject}, for example, went from {before} to {after} (first and last third).",
+            ": {subject}, for example, went from {before} to {after} (median weeks of the first and last"
+            " third).",
             subject=WORDS[largest["what"]].subject,
             before=shown(largest["what"], largest["before"]),
             after=shown(largest["what"], largest["after"]),
@@ -175,8 +177,8 @@ def no_change_sentence(
 def _doubtful_sentence(change: Change) -> str:
     """Return that a measure may have changed, and that the others did not by more than their weeks vary."""
     return message(
-        "{subject} may have changed, from {before} to {after} (first and last third), but their weeks vary"
-        " nearly as much. No other measure changed by more than its weeks vary.",
+        "{subject} may have changed, from {before} to {after} (median weeks of the first and last third), but"
+        " their weeks vary nearly as much. No other measure changed by more than its weeks vary.",
         subject=capitalized(WORDS[change["what"]].subject),
         before=shown(change["what"], change["before"]),
         after=shown(change["what"], change["after"]),
@@ -230,9 +232,11 @@ def not_judged_sentence(weeks: int, unknown: int, measures: Sequence[Change]) ->
         return text + message(".")
     if not is_seen(jobs):
         both = shown("jobs", jobs["before"])
-        return text + message("; jobs a week: {both} in the first third and in the last.", both=both)
+        return text + message(
+            "; jobs a week: {both} in the median weeks of the first third and of the last.", both=both
+        )
     return text + message(
-        "; jobs a week: {before} in the first third, {after} in the last.",
+        "; jobs a week: {before} in the median week of the first third, {after} of the last.",
         before=shown("jobs", jobs["before"]),
         after=shown("jobs", jobs["after"]),
     )

@@ -266,7 +266,7 @@ def test_the_largest_change_is_said():
     )
     answer = asked("changed", changes=CHANGES[:1], changes__weeks=60)
     assert answer.text == (
-        "Over the log, users rose: 10 a week in the first third, 14 in the last."
+        "Over the log, users rose: 10 in the median week of the first third, 14 of the last."
         " In less than two years a season may look like this."
     )
 
@@ -284,8 +284,8 @@ def test_where_no_change_is_found_a_difference_is_said_and_what_would_not_be_see
     assert (answer.state, answer.number) == ("not found", "usual variation")
     assert answer.text == (
         "No measure changed by more than its weeks vary: median run times, for example, went from"
-        " 4 min 37 s to 29 min 50 s (first and last third). A rise of mean waits from 4.64 s to less than"
-        " 24 s might not be seen, nor one of jobs from 10 to less than 123 a week."
+        " 4 min 37 s to 29 min 50 s (median weeks of the first and last third). A rise of mean waits from"
+        " 4.64 s to less than 24 s might not be seen, nor one of jobs from 10 to less than 123 a week."
     )
     answer = asked(
         "changed", changes=[], changes__weeks=60, changes__largest=largest, changes__small=["users", "busy"]
@@ -317,9 +317,9 @@ def test_a_change_with_strong_evidence_that_is_not_enough_is_said_to_be_unsure()
     )  # fmt: skip
     assert (answer.state, answer.number) == ("not found", "not sure")
     assert answer.text == (
-        "Mean waits may have changed, from 11 min 56 s to 0 s (first and last third), but their weeks vary"
-        " nearly as much. No other measure changed by more than its weeks vary. A rise of mean waits from"
-        " 11 min 56 s to less than 2 h 55 min might not be seen."
+        "Mean waits may have changed, from 11 min 56 s to 0 s (median weeks of the first and last third), but"
+        " their weeks vary nearly as much. No other measure changed by more than its weeks vary. A rise of"
+        " mean waits from 11 min 56 s to less than 2 h 55 min might not be seen."
     )
 
 
@@ -328,7 +328,8 @@ def test_few_weeks_are_not_judged():
     answer = asked("changed", changes=None, changes__weeks=11, changes__measures=measures)
     assert (answer.state, answer.number) == ("not tested", "")
     assert answer.text == (
-        "11 weeks are too few to judge; jobs a week: 1,000 in the first third, 2,260 in the last."
+        "11 weeks are too few to judge; jobs a week: 1,000 in the median week of the first third, 2,260 of"
+        " the last."
     )
     assert asked("changed", changes__weeks=1).text == "1 week is too few to judge."
     assert asked("changed", changes__weeks=0).text == (

@@ -245,7 +245,10 @@ def test_growth_without_noise_is_said_as_growth(section, make_store):
     (found,) = facts(made)["changes"]
 
     assert (found["what"], found["shape"], found["when"]) == ("jobs", "line", None)
-    assert change_sentence(found) == "Over the log, jobs rose: 16 a week in the first third, 43 in the last."
+    assert (
+        change_sentence(found)
+        == "Over the log, jobs rose: 16 in the median week of the first third, 43 of the last."
+    )
 
 
 def test_more_core_hours_in_failed_jobs_are_a_change(section, make_store):

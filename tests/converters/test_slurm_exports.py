@@ -923,7 +923,13 @@ def all_told(tmp_path_factory):
     return jobs_without(set(), tmp_path_factory.mktemp("whole"))
 
 
-FEWER = ("Start", "State End", "End Elapsed ElapsedRaw", "AllocTRES NTasks")
+FEWER = (
+    "Start",
+    "State End",
+    "End Elapsed ElapsedRaw",
+    "AllocTRES NTasks",
+    "Start State Elapsed ElapsedRaw NodeList AllocCPUS",
+)
 """Columns that a log may lack, of which much else follows."""
 
 
