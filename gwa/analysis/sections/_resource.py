@@ -202,8 +202,10 @@ def _sizes(store: Store, resource: Resource, used: Usage) -> Iterator[Block]:
 def _figure(store: Store, resource: Resource, used: Usage) -> Block:
     assert used.levels is not None  # noqa: S101 - what the caller asks first
     times, *band = used.levels.points()
-    lines: dict[str, Line] = {"held": (band[0], band[1], band[2])}
-    note = "The line is the mean, the band goes from the least to the greatest ten-minute average."
+    lines: dict[str, Line] = {message("held"): (band[0], band[1], band[2])}
+    note: str = message(
+        "The line is the mean; the band goes from the smallest to the largest ten-minute average."
+    )
     words = {
         "title": resource.title,
         "total": show(used.total or 0.0),
@@ -244,9 +246,10 @@ def _lines_of_use(held: Level, used: Level, known: Level) -> tuple[Floats, dict[
     edges = np.append(np.arange(held.origin, held.end, width), held.end).astype(np.float64)
     of_all, of_used, of_known = (level.between(edges) for level in (held, used, known))
     lines: dict[str, Line] = {
-        "held": of_all,
-        "used, where that is measured": np.where((of_known <= 0) & (of_all > 0), np.nan, of_used),
+        message("held"): of_all,
+        message("used, where that is measured"): np.where((of_known <= 0) & (of_all > 0), np.nan, of_used),
     }
     if known.mean() < NEARLY_ALL * held.mean():
-        lines["held, and its use measured"] = of_known
-    return edges[:-1], lines, "Means of each day." if is_long else "Means of each hour."
+        lines[message("held, and its use measured")] = of_known
+    note = message("Means of each day.") if is_long else message("Means of each hour.")
+    return edges[:-1], lines, note
