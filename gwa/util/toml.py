@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
 from datetime import date, time
 from difflib import get_close_matches
+from functools import cache
 from math import floor
 from pathlib import Path
 from types import NoneType, UnionType
@@ -147,7 +148,7 @@ def record(kind: type[T], value: object, path: str = "", make: Make | None = Non
     """
     if not isinstance(value, Mapping):
         raise refusal(path or "parameters", value, "a table")
-    hints, at = hints_of(kind), f"{path}." if path else ""
+    hints, at = hints_of(kind), f"{path}." if path else ""  # type: ignore[arg-type]
     for name in value:
         if name not in hints:
             near = get_close_matches(str(name)[:MAXIMUM_SHOWN], hints)
@@ -200,6 +201,7 @@ def refusal(path: str, value: object, expected: str) -> DefinitionError:
     return DefinitionError(f"{path}: is {shown}, expected {expected}")
 
 
+@cache
 def hints_of(kind: type) -> dict[str, Hint]:
     """Return the types of the fields of a dataclass, with their annotations."""
     hints = all_hints_of(kind, include_extras=True)
