@@ -48,7 +48,7 @@ def in_parallel():
         # Of a small source one thread answers, and no Parquet files are made.
         patch.setattr("gwa.ingest.pipeline.SMALL_SOURCE", 0)
         # A text that is read where it stands is shared out by 32 MB.
-        patch.setattr("gwa.ingest.pipeline.plain_texts", lambda *_: None)
+        patch.setattr("gwa.ingest.in_place.plain_texts", lambda *_: None)
         yield
 
 

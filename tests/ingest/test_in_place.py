@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gwa.ingest.in_place
 import gwa.ingest.pipeline
 from gwa.errors import GwaError, StrictError, TraceError
 from gwa.formats.convert import convert
@@ -65,7 +66,7 @@ def found(paths, *, is_careful, kind="slurm", **options):
     """Return all tables that logs of a *kind* become, or the error; *is_careful* stores their rows first."""
     with pytest.MonkeyPatch.context() as patch:
         if is_careful:
-            patch.setattr(gwa.ingest.pipeline, "plain_texts", lambda *_: None)
+            patch.setattr(gwa.ingest.in_place, "plain_texts", lambda *_: None)
         try:
             with open_trace(paths, kind, options=ReadOptions(**options)) as store:
                 return {name: store.rows(f"from {name}") for name in TABLES}

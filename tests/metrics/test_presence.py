@@ -243,8 +243,7 @@ BY_HAND = {
     "ingest/clocks.py": "of jobs that are read: not all fields are there",
     "metrics/window.py": "the end of the first wait",
     "metrics/characteristics.py": "response times",
-    "analysis/sections/slowdown.py": "response times",
-    "analysis/comparison/quantities.py": "response times",
+    "metrics/waits.py": "response times, for slowdowns",
 }
 """The modules that add waits and run times up themselves, and why."""
 
