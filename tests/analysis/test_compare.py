@@ -468,10 +468,10 @@ def test_the_answer_of_a_comparison_does_not_deny_what_its_findings_say(make_sto
     report = compare([("A", store(1, 1500.0)), ("B", store(2, 6000.0))])
 
     assert any(
-        found.text.startswith("95th percentile of run times is higher in B") for found in report.findings
+        found.text.startswith("95th percentile of run time is higher in B") for found in report.findings
     )
     assert report.answer.startswith("B is found to differ from A by more than chance in this only: ")
-    assert "95th percentile of run times" in report.answer
+    assert "95th percentile of run time" in report.answer
 
 
 def test_two_traces_are_compared_by_what_an_operator_asks_and_chance_stands_beside_it(make_store):

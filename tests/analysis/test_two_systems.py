@@ -124,7 +124,7 @@ def test_a_system_twice_as_busy_is_found_so(make_store):
     busy = [one["busy"] for one in found if "busy" in one]
 
     assert len(busy) >= 3
-    assert all(text.startswith("Mean utilization is higher in B (") for text in busy)
+    assert all(text.startswith("Utilization is higher in B (") for text in busy)
 
 
 def test_logs_that_record_other_outcomes_are_not_compared_by_them(make_store):
@@ -232,7 +232,7 @@ def test_the_difference_of_a_row_is_that_of_its_values(make_store):
     assert facts["differences.busy.second"] == facts["compare.2.utilization.mean"]
     assert facts["differences.wait_median.first"] == facts["compare.1.jobs.wait.median"]
     assert facts["differences.failed.second"] == facts["compare.2.jobs.failed.share"]
-    assert values["Mean utilization"][5] == "no more than chance"
+    assert values["Utilization"][5] == "no more than chance"
 
 
 @pytest.mark.parametrize(
