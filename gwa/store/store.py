@@ -116,6 +116,8 @@ class Store(Queries):
         self._whole = whole
         self.sites: tuple[str, ...] = ()
         """The sites that the trace is filtered by."""
+        self.is_selection = False
+        """Whether jobs of the same time and the same sites may be left out."""
         self._is_closed = False
         self._is_twin = False
         self.period: Period | None = None
@@ -259,6 +261,7 @@ class Store(Queries):
         part = Store(self.connection.cursor(), self._folder, self)
         part.is_read_only, part.top, part.files = self.is_read_only, self.top, (*self.files, *files)
         part.stated, part.sites = self.stated, tuple(sites)
+        part.is_selection = self.is_selection or (not sites and (of_all or condition) != "true")
         part.is_in_order = self.is_in_order and not files
         # The header may stand in a temporary table, which no other cursor sees.
         part.connection.execute(f"create temp table header ({TABLES['header']})")

@@ -1,0 +1,258 @@
+"""
+What the hours of a machine became: finished work, work that did not finish, outages, and what went unused.
+
+All amounts are what jobs *held*, in the time counted: the window of observation or the period, without
+missing rows and without stillness of a day or more. Each second stands once: what runs held that were not
+the last of their job is apart from its outcome.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gwa.breakdown.held import AMOUNTS, held_jobs, recorded_amounts
+from gwa.metrics.outcomes import BAD_OUTCOMES, OUTCOMES, Outcome, coding, outcome
+from gwa.metrics.stillness import stillness
+from gwa.metrics.timeline import exact_sum
+from gwa.metrics.totals import totals
+from gwa.metrics.usage import usage
+from gwa.metrics.window import window
+from gwa.store.resources import GPU
+from gwa.store.store import Period, Store
+from gwa.util.units import HOUR
+
+Kind = Literal["none", "count", "log", "used", "machine"]
+"""
+What the hundred are: nothing, too little for a hundred, all that the log has, all that was used in the time
+counted, or all that the machine had in it.
+"""
+
+Part = Literal["finished", "unfinished", "running", "unknown", "used", "restarted", "unused", "outages"]
+
+PARTS: Final[tuple[Part, ...]] = (
+    "finished", "unfinished", "running", "unknown", "used", "restarted", "unused", "outages"
+)  # fmt: skip
+"""In the order of sentences and bars."""
+
+FEW: Final = 50
+LITTLE: Final = 100.0 * HOUR
+"""Fewer jobs, or fewer processor-seconds, are said as they are."""
+
+MAXIMUM_UNKNOWN: Final = 0.5
+"""Where more of what was used has no known outcome, how jobs ended is not recorded."""
+
+LEAST_OUTAGE: Final = 0.01
+"""Outages of less than one in a hundred are a part of what went unused."""
+
+WITHOUT_SUBMISSION: Final = """
+(select *, {outcome} as outcome, true as is_last_run, run_time as seconds from jobs where run_time >= 0)
+"""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """
+    What became of processor-seconds, of a *kind*, over a time of so many *seconds*; None without a window.
+
+    *outcomes* are those of last runs, *restarted* was held by other runs, and *gpus* has the amounts of
+    `gwa.breakdown.held.AMOUNTS` of GPUs. The machine had *capacity*, of which *outages* took a part;
+    both are None where its size is unknown, or where only some of its jobs are looked at. Unless *is_told*,
+    it is not known how jobs ended; if *is_bound*, those that failed are among the finished.
+    """
+
+    kind: Kind
+    jobs: int
+    seconds: float | None
+    outcomes: Mapping[Outcome, float]
+    restarted: float
+    gpus: Mapping[str, float]
+    capacity: float | None = None
+    outages: float | None = None
+    is_told: bool = False
+    is_bound: bool = False
+
+    @property
+    def used(self) -> float:
+        """All that was held."""
+        return sum(self.outcomes.values()) + self.restarted
+
+    @property
+    def total(self) -> float | None:
+        """What the hundred are of: all that the machine had, or all that was held."""
+        if self.kind == "none":
+            return None
+        return self.capacity if self.kind == "machine" else self.used
+
+    @property
+    def has_too_much(self) -> bool:
+        """Whether more was held than the machine had: its size is wrong, or the times are."""
+        return self.capacity is not None and self.used > self.capacity
+
+    @property
+    def parts(self) -> Mapping[Part, float]:
+        """The parts of the total that are known, which add up to it."""
+        if self.kind == "none":
+            return {}
+        held = dict(self.outcomes)
+        running = held.pop("running")
+        parts: dict[Part, float] = {"running": running, "restarted": self.restarted}
+        if self.is_told:
+            parts |= {
+                "finished": held["completed"],
+                "unfinished": sum(held[name] for name in BAD_OUTCOMES),
+                "unknown": held["unknown"],
+            }
+        else:
+            parts["used"] = sum(held.values())
+        if self.kind == "machine" and self.capacity is not None:
+            outages = min(self.outages or 0.0, self.capacity - self.used)
+            parts |= {"outages": outages, "unused": self.capacity - self.used - outages}
+        return {name: parts[name] for name in PARTS if name in parts}
+
+
+def budget(store: Store) -> Budget:
+    """Return what the hours of *store* became; those of its period, where it has one."""
+    jobs = totals(store).jobs
+    if not (store.has("run_time") and store.has("n_procs")):
+        return Budget("none", jobs, None, dict.fromkeys(OUTCOMES, 0.0), 0.0, {})
+    period = window(store).period
+    gaps = _gaps(store, period) if period else []
+    seconds = _length(period, gaps) if period else None
+    outcomes, restarted, gpus = _held(store, period or store.period, gaps)
+    used = sum(outcomes.values()) + restarted
+    size = None if store.is_selection else store.system.size
+    capacity = size * seconds if size and seconds else None
+    known = coding(store)
+    is_told = known.codes == "several" and outcomes["unknown"] <= MAXIMUM_UNKNOWN * used
+    return Budget(
+        _kind(jobs, used, seconds, capacity),
+        jobs,
+        seconds,
+        outcomes,
+        restarted,
+        gpus,
+        capacity,
+        _outages(store, period, gaps, size, capacity) if period and size and capacity else None,
+        is_told,
+        is_told and not known.tells("failed"),
+    )
+
+
+def _kind(jobs: int, used: float, seconds: float | None, capacity: float | None) -> Kind:
+    if not used and not capacity:
+        return "none"
+    if jobs < FEW or used < LITTLE:
+        return "count"
+    if seconds is None:
+        return "log"
+    return "used" if capacity is None or used > capacity else "machine"
+
+
+def _gaps(store: Store, period: Period) -> list[Period]:
+    """Return the parts of a *period* that do not count: where the log does not tell what ran."""
+    parts = [stretch.within(period) for stretch in stillness(store).unaccounted]
+    return [(part.begin, part.end) for part in parts if part.seconds > 0]
+
+
+def _length(period: Period, gaps: Iterable[Period]) -> float:
+    """Return the seconds of a *period* outside *gaps*, which do not overlap."""
+    return period[1] - period[0] - sum(end - begin for begin, end in gaps)
+
+
+def _shared(one: Period, other: Period) -> float:
+    return max(0.0, min(one[1], other[1]) - max(one[0], other[0]))
+
+
+def _outages(
+    store: Store, period: Period, gaps: Sequence[Period], size: int, capacity: float
+) -> float | None:
+    """Return the processor-seconds of outages in the time counted; None where they cannot be told."""
+    found = stillness(store)
+    if not found.knows_waits:
+        return None
+    stretches = [stretch.within(period) for stretch in found.of("outage")]
+    down = sum(
+        stretch.seconds - sum(_shared((stretch.begin, stretch.end), gap) for gap in gaps)
+        for stretch in stretches
+        if stretch.seconds > 0
+    )
+    return size * down if size * down >= LEAST_OUTAGE * capacity else 0.0
+
+
+def _held(
+    store: Store, period: Period | None, gaps: Sequence[Period]
+) -> tuple[dict[Outcome, float], float, dict[str, float]]:
+    """Return what last runs held by outcome, what others did, and what was held and used of GPUs."""
+    inside, where = "seconds", "true"
+    if period:
+        inside = " - ".join(_inside(one) for one in (period, *gaps))
+        where = f"start_time < {period[1]!r} and end_time > {period[0]!r}"
+    table = held_jobs(store)
+    if not store.has("submit_time"):
+        table = WITHOUT_SUBMISSION.format(outcome=outcome(store))
+    names = ["cpu_seconds", *(name for name in recorded_amounts(store) if name.startswith("gpu_"))]
+    sums = ", ".join(
+        f"coalesce({exact_sum(AMOUNTS[name].format(seconds=f'({inside})'))}, 0.0) as {name}" for name in names
+    )
+    rows = store.rows(
+        f"select outcome, is_last_run, {sums} from {table} as held where {where}"
+        " group by outcome, is_last_run order by outcome, is_last_run"
+    )
+    outcomes, restarted = dict.fromkeys(OUTCOMES, 0.0), 0.0
+    gpus = dict.fromkeys(names[1:], 0.0)
+    for name, is_last_run, seconds, *of_gpus in rows:
+        if is_last_run:
+            outcomes[name] += seconds
+        else:
+            restarted += seconds
+        for key, value in zip(gpus, of_gpus, strict=True):
+            gpus[key] += value
+    return outcomes, restarted, gpus
+
+
+def _inside(period: Period) -> str:
+    """Return the SQL of the seconds of a box in a *period*."""
+    first, last = period
+    return f"greatest(least(end_time, {last!r}) - greatest(start_time, {first!r}), 0.0)"
+
+
+def gpu_parts(store: Store, found: Budget) -> Mapping[str, float | None]:
+    """
+    Return the GPU-seconds that computed, were held still, were held and not measured, and were not held.
+
+    What was not held is None where the number of GPUs is not stated; the first two
+    are None where none is measured.
+    """
+    held = found.gpus.get("gpu_seconds")
+    if not held:
+        return {}
+    known = found.gpus.get("gpu_known_seconds") or None
+    used = found.gpus["gpu_used_seconds"] if known else None
+    of_all = usage(store, GPU)
+    size = None if store.is_selection or of_all.inferred or found.seconds is None else of_all.total
+    not_held = size * found.seconds - held if size and found.seconds else None
+    return {
+        "computed": used,
+        "still": known - used if known and used is not None else None,
+        "unmeasured": held - known if known else None,
+        "held": held,
+        "not_held": not_held if not_held is not None and not_held >= 0 else None,
+    }
+
+
+def hundred(parts: Mapping[Part, float]) -> dict[Part, int]:
+    """
+    Return whole numbers that add up to 100, by largest remainder; of equal ones the larger part has more.
+
+    >>> hundred({"finished": 1.0, "unfinished": 1.0, "unused": 1.0})
+    {'finished': 34, 'unfinished': 33, 'unused': 33}
+    """
+    whole = sum(parts.values())
+    if whole <= 0:
+        return dict.fromkeys(parts, 0)
+    exact = {name: 100 * value / whole for name, value in parts.items()}
+    numbers = {name: int(value) for name, value in exact.items()}
+    by_remainder = sorted(parts, key=lambda name: (numbers[name] - exact[name], -exact[name]))
+    for name in by_remainder[: 100 - sum(numbers.values())]:
+        numbers[name] += 1
+    return numbers
