@@ -16,6 +16,7 @@ release = version = __version__
 extensions = [
     "from_code",
     "myst_nb",
+    "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx_click",
     "sphinx_design",
@@ -34,6 +35,8 @@ nitpicky = False  # docstrings name internal classes, which have no page
 default_role = "code"
 smartquotes_action = "qe"  # two hyphens begin an option
 autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "gwa"

@@ -55,20 +55,42 @@ def convert(  # noqa: PLR0913 - all but the paths go by name
     progress: Progress = SILENT,
 ) -> Account:
     """
-    Convert a log to a trace file, completely or not at all, and return what became of every row.
+    Convert a log to a trace file, completely or not at all.
 
-    *paths* are a log, or several that are one trace. *out* is the file to write; its suffix names the format,
-    such as ``.gwf``, ``.parquet`` or ``.swf``. A file that is there is replaced. *format* is the name of the
-    format that is read, where it is not to be recognised, *system* what is known of the system: a system
-    file, or a dictionary of what would stand in it. Where reading is *strict*, a row that cannot be read is
-    an error; otherwise it is counted as rejected. *memory* is the limit for the whole process, such as
-    ``2GB``, *threads* the number of threads of the engine. Parquet *by_month* is a folder with a file for
-    each month. *progress* receives the progress of the work.
+    Parameters
+    ----------
+    paths
+        A log, or several that are one trace.
+    out
+        The file to write; its suffix names the format, such as ``.gwf``, ``.parquet`` or ``.swf``. A file
+        that is there is replaced.
+    format
+        The name of the format that is read, where it is not to be recognised.
+    system
+        What is known of the system: a system file, or a dictionary of what would stand in it.
+    strict
+        Whether a row that cannot be read is an error. Otherwise it is counted as rejected.
+    memory
+        The limit for the whole process, such as ``2GB``.
+    threads
+        The number of threads of the engine.
+    by_month
+        Whether Parquet is written as a folder with a file for each month.
+    progress
+        Receives the progress of the work.
 
+    Returns
+    -------
+    Account
+        What became of every row.
+
+    Examples
+    --------
     >>> import gwa, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     gwa.convert("sample_traces/swf/tiny.swf", f"{folder}/tiny.parquet").jobs
     1200
+
     """
     options = read_options(system, Engine(memory, threads), strict=strict, progress=progress)
     return convert_files(at_paths(paths), Path(out), name=format, options=options, by_month=by_month)
@@ -76,18 +98,36 @@ def convert(  # noqa: PLR0913 - all but the paths go by name
 
 def fetch(key: str, folder: FilePath = ".", progress: Progress = SILENT) -> list[Path]:
     """
-    Download a public trace, with what to cite beside it, and return its files, which `gwa.open` takes.
+    Download a public trace, with what to cite beside it.
 
-    *key* is what the trace is called in ``gwa fetch --list``, such as ``kth-sp2``, *folder* where its files
-    go; those that are there already and whole stay. *progress* receives the progress of the work. Raises
-    `ArgumentError` if there is no such trace, `DownloadError` where it cannot be had, `OutputError` where it
-    cannot be written.
+    Parameters
+    ----------
+    key
+        What the trace is called in ``gwa fetch --list``, such as ``kth-sp2``.
+    folder
+        Where its files go; those that are there already and whole stay.
+    progress
+        Receives the progress of the work.
 
+    Returns
+    -------
+    list of Path
+        The files, which `gwa.open` takes.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such trace; `DownloadError` where it cannot be had, `OutputError` where it cannot be
+        written.
+
+    Examples
+    --------
     >>> import gwa
     >>> gwa.fetch("no-such-trace")
     Traceback (most recent call last):
     ...
     gwa.errors.ArgumentError: ...
+
     """
     from gwa.archive.fetch import fetch as fetch_files
     from gwa.archive.fetch import sources
@@ -98,16 +138,30 @@ def fetch(key: str, folder: FilePath = ".", progress: Progress = SILENT) -> list
 
 def sample(kind: Literal["slurm", "swf"] = "slurm") -> Trace:
     """
-    Return the open log of an invented cluster, which has all that a report shows.
+    Open the log of an invented cluster, which has all that a report shows.
 
-    Its *kind* is ``slurm``, what sacct would print, or ``swf``, which has no GPUs and no energy. It is to be
-    closed at the end of a ``with``. The same jobs on every machine; no system ran them. Raises
-    `ArgumentError` if there is no such kind.
+    Parameters
+    ----------
+    kind
+        ``slurm``, what sacct would print, or ``swf``, which has no GPUs and no energy.
 
+    Returns
+    -------
+    Trace
+        The trace, to be closed at the end of a ``with``. The same jobs on every machine; no system ran them.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such kind.
+
+    Examples
+    --------
     >>> import gwa
     >>> with gwa.sample("swf") as trace:
     ...     len(trace)
     12611
+
     """
     from gwa.formats.sample import write
 
@@ -121,14 +175,28 @@ def sample(kind: Literal["slurm", "swf"] = "slurm") -> Trace:
 
 def fit(trace: TraceOrSource, model: str, *, arrivals: str | None = None) -> "FittedModel":
     """
-    Return a model of workloads, fitted to a *trace*, or to what `gwa.open` takes, for `gwa.generate`.
+    Fit a model of workloads to a trace.
 
-    *model* is its name, such as ``lublin``; ``gwa model list`` lists them, and *arrivals* that of another
-    arrival process, such as ``spectral``.
+    Parameters
+    ----------
+    trace
+        A trace, or what `gwa.open` takes.
+    model
+        The name of the model, such as ``lublin``; ``gwa model list`` lists them.
+    arrivals
+        The name of another arrival process, such as ``spectral``.
 
+    Returns
+    -------
+    FittedModel
+        The model, which `gwa.generate` takes.
+
+    Examples
+    --------
     >>> import gwa
     >>> gwa.fit("sample_traces/swf/tiny.swf", "lublin").title
     'Lublin and Feitelson 2003'
+
     """
     from gwa.models.fitted import fitted_to
 
@@ -148,18 +216,37 @@ def generate(  # noqa: PLR0913 - all but the model go by name
     progress: Progress = SILENT,
 ) -> Trace:
     """
-    Return a synthetic trace, to be closed at the end of a ``with``. Its header says that it is synthetic.
+    Generate a synthetic trace.
 
-    *model* is what `gwa.fit` returns, a file of a model, or the name of a preset. *jobs* or *days* say how
-    long the trace is: one of both. *seed* is that of the random numbers: the same one gives the same jobs.
-    *cpus* are the most processors of a job, *utilization* the share of these that the jobs use: arrivals are
-    rescaled to it. *arrivals* is the name of another arrival process. *progress* receives the progress of the
-    work.
+    Parameters
+    ----------
+    model
+        What `gwa.fit` returns, a file of a model, or the name of a preset.
+    jobs, days
+        How long the trace is: one of both.
+    seed
+        The seed of the random numbers: the same one gives the same jobs.
+    cpus
+        The most processors of a job.
+    utilization
+        The share of *cpus* that the jobs use: arrivals are rescaled to it.
+    arrivals
+        The name of another arrival process.
+    progress
+        Receives the progress of the work.
 
+    Returns
+    -------
+    Trace
+        The trace, to be closed at the end of a ``with``. Its header says that it is synthetic.
+
+    Examples
+    --------
     >>> import gwa
     >>> with gwa.generate("lublin", jobs=500, seed=7) as trace:
     ...     len(trace), dict(trace.header)["Seed"]
     (500, '7')
+
     """
     from gwa.models.files import load_model
     from gwa.models.fitted import FittedModel
@@ -174,16 +261,27 @@ def generate(  # noqa: PLR0913 - all but the model go by name
 
 def score(real: TraceOrSource, synthetic: TraceOrSource) -> "pd.DataFrame":
     """
-    Return how realistic a *synthetic* trace is beside a *real* one, each as `gwa.open` takes or makes it.
+    Score how realistic a synthetic trace is.
 
-    There is a row for each measure, with its distance, its noise floors and a verdict, as ``gwa model score``
-    prints it. The attribute ``attrs["summary"]`` has the verdicts in a sentence, ``attrs["notes"]`` what else
-    is worth knowing.
+    Parameters
+    ----------
+    real, synthetic
+        Traces, or what `gwa.open` takes.
 
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each measure, with its distance, its noise floors and a verdict, as ``gwa model score``
+        prints it. The attribute ``attrs["summary"]`` has the verdicts in a sentence, ``attrs["notes"]`` what
+        else is worth knowing.
+
+    Examples
+    --------
     >>> import gwa
     >>> card = gwa.score("sample_traces/swf/tiny.swf", "sample_traces/swf/tiny.swf")
     >>> card.attrs["summary"]
     'The two are equal in all that is measured: this is the trace itself, or a copy.'
+
     """
     import pandas as pd
 
@@ -209,18 +307,34 @@ def simulate(
     progress: Progress = SILENT,
 ) -> "pd.DataFrame":
     """
-    Simulate the schedulers of an experiment, and return means with half of their 95 % confidence interval.
+    Simulate the schedulers of an experiment.
 
-    There is a row for each combination of policies and workloads. *experiment* is a TOML file that names
-    workloads, a system, policies and repetitions, as for ``gwa simulate``. Results are written to *folder*;
-    an experiment that was interrupted goes on there. *repetitions* replace those of the file, *workers* are
-    the worker processes. *progress* receives the progress of the work.
+    Parameters
+    ----------
+    experiment
+        A TOML file that names workloads, a system, policies and repetitions, as for ``gwa simulate``.
+    folder
+        Where results are written; an experiment that was interrupted goes on there.
+    repetitions
+        Repetitions instead of those of the file.
+    workers
+        Worker processes.
+    progress
+        Receives the progress of the work.
 
+    Returns
+    -------
+    pandas.DataFrame
+        The means of each combination of policies and workloads, with half of their 95 % confidence interval.
+
+    Examples
+    --------
     >>> import gwa, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     means = gwa.simulate("experiments/example.toml", folder, repetitions=1)
     >>> "makespan" in means
     True
+
     """
     import pandas as pd
 
@@ -249,17 +363,36 @@ def compare(
     progress: Progress = SILENT,
 ) -> Report:
     """
-    Return the comparison of 2 to 20 traces; each difference is tested against chance.
+    Compare 2 to 20 traces; each difference is tested against chance.
 
-    *traces* are traces, or what `gwa.open` takes, *names* what they are called, in their order. *like* is
-    ``period``, which compares the time that all cover, or ``load``, weeks of the same load. *progress*
-    receives the progress of the work. `Report.write` writes the comparison to files. Raises `ArgumentError`
-    if there are as many *names* as traces not, or too few or many traces.
+    Parameters
+    ----------
+    traces
+        Traces, or what `gwa.open` takes.
+    names
+        What they are called, in their order.
+    like
+        ``period`` compares the time that all cover, ``load`` weeks of the same load.
+    progress
+        Receives the progress of the work.
 
+    Returns
+    -------
+    Report
+        The comparison, which `Report.write` writes to files.
+
+    Raises
+    ------
+    ArgumentError
+        If there are as many *names* as traces not, or too few or many traces.
+
+    Examples
+    --------
     >>> import gwa
     >>> with gwa.generate("lublin", jobs=1000, seed=1) as made:
     ...     gwa.compare(["sample_traces/swf/tiny.swf", made], names=["log", "model"]).title
     'model against log'
+
     """
     from contextlib import ExitStack
 
@@ -278,14 +411,26 @@ def compare(
 
 def check(trace: TraceOrSource) -> "pd.DataFrame":
     """
-    Return the problems of a *trace*, or of what `gwa.open` takes, the most severe first.
+    Check the quality of a trace.
 
-    It is empty where nothing is wrong. Each has its ``kind`` (error, warning or info), ``count`` of jobs or
-    rows, ``what`` it is, what it ``affects``, and ``examples``.
+    Parameters
+    ----------
+    trace
+        A trace, or what `gwa.open` takes.
 
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each problem, the most severe first: its ``kind`` (error, warning or info), ``count``
+        of jobs or rows, ``what`` it is, what it ``affects``, and ``examples``. It is empty where nothing is
+        wrong.
+
+    Examples
+    --------
     >>> import gwa
     >>> list(gwa.check("sample_traces/swf/tiny.swf").columns)
     ['kind', 'count', 'what', 'affects', 'examples']
+
     """
     import pandas as pd
 
@@ -302,19 +447,37 @@ def whatif(
     trace: TraceOrSource, *changes: str, was: Policy = "easy", progress: Progress = SILENT
 ) -> dict[str, Any]:
     """
-    Replay a trace on a changed machine, and return how waits would change.
+    Replay a trace on a changed machine, and say how waits would change.
 
-    *trace* is a trace, or what `gwa.open` takes. *changes* are each a change and its value, as the options of
-    ``gwa whatif``: ``"cpus +20%"``, ``"scheduler fcfs"``. *was* is the policy that the machine as it was is
-    replayed with. *progress* receives the progress of the work. The answer is as ``gwa whatif --json`` prints
-    it: ``trust`` says whether the log bears it out, ``plan`` has what the log predicts for more processors,
-    and ``sentences`` has all in words. Raises `ArgumentError` if nothing is changed, or there is no such
-    change.
+    Parameters
+    ----------
+    trace
+        A trace, or what `gwa.open` takes.
+    *changes
+        Each a change and its value, as the options of ``gwa whatif``: ``"cpus +20%"``, ``"scheduler fcfs"``.
+    was
+        The policy that the machine as it was is replayed with.
+    progress
+        Receives the progress of the work.
 
+    Returns
+    -------
+    dict
+        The answer as ``gwa whatif --json`` prints it: ``trust`` says whether the log bears it out, ``plan``
+        has what the log predicts for more processors, and ``sentences`` has all in words.
+
+    Raises
+    ------
+    ArgumentError
+        If nothing is changed, or there is no such change.
+
+    Examples
+    --------
     >>> import gwa
     >>> found = gwa.whatif("sample_traces/swf/tiny.swf", "cpus +20%")
     >>> found["processors"]
     {'old': 48, 'new': 58}
+
     """
     from gwa.evaluation.whatif import words
     from gwa.evaluation.whatif.answer import answer
@@ -339,19 +502,38 @@ def plan(
     trace: TraceOrSource, cpus: str = "+20%", *, size: str | None = None, progress: Progress = SILENT
 ) -> dict[str, Any]:
     """
-    Return a prediction of waits with more processors, where the trace can tell.
+    Predict waits with more processors, where the trace can.
 
-    *trace* is a trace, or what `gwa.open` takes. *cpus* are processors: a number, or a difference such as
-    ``+10%``; at most a fifth more. *size* says of which jobs the waits are asked for: ``16`` for 16
-    processors or more, ``4..8``, ``all``. None is all, and the large ones. *progress* receives the progress
-    of the work. The answer is as ``gwa plan --json`` prints it: ``answers`` has the forecast for each class
-    of jobs, or the ``reasons`` why there is none, and ``sentences`` has it in words. Raises `ArgumentError`
-    if *cpus* or *size* say nothing possible, `TraceError` where no job can be replayed.
+    Parameters
+    ----------
+    trace
+        A trace, or what `gwa.open` takes.
+    cpus
+        Processors: a number, or a difference such as ``+10%``; at most a fifth more.
+    size
+        The jobs whose waits are asked for: ``16`` for 16 processors or more, ``4..8``, ``all``. None is all,
+        and the large ones.
+    progress
+        Receives the progress of the work.
 
+    Returns
+    -------
+    dict
+        The answer as ``gwa plan --json`` prints it: ``answers`` has the forecast for each class of jobs, or
+        the ``reasons`` why there is none, and ``sentences`` has it in words.
+
+    Raises
+    ------
+    ArgumentError
+        If *cpus* or *size* say nothing possible; `TraceError` where no job can be replayed.
+
+    Examples
+    --------
     >>> import gwa
     >>> found = gwa.plan("sample_traces/swf/tiny.swf")
     >>> [reason["id"] for reason in found["answers"][0]["reasons"]]
     ['months']
+
     """
     from gwa.analysis.without_forecast import without_forecast
     from gwa.evaluation.capacity import words
@@ -375,18 +557,36 @@ def wait(
     method: str = "bmbp-own",
 ) -> dict[str, Any]:
     """
-    Return a bound of the wait of a job that is submitted at the end of a trace.
+    Bound the wait of a job that is submitted at the end of a trace.
 
-    *trace* is a trace, or what `gwa.open` takes. The job has so many *procs* and requests so much *time*, in
-    seconds, in a *queue* (or partition, where the log records no queues), as a *user* of whom so many jobs
-    are *waiting* already. *method* is one of those that ``gwa wait --compare`` lists. The ``bound`` in
-    seconds is meant to hold for 95 % of such jobs; there is how often such bounds ``held`` in this trace, and
-    ``sentences``, which have it in words. It is None where jobs are too few.
+    Parameters
+    ----------
+    trace
+        A trace, or what `gwa.open` takes.
+    procs
+        Processors of the job.
+    time
+        The time that it requests, in seconds.
+    queue, user
+        Its queue (or partition, where the log records no queues) and its user.
+    waiting
+        How many jobs of that user wait already.
+    method
+        The method, one of those that ``gwa wait --compare`` lists.
 
+    Returns
+    -------
+    dict
+        The ``bound`` in seconds, which is meant to hold for 95 % of such jobs; how often such bounds ``held``
+        in this trace; and ``sentences``, which have it in words. It is None where jobs are too few.
+
+    Examples
+    --------
     >>> import gwa
     >>> found = gwa.wait("sample_traces/swf/tiny.swf", procs=4)
     >>> found["bound"] > 0
     True
+
     """
     from gwa.evaluation.wait_bound import Asked, wait_bound, waiting_jobs
 
@@ -404,25 +604,45 @@ def charge(
     against: Sequence[FilePath] = (),
 ) -> "pd.DataFrame":
     """
-    Return what projects are charged for what their jobs held, a row for each line of their statements.
+    Charge projects for what their jobs held.
 
-    The rows are those of the ``summary.csv`` of ``gwa charge``. Amounts and rates are exact
-    (`decimal.Decimal`), moments are in the zone of the trace. The attribute ``attrs["total"]`` has the sum,
-    ``attrs["notes"]`` what a reader has to know, such as jobs that are not charged. *trace* is a whole trace,
-    or what `gwa.open` takes. *rates* are a file of rates, or a dictionary of what would stand in it; ``gwa
-    charge --example`` prints one. *period* are months to charge, such as ``2025-10``, ``2025-10..2025-12`` or
-    ``last-month``. *against* are folders of statements given before: what they charge is not charged again,
-    only corrected.
+    Parameters
+    ----------
+    trace
+        A whole trace, or what `gwa.open` takes.
+    rates
+        A file of rates, or a dictionary of what would stand in it; ``gwa charge --example`` prints one.
+    period
+        Months to charge, such as ``2025-10``, ``2025-10..2025-12`` or ``last-month``.
+    against
+        Folders of statements given before: what they charge is not charged again, only corrected.
 
-    Raises `ArgumentError` if the period cannot be charged, or the trace is filtered, `DefinitionError` if the
-    rates are not sound, and `TraceError` if no rate fits a job.
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each line of the statements of all projects, as in the ``summary.csv`` of ``gwa charge``.
+        Amounts and rates are exact (`decimal.Decimal`), moments are in the zone of the trace. The attribute
+        ``attrs["total"]`` has the sum, ``attrs["notes"]`` what a reader has to know, such as jobs that are
+        not charged.
 
+    Raises
+    ------
+    ArgumentError
+        If the period cannot be charged, or the trace is filtered.
+    DefinitionError
+        If the rates are not sound.
+    TraceError
+        If no rate fits a job.
+
+    Examples
+    --------
     >>> import gwa
     >>> with gwa.sample() as trace:
     ...     rate = {"name": "all", "cpu_hour": 0.01, "gpu_hour": 0.4}
     ...     lines = gwa.charge(trace, {"currency": "EUR", "rates": [rate]}, "2025-10")
     >>> lines.columns[:3].to_list(), lines.amount.sum() == lines.attrs["total"]
     (['project', 'service', 'quantity'], True)
+
     """
     import pandas as pd
 

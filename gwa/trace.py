@@ -72,9 +72,15 @@ class Trace:
     """
     The jobs of a cluster, grid or cloud over some time, and what is known of where they come from.
 
-    `gwa.open` makes one. It is closed at the end of a ``with``, or by `close`. *name* is what it is called:
-    its file without suffixes. *filters* are the subsets that the jobs were filtered by, in order; none for a
-    whole trace.
+    `gwa.open` makes one. It is closed at the end of a ``with``, or by `close`.
+
+    Attributes
+    ----------
+    name : str
+        What the trace is called: its file without suffixes.
+    filters : tuple of Subset
+        What the jobs were filtered by, in order; empty for a whole trace.
+
     """
 
     def __init__(
@@ -107,26 +113,44 @@ class Trace:
         """
         Return a trace of the jobs that meet all conditions; this trace stays as it is.
 
-        A filtered trace can be filtered further. It is a view of this one, without a copy of the jobs, and
-        open as long as this one is. Its header, its system and the account of the conversion are those of the
-        whole, and its reports name the filters. Of some sites, the system is what is stated of these.
+        A filtered trace can be filtered further. It is a view of this one, without a copy of the jobs,
+        and open as long as this one is. Its header, its system and the account of the conversion are those
+        of the whole, and its reports name the filters. Of some sites, the system is what is stated of these.
 
-        *condition* and *where* are SQL conditions on the fields of a job, such as ``n_procs > 1``;
-        *condition* may be a `Subset` made before. *period* is the time that is looked at: ``2007``,
-        ``2007-03``, ``2007-03-05T14:30`` or ``2007-03..2007-05``; ``3..10`` are days where times count from
-        an unknown start. Names such as ``last-month``, ``this-week`` or ``last-year`` are relative to the end
-        of what the log knows. *queue*, *group*, *user* and *site* are a name each, or several of which the
-        job's must be one; a cluster is a site.
+        Parameters
+        ----------
+        condition
+            An SQL condition on the fields of a job, such as ``n_procs > 1``, or a `Subset` made before.
+        period
+            The time that is looked at: ``2007``, ``2007-03``, ``2007-03-05T14:30`` or
+            ``2007-03..2007-05``; ``3..10`` are days where times count from an unknown start. Names such as
+            ``last-month``, ``this-week`` or ``last-year`` are relative to the end of what the log knows.
+        queue, group, user, site
+            A name, or several of which the job's must be one; a cluster is a site.
+        where
+            An SQL condition, as *condition*; jobs must meet both.
 
-        Raises `TraceError` if no job is left, a name is that of no job, or *where* is not valid SQL, and
-        `DefinitionError` if *period* is not a period of this trace.
+        Returns
+        -------
+        Trace
+            The jobs that are left.
 
+        Raises
+        ------
+        TraceError
+            If no job is left, a name is that of no job, or *where* is not valid SQL.
+        DefinitionError
+            If *period* is not a period of this trace.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     parallel = trace.filter("n_procs > 1")
         ...     long = parallel.filter(where="run_time > 600", user=["U1", "U2"])
         ...     len(trace), len(parallel), len(long)
         (1200, 529, 193)
+
         """
         given = Subset(period, _several(queue), _several(group), _several(user), where, _several(site))
         first = Subset(where=condition) if isinstance(condition, str) else condition
@@ -145,17 +169,31 @@ class Trace:
 
     def facts(self, prefix: str = "", *, every: bool = False) -> dict[str, Value]:
         """
-        Return the values of the facts whose ids begin with *prefix*, by id, in full precision and SI units.
+        Return the facts whose ids begin with *prefix*, in full precision and SI units.
 
-        They are the numbers of the report: `gwa facts` prints the same. Only the sections that they stand in
-        are computed. A *prefix* is such as ``trace`` or ``jobs.runtime``. Where it is empty, there are the
-        core facts (`gwa.analysis.core`), those that operators read: some 1,500 values at most; with *every*,
-        there are all, those of fits (``fit``, ``tail``) and models, too.
+        They are the numbers of the report: `gwa facts` prints the same. Only the sections that they stand
+        in are computed.
 
+        Parameters
+        ----------
+        prefix
+            How the ids begin, such as ``trace`` or ``jobs.runtime``. Where it is empty, there are the core
+            facts (`gwa.analysis.core`), those that operators read: some 1,500 values at most.
+        every
+            Whether there are all, those of fits (``fit``, ``tail``) and models, too.
+
+        Returns
+        -------
+        dict
+            The value of each fact by its id.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.facts("trace.jobs")
         {'trace.jobs': 1200}
+
         """
         return {fact.id: fact.value for fact in facts(self.store, prefix, every=every)}
 
@@ -168,19 +206,39 @@ class Trace:
         explore: bool | None = None,
     ) -> Report:
         """
-        Return the report as data: `Report.write` writes it to files, and a notebook shows a short form of it.
+        Compute the report.
 
-        *only* are the ids of the sections wanted, such as ``["overview", "waits"]``. Without, the report has
-        all but those that are made on request only. *progress* is told how far the work has come. *against*
-        is another part of the same trace, such as the month before: the report begins with what is different
-        from it, and whether that is more than chance. *explore* says whether its page filters itself, for
-        which it holds the cells of `cube`. Unless it is said, that of a whole report does. Raises
-        `TraceError` if there is no such section.
+        Parameters
+        ----------
+        only
+            The ids of the sections wanted, such as ``["overview", "waits"]``. Without, the report has all
+            but those that are made on request only.
+        progress
+            What is told how far the work has come.
+        against
+            Another part of the same trace, such as the month before: the report begins with what is different
+            from it, and whether that is more than chance.
+        explore
+            Whether its page filters itself, for which it holds the cells of `cube`. Unless it is said, that
+            of a whole report does.
 
+        Returns
+        -------
+        Report
+            The report as data. `Report.write` writes it to files, and a notebook shows a short form of it.
+
+        Raises
+        ------
+        TraceError
+            If there is no such section.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     [section.id for section in trace.report(["overview", "waits"]).sections]
         ['overview', 'waits']
+
         """
         known = [analysis.id for analysis in analyses()]
         if unknown := set(only or ()) - set(known):
@@ -201,14 +259,24 @@ class Trace:
         """
         Return the jobs in cells by day, user, project, queue, size, outcome and more, at most 150,000.
 
-        The cube has the Arrow tables ``jobs`` and ``usage``, and how fine the cells are. Their sums are those
-        of the trace for each selection. Raises `TraceError` if jobs lie more than a century apart: some of
-        their times are wrong.
+        Returns
+        -------
+        Cube
+            The Arrow tables ``jobs`` and ``usage``, and how fine the cells are. Their sums are those of the
+            trace for each selection.
 
+        Raises
+        ------
+        TraceError
+            If jobs lie more than a century apart: some of their times are wrong.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     sum(trace.cube().jobs["jobs"].to_pylist())
         1200
+
         """
         from gwa.breakdown.cube import cube
 
@@ -218,17 +286,34 @@ class Trace:
         """
         Return by whom, of what, how much: the measures of each class of a dimension.
 
-        A row is a class, called ``id``, with a column for each measure that the trace records, in SI units:
-        the fact ``<dimension>.by_<by>`` as a table. *dimension* is what jobs are told apart by, such as
-        ``users``, ``projects``, ``queues`` or ``outcomes``. *by* is the order of the largest ones: ``cpu``,
-        ``jobs``, ``gpu``, ``nodes``, ``energy``, ``waste`` or ``wait``. Dimensions that have an order of
-        their own, such as ``sizes``, keep it. Raises `ArgumentError` if there is no such dimension or order,
-        and `TraceError` if the trace does not record the dimension.
+        Parameters
+        ----------
+        dimension
+            What jobs are told apart by, such as ``users``, ``projects``, ``queues`` or ``outcomes``.
+        by
+            The order of the largest ones: ``cpu``, ``jobs``, ``gpu``, ``nodes``, ``energy``, ``waste`` or
+            ``wait``. Dimensions that have an order of their own, such as ``sizes``, keep it.
 
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each class, called ``id``, and a column for each measure that the trace records, in SI
+            units: the fact ``<dimension>.by_<by>`` as a table.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such dimension or order.
+        TraceError
+            If the trace does not record the dimension.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.breakdown("users").columns[:3].to_list()
         ['id', 'jobs', 'jobs_share']
+
         """
         import pandas as pd
 
@@ -247,16 +332,34 @@ class Trace:
 
     def sql(self, query: str) -> "pd.DataFrame":
         """
-        Return a row for each that a *query* yields, in the SQL of DuckDB.
+        Return what a query yields, in the SQL of DuckDB.
 
-        It is on the tables ``jobs``, with all fields, ``ran``, with the jobs that ran and their start_time,
-        end_time and cpu_seconds, ``header``, ``sources``, ``rejects``, ``repairs`` and ``dependencies``.
-        Raises `TraceError` if it fails, and `EngineError` if Spark, where it is the engine, cannot answer.
+        Parameters
+        ----------
+        query
+            A query on the tables ``jobs``, with all fields, ``ran``, with the jobs that ran and their
+            start_time, end_time and cpu_seconds, ``header``, ``sources``, ``rejects``, ``repairs`` and
+            ``dependencies``.
 
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each that the query yields.
+
+        Raises
+        ------
+        TraceError
+            If the query fails.
+        EngineError
+            If Spark, where it is the engine, cannot answer.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     int(trace.sql("select count(*) as jobs from jobs").jobs[0])
         1200
+
         """
         import duckdb
 
@@ -269,14 +372,30 @@ class Trace:
 
     def sample(self, field: str) -> Sample:
         """
-        Return the distinct values of a numeric *field*, such as ``run_time``, in order, with counts.
+        Return the distinct values of a field, with counts.
 
-        Jobs that do not record the field are left out. Raises `TraceError` if no numeric field has this name.
+        Parameters
+        ----------
+        field
+            The name of a numeric field, such as ``run_time``.
 
+        Returns
+        -------
+        Sample
+            The values in increasing order; jobs that do not record the field are left out.
+
+        Raises
+        ------
+        TraceError
+            If no numeric field has this name.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.sample("run_time").median()
         4858.0
+
         """
         if field not in BY_NAME or BY_NAME[field].is_text:
             numbers = ", ".join(known.name for known in BY_NAME.values() if not known.is_text)
@@ -287,14 +406,20 @@ class Trace:
         """
         Return all jobs as a pandas DataFrame, one column for each field, those of GWF first.
 
-        Numbers of processors, of jobs and the status are ``Int64``, times and sizes ``float64``, others are
-        text. Times are in seconds; `pandas.to_datetime` with ``unit="s"`` makes dates of ``submit_time``
-        where the trace has dates.
+        Returns
+        -------
+        pandas.DataFrame
+            Numbers of processors, of jobs and the status are ``Int64``, times and sizes ``float64``,
+            others are text. Times are in seconds; `pandas.to_datetime` with ``unit="s"`` makes dates
+            of ``submit_time`` where the trace has dates.
 
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.frame()[["n_procs", "run_time"]].dtypes.astype(str).to_dict()
         {'n_procs': 'Int64', 'run_time': 'float64'}
+
         """
         whole = {field.name: "Int64" for field in BY_NAME.values() if field.is_whole}
         return self.store.frame(f"select * from jobs{self.store.order}").astype(whole)  # noqa: S608 - our own
@@ -303,12 +428,18 @@ class Trace:
         """
         Return all jobs as an Arrow table, one column for each field, those of GWF first.
 
-        Whole numbers are ``int64`` and ``int32``, times and sizes ``double``, others are ``string``.
+        Returns
+        -------
+        pyarrow.Table
+            Whole numbers are ``int64`` and ``int32``, times and sizes ``double``, others are ``string``.
 
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.arrow().shape
         (1200, 47)
+
         """
         return self.store.arrow(f"select * from jobs{self.store.order}")  # noqa: S608 - our own
 
@@ -324,15 +455,30 @@ class Trace:
         """
         Return all jobs with moments as timestamps, those of its start and its end among them.
 
-        *kind* is ``pandas``, ``arrow`` or ``polars``, which has to be installed; else `ArgumentError` is
-        raised. The columns are the fields that the trace records. ``submit_time``, ``start_time`` and
-        ``end_time`` are timestamps in the zone of the trace, to the microsecond; where it counts from an
-        unknown start, they are seconds. Durations are seconds.
+        Parameters
+        ----------
+        kind
+            ``pandas``, ``arrow`` or ``polars``, which has to be installed.
 
+        Returns
+        -------
+        pandas.DataFrame or pyarrow.Table or polars.DataFrame
+            The fields that the trace records. ``submit_time``, ``start_time`` and ``end_time`` are timestamps
+            in the zone of the trace, to the microsecond; where it counts from an unknown start, they are
+            seconds. Durations are seconds.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such kind, or its library is not installed.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     str(trace.jobs()["submit_time"].dt.date.min())
         '2025-03-10'
+
         """
         table = self._dated_jobs()
         if kind == "arrow":
@@ -376,12 +522,24 @@ class Trace:
         """
         Write the trace to *path*, whole or not at all, in the format that its suffix names.
 
-        ``gwa formats`` lists the suffixes. Raises `TraceError` if no format that can be written has this
-        suffix, and `OutputError` if the file cannot be written.
+        Parameters
+        ----------
+        path
+            The file, such as ``trace.parquet``; ``gwa formats`` lists the suffixes.
 
+        Raises
+        ------
+        TraceError
+            If no format that can be written has this suffix.
+        OutputError
+            If the file cannot be written.
+
+        Examples
+        --------
         >>> import gwa, tempfile
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace, tempfile.TemporaryDirectory() as folder:
         ...     trace.save(f"{folder}/tiny.parquet")
+
         """
         writer(Path(path)).save(self.store, Path(path))
 
@@ -461,25 +619,51 @@ def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the p
     progress: Progress = SILENT,
 ) -> Trace:
     """
-    Return an open trace, to be closed at the end of a ``with``.
+    Open a trace.
 
-    *paths* are a store, a ``.gwf``, or any log that a converter knows; several files are one trace. An
-    address of Parquet, such as ``hf://datasets/…`` or ``s3://…``. Or a table of jobs in memory, of pandas,
-    polars, Arrow or DuckDB, whose columns are recognised as those of a CSV file. *format* is the name of the
-    format, where it is not to be recognised, *system* what is known of the system: a system file, or a
-    dictionary of what would stand in it. Where reading is *strict*, a row that cannot be read is an error;
-    otherwise it is counted as rejected. *memory* is the limit for the whole process, such as ``2GB``,
-    *threads* the number of threads of the engine, and *engine* what answers queries: ``duckdb``, or for
-    Parquet ``spark`` or ``spark://host:port``. *progress* is told how far the work has come.
+    Parameters
+    ----------
+    paths
+        A store, a ``.gwf``, or any log that a converter knows; several files are one trace. An address of
+        Parquet, such as ``hf://datasets/…`` or ``s3://…``. Or a table of jobs in memory, of pandas, polars,
+        Arrow or DuckDB, whose columns are recognised as those of a CSV file.
+    format
+        The name of the format, where it is not to be recognised.
+    system
+        What is known of the system: a system file, or a dictionary of what would stand in it.
+    strict
+        Whether a row that cannot be read is an error. Otherwise it is counted as rejected.
+    memory
+        The limit for the whole process, such as ``2GB``.
+    threads
+        The number of threads of the engine.
+    engine
+        What answers queries: ``duckdb``, or for Parquet ``spark`` or ``spark://host:port``.
+    progress
+        What is told how far the work has come.
 
-    Raises `TraceError` if the trace cannot be read, of it `UnknownFormat` if no format claims it, and
-    `StrictError` for a row that cannot be read where *strict* is set; `DefinitionError` if the system is
-    described wrongly; `EngineError` if the engine is not there.
+    Returns
+    -------
+    Trace
+        The trace, to be closed at the end of a ``with``.
 
+    Raises
+    ------
+    TraceError
+        If the trace cannot be read; `UnknownFormat` if no format claims it, `StrictError` for a row that
+        cannot be read where *strict* is set.
+    DefinitionError
+        If the system is described wrongly.
+    EngineError
+        If the engine is not there.
+
+    Examples
+    --------
     >>> import gwa
     >>> with gwa.open("sample_traces/swf/tiny.swf", system={"cpus": 64}) as trace:
     ...     len(trace), trace.system.cpus
     (1200, 64)
+
     """
     reading = read_options(system, Engine(memory, threads, engine), strict=strict, progress=progress)
     if isinstance(paths, Frame):

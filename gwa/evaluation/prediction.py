@@ -254,12 +254,24 @@ MINIMUM_HISTORY: Final = 59
 
 def bound_in_order(moments: Floats, known: Floats, values: Floats, classes: Ints) -> Bounds:
     """
-    Return bounds by `ranks` of each value, by those of its class that are known by then.
+    Bound each value by those of its class that are known by then.
 
-    *moments* are when each value is to be bounded, in seconds, rising, *known* when each is known; at one
-    moment, bounds come first. *values* are waits or run times in seconds; what is infinite stays unknown.
-    *classes* has the number of the class of each. After three consecutive misses a class keeps its last 59
-    values only.
+    Parameters
+    ----------
+    moments
+        When each value is to be bounded, in seconds, rising.
+    known
+        When each value is known; at one moment, bounds come first.
+    values
+        Waits or run times in seconds; what is infinite stays unknown.
+    classes
+        The number of the class of each.
+
+    Returns
+    -------
+    Bounds
+        The bounds by `ranks`. After three consecutive misses a class keeps its last 59 values only.
+
     """
     many = moments.size
     found = Bounds(

@@ -31,14 +31,26 @@ class Cluster(gymnasium.Env[Observation, Any]):
     """
     A cluster whose jobs are started by who plays; what is common to `Backfill` and `Schedule`.
 
-    *workload* is a trace or its path; what `gwa.fit` returns, a file of a model or the name of a preset; or a
-    `Workload`, to read it once for several environments. *jobs* are the consecutive jobs of an episode; None
-    are all of the workload. *window* are the rows of an observation, at least 2. Of more waiting jobs the
-    first one is seen, then those that may start without delaying it, then others, in the order of submission
-    in any case. *cpus*, *load*, *seed* and *generated* are the machine, and the jobs of a model, as
-    `Workload.of` takes them; the *seed* also draws the episodes of an environment that is reset without one.
-    *reward* is a name in `REWARDS`, *render_mode* None: there is nothing to see.
+    Parameters
+    ----------
+    workload
+        A trace or its path; what `gwa.fit` returns, a file of a model or the name of a preset; or a
+        `Workload`, to read it once for several environments.
+    jobs
+        Consecutive jobs of an episode. None are all of the workload.
+    window
+        Rows of an observation, at least 2. Of more waiting jobs the first one is seen, then those that may
+        start without delaying it, then others, in the order of submission in any case.
+    cpus, load, seed, generated
+        The machine, and the jobs of a model, as `Workload.of` takes them. The *seed* also draws the episodes
+        of an environment that is reset without one.
+    reward
+        A name in `REWARDS`.
+    render_mode
+        None: there is nothing to see.
 
+    Notes
+    -----
     The observation is a float32 array of shape (*window*, 10) of numbers from 0 to 1, without a unit, with a
     row for each waiting job that is seen and the columns of `FEATURES`. The action is the number of a row,
     from 0: a job that fits starts; if it does not fit, all wait until a job ends or is submitted. An action

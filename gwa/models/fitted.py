@@ -20,10 +20,23 @@ class FittedModel:
     """
     A model of workloads, fitted to a trace.
 
-    `gwa.fit` makes one, and `gwa.generate` takes it. *name* is what the model is called in commands, such as
-    ``lublin``, *title* what it is; *parameters* are its parameters by name, as its file has them, *origin* is
-    what it was fitted to. *warnings* say what it does not keep of the load of that trace; none where it keeps
-    it. *model* is the model itself; it is internal and may change.
+    `gwa.fit` makes one, and `gwa.generate` takes it.
+
+    Parameters
+    ----------
+    name
+        What the model is called in commands, such as ``lublin``.
+    title
+        What it is.
+    parameters
+        Its parameters by name, as its file has them.
+    origin
+        What it was fitted to.
+    warnings
+        What it does not keep of the load of that trace; none where it keeps it.
+    model
+        The model itself; it is internal and may change.
+
     """
 
     name: str
@@ -35,11 +48,19 @@ class FittedModel:
 
     def save(self, path: str | PathLike[str]) -> None:
         """
-        Write the model to *path* as JSON, whole or not at all, for `gwa.generate` and ``gwa model generate``.
+        Write the model to a file of JSON, whole or not at all.
 
+        Parameters
+        ----------
+        path
+            The file, which `gwa.generate` and ``gwa model generate`` take.
+
+        Examples
+        --------
         >>> import gwa, tempfile
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace, tempfile.TemporaryDirectory() as folder:
         ...     gwa.fit(trace, "lublin").save(f"{folder}/lublin.json")
+
         """
         write(self.model, Path(path), self.origin)
 

@@ -54,9 +54,21 @@ class Fact:
     """
     One value of a trace, with an id that does not change between versions.
 
-    *id* is such as ``jobs.wait.median``. The *value* is in full precision, in the SI base of its *unit*,
-    which says how it is printed; None where it is unknown. *label* is what it is, for people, *help* its
-    definition, *text* what a report shows where it is no number.
+    Parameters
+    ----------
+    id
+        The id, such as ``jobs.wait.median``.
+    value
+        The value in full precision, in the SI base of its unit; None where it is unknown.
+    label
+        What the value is, for people.
+    unit
+        How the value is printed.
+    help
+        The definition.
+    text
+        What a report shows where the value is no number.
+
     """
 
     id: str
@@ -72,8 +84,15 @@ class Facts:
     """
     A list of facts.
 
-    The *facts* are in order and have a *title*; a page has them *listed* unless a table beside them shows
-    them.
+    Parameters
+    ----------
+    facts
+        The facts, in order.
+    title
+        The title, a noun phrase.
+    listed
+        Whether a page lists them; False where a table next to them shows the same.
+
     """
 
     kind: ClassVar[str] = "facts"
@@ -87,11 +106,24 @@ class FactTable:
     """
     Facts of the same kinds about several things, with a row for each thing.
 
-    *id* is the name of the table in exports, *title* a noun phrase, *note* a sentence below it. *columns* are
-    the headings, one for each kind of fact; *rows* are, of each thing, its name and its facts, one for each
-    column. *darkest* says which values of a column are shaded most, so that columns of several kinds compare
-    at a glance: the greatest or the least ones; none by default. *links* are the addresses of a page about
-    each thing; empty for those without one.
+    Parameters
+    ----------
+    id
+        The name of the table in exports.
+    title
+        The title, a noun phrase.
+    columns
+        The headings, one for each kind of fact.
+    rows
+        For each thing, its name and its facts, one for each column.
+    note
+        A sentence below it.
+    darkest
+        Which values of a column are shaded most, so that columns of several kinds compare at a glance: the
+        greatest or the least ones; none by default.
+    links
+        The address of a page about each thing; empty for those without one.
+
     """
 
     kind: ClassVar[str] = "fact_table"
@@ -110,13 +142,21 @@ class FactTable:
 
     def frame(self) -> "pd.DataFrame":
         """
-        Return the values in full precision, a row for each thing, in columns of nullable types.
+        Return the values in full precision, with a row for each thing that they are about.
 
+        Returns
+        -------
+        pandas.DataFrame
+            Columns of nullable types, called by their headings; the index has the names of the rows.
+
+        Examples
+        --------
         >>> rows = (("U1", (Fact("u1.jobs", 9, "Jobs"),)), ("U2", (Fact("u2.jobs", None, "Jobs"),)))
         >>> FactTable("users", "Users", ("Jobs",), rows).frame()
             Jobs
         U1     9
         U2  <NA>
+
         """
         rows = [[fact.value for fact in facts] for _, facts in self.rows]
         return _frame(rows, self.columns, [name for name, _ in self.rows])
@@ -127,8 +167,17 @@ class Column:
     """
     A column of a table.
 
-    *key* is its name in exports, *label* the heading, *unit* that of its values; a *minor* one is only
-    exported.
+    Parameters
+    ----------
+    key
+        The name in exports.
+    label
+        The heading.
+    unit
+        The unit of the values.
+    minor
+        Whether the column is in exports only.
+
     """
 
     key: str
@@ -142,9 +191,23 @@ class Table:
     """
     Rows of values under named columns.
 
-    *id* is the name of the table in exports, *title* a noun phrase, *note* a sentence below it. *rows* have a
-    value for each of *columns*. If it *is_acted_on*, it says what to do, or with whom: a page has it in view.
-    A *minor* one is in exports only: a page shows the same elsewhere.
+    Parameters
+    ----------
+    id
+        The name of the table in exports.
+    title
+        The title, a noun phrase.
+    columns
+        The columns, in order.
+    rows
+        The values of each row, one for each column.
+    note
+        A sentence below it.
+    is_acted_on
+        Whether it says what to do, or with whom: a page has it in view.
+    minor
+        Whether it is in exports only: a page shows the same elsewhere.
+
     """
 
     kind: ClassVar[str] = "table"
@@ -158,13 +221,21 @@ class Table:
 
     def frame(self) -> "pd.DataFrame":
         """
-        Return the values in full precision; columns are of nullable types, called by their keys.
+        Return the values in full precision.
 
+        Returns
+        -------
+        pandas.DataFrame
+            Columns of nullable types, called by their keys.
+
+        Examples
+        --------
         >>> columns = (Column("user", "User"), Column("wait", "Mean wait time", "seconds"))
         >>> Table("waits", "Wait times", columns, (("U1", 60), ("U2", None))).frame()
           user  wait
         0   U1    60
         1   U2  <NA>
+
         """
         return _frame(self.rows, [column.key for column in self.columns])
 
@@ -184,9 +255,26 @@ class Figure:
     """
     A drawing to be made; a notebook shows it.
 
-    *id* is the name of the figure, such as ``utilization``, *title* a noun phrase, *note* a sentence below
-    it. *plot* is the kind of figure, a module of `gwa.report.figures`, and *data* what that kind draws. *alt*
-    is what a reader would see, in a sentence; where it is empty, `ValueError` is raised.
+    Parameters
+    ----------
+    id
+        The name of the figure, such as ``utilization``.
+    title
+        The title, a noun phrase.
+    plot
+        The kind of figure, a module of `gwa.report.figures`.
+    data
+        What that kind draws.
+    alt
+        What a reader would see, in a sentence.
+    note
+        A sentence below it.
+
+    Raises
+    ------
+    ValueError
+        If *alt* is empty.
+
     """
 
     kind: ClassVar[str] = "figure"
@@ -205,37 +293,73 @@ class Figure:
 
     def svg(self) -> str:
         """
-        Return an SVG element, the same bytes each time, with title and description for readers of screens.
+        Draw the figure, the same bytes each time.
 
+        Returns
+        -------
+        str
+            The text of an SVG element with a title and a description for readers of screens.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.report(["waits"]).figure("waits").svg()[:4]
         '<svg'
+
         """
         return str(_writer("svg")(self))
 
     def png(self, dpi: float = 144) -> bytes:
         r"""
-        Return a PNG file of the figure on white, of *dpi* dots per inch: at 72 as large as `svg`.
+        Draw the figure as an image on white.
 
+        Parameters
+        ----------
+        dpi
+            Dots per inch; at 72 the image has the size of the drawing as `svg` draws it.
+
+        Returns
+        -------
+        bytes
+            The content of a PNG file.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.report(["waits"]).figure("waits").png()[:4]
         b'\x89PNG'
+
         """
         return bytes(_writer("png")(self, dpi))
 
     def save(self, path: str | PathLike[str]) -> Path:
         """
-        Write the drawing to a file, whole or not at all, and return its path.
+        Write the drawing to a file, whole or not at all.
 
-        The suffix of *path* is ``.svg`` or ``.png``. Raises `OutputError` if the suffix is another one, or
-        the file cannot be written.
+        Parameters
+        ----------
+        path
+            The file, whose suffix says what is written: ``.svg`` or ``.png``.
 
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        OutputError
+            If the suffix is another one, or the file cannot be written.
+
+        Examples
+        --------
         >>> import gwa, tempfile
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace, tempfile.TemporaryDirectory() as folder:
         ...     trace.report(["waits"]).figure("waits").save(f"{folder}/waits.svg").name
         'waits.svg'
+
         """
         return Path(_writer("save")(self, Path(path)))
 
@@ -249,7 +373,13 @@ class Note:
     """
     A sentence for the reader.
 
-    *text* is the sentence, and *level* says how much it matters: info, warning or error.
+    Parameters
+    ----------
+    text
+        The sentence.
+    level
+        How much it matters: info, warning or error.
+
     """
 
     kind: ClassVar[str] = "note"
@@ -277,11 +407,28 @@ class Section:
     """
     A titled part of a report.
 
-    *id* is the name of the section, such as ``waits``, *title* a noun phrase, *help* what it shows. *blocks*
-    are facts, tables, figures, notes and attachments, in order; *chapter* is the title of the chapter that it
-    belongs to. It *failed* if its analysis broke. Where the trace records nothing of what it is about, it is
-    not *is_recorded*, and its only block says what is missing. *view* says who it is for: operator or
-    modeller. What *is_on_top* stands at the head of a page, over its whole width, with all that is in it.
+    Parameters
+    ----------
+    id
+        The name of the section, such as ``waits``.
+    title
+        The title, a noun phrase.
+    help
+        What the section shows.
+    blocks
+        Facts, tables, figures, notes and attachments, in order.
+    chapter
+        The title of the chapter that the section belongs to.
+    failed
+        Whether its analysis broke.
+    is_recorded
+        Whether the trace records what the section is about. If not, its only block says what is
+        missing.
+    view
+        Who it is for: operator or modeller.
+    is_on_top
+        Whether it stands at the head of a page, over its whole width, with all that is in it.
+
     """
 
     id: str
@@ -295,7 +442,15 @@ class Section:
     is_on_top: bool = False
 
     def facts(self) -> tuple[Fact, ...]:
-        """Return all facts of the section, in order."""
+        """
+        List the facts.
+
+        Returns
+        -------
+        tuple of Fact
+            All facts of the section, in order.
+
+        """
         blocks = (block for block in self.blocks if isinstance(block, Facts | FactTable))
         return tuple(fact for block in blocks for fact in block.facts)
 
@@ -305,12 +460,29 @@ class Finding:
     """
     What is worth knowing of a trace.
 
-    *id* is the name of the finding, *text* a sentence with its figures, *section* the id of the section that
-    these come from, *rule* when it is reported, *weight* how remarkable it is, from 0 to 1. *advice* is what
-    to know about it, *action* what an operator should do next, with what the section lists; empty where
-    nothing is to be done. *stake* is what is at stake in the action, in words, *stake_hours* the hours of
-    cores, GPUs or nodes at stake, *stake_share* their share of all such hours that jobs held; None where they
-    are not known.
+    Parameters
+    ----------
+    id
+        The name of the finding.
+    text
+        A sentence with its figures.
+    section
+        The id of the section that the figures come from.
+    rule
+        When the finding is reported.
+    weight
+        How remarkable it is, from 0 to 1.
+    advice
+        What to know about it.
+    action
+        What an operator should do next, with what the section lists; empty where nothing is to be done.
+    stake
+        What is at stake in the action, in words.
+    stake_hours
+        The hours of cores, GPUs or nodes at stake; None where they are not known.
+    stake_share
+        Their share of all such hours that jobs held; None where it is not known.
+
     """
 
     id: str
@@ -357,14 +529,34 @@ class Report:
     """
     A whole report on a trace; a notebook shows a short form of it.
 
-    *title* is a noun phrase, *subtitle* a line below it, *overline* what kind of report it is, where the
-    title does not say so. *sections* are in order. *zone* is the time zone of time stamps; None where times
-    count from an unknown start. *reproduction* is what it takes to make the same report again. *findings* are
-    the summary, the most remarkable one first; *answers* are those to the first questions: how busy, who, how
-    long did jobs wait, what went wrong, what changed. *period* is from when to when the jobs are, in words;
-    empty where that is unknown. *explorer* is what its page filters; the JSON has none of it. *answer* is
-    what is found, in a sentence where the report answers one question, else the answers in brief.
+    Parameters
+    ----------
+    title
+        The title, a noun phrase.
+    subtitle
+        A line below the title.
+    sections
+        The sections, in order.
+    zone
+        The time zone of time stamps; None where times count from an unknown start.
+    reproduction
+        What it takes to make the same report again.
+    findings
+        The summary, the most remarkable finding first.
+    overline
+        What kind of report it is, where the title does not say so.
+    answers
+        Answers to the first questions: how busy, who, how long did jobs wait, what went wrong, what
+        changed.
+    period
+        From when to when the jobs are, in words; empty where that is unknown.
+    explorer
+        What its page filters; the JSON has none of it.
+    answer
+        What is found, in a sentence where the report answers one question, else the answers in brief.
 
+    Examples
+    --------
     >>> import gwa
     >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
     ...     report = trace.report(["overview", "waits"])
@@ -372,6 +564,7 @@ class Report:
     4833.5
     >>> [figure.id for figure in report.figures()]
     ['waits']
+
     """
 
     title: str
@@ -387,67 +580,155 @@ class Report:
     answer: str = ""
 
     def facts(self) -> tuple[Fact, ...]:
-        """Return all facts of the report, in order."""
+        """
+        List the facts.
+
+        Returns
+        -------
+        tuple of Fact
+            All facts of the report, in order.
+
+        """
         return tuple(fact for section in self.sections for fact in section.facts())
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return all figures of the report, in order."""
+        """
+        List the figures.
+
+        Returns
+        -------
+        tuple of Figure
+            All figures of the report, in order.
+
+        """
         return tuple(block for block in self._blocks() if isinstance(block, Figure))
 
     def tables(self) -> tuple[Table | FactTable, ...]:
-        """Return all tables of the report, in order."""
+        """
+        List the tables.
+
+        Returns
+        -------
+        tuple of Table or FactTable
+            All tables of the report, in order.
+
+        """
         return tuple(block for block in self._blocks() if isinstance(block, Table | FactTable))
 
     def fact(self, id: str) -> Fact:  # noqa: A002 - the word for it
         """
-        Return the fact called *id*, such as ``utilization.mean``, with value, unit and label.
+        Return the fact called *id*.
 
-        Raises `TraceError` with the nearest ids if the report has no such fact.
+        Parameters
+        ----------
+        id
+            Such as ``utilization.mean``.
 
+        Returns
+        -------
+        Fact
+            The fact, with value, unit and label.
+
+        Raises
+        ------
+        TraceError
+            If the report has no such fact. The message names those with the nearest ids.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.report(["overview"]).fact("trace.jobs").value
         1200
+
         """
         return _named("fact", id, {fact.id: fact for fact in self.facts()})
 
     def figure(self, id: str) -> Figure:  # noqa: A002 - the word for it
         """
-        Return the figure called *id*, such as ``utilization``, which draws itself; `figures` lists them.
+        Return the figure called *id*.
 
-        Raises `TraceError` with the nearest ids if the report has no such figure.
+        Parameters
+        ----------
+        id
+            Such as ``utilization``; `figures` lists them.
 
+        Returns
+        -------
+        Figure
+            The figure, which draws itself.
+
+        Raises
+        ------
+        TraceError
+            If the report has no such figure. The message names those with the nearest ids.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.report(["waits"]).figure("wait")
         Traceback (most recent call last):
         gwa.errors.TraceError: the report has no figure 'wait', the nearest are: waits
+
         """
         return _named("figure", id, {figure.id: figure for figure in self.figures()})
 
     def table(self, id: str) -> Table | FactTable:  # noqa: A002 - the word for it
         """
-        Return the table called *id*, such as ``users-by-jobs``, with a `frame`; `tables` lists them.
+        Return the table called *id*.
 
-        Raises `TraceError` with the nearest ids if the report has no such table.
+        Parameters
+        ----------
+        id
+            Such as ``users-by-jobs``; `tables` lists them.
 
+        Returns
+        -------
+        Table or FactTable
+            The table, whose `frame` has the values.
+
+        Raises
+        ------
+        TraceError
+            If the report has no such table. The message names those with the nearest ids.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.report(["parallelism"]).table("parallelism").frame().shape
         (2, 5)
+
         """
         return _named("table", id, {table.id: table for table in self.tables()})
 
     def section(self, id: str) -> Section:  # noqa: A002 - the word for it
         """
-        Return the section called *id*, such as ``waits``, with its blocks.
+        Return the section called *id*.
 
-        Raises `TraceError` with the nearest ids if the report has no such section.
+        Parameters
+        ----------
+        id
+            Such as ``waits``.
 
+        Returns
+        -------
+        Section
+            The section with its blocks.
+
+        Raises
+        ------
+        TraceError
+            If the report has no such section. The message names those with the nearest ids.
+
+        Examples
+        --------
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.report(["waits"]).section("waits").chapter
         'Wait times'
+
         """
         return _named("section", id, {section.id: section for section in self.sections})
 
@@ -460,19 +741,40 @@ class Report:
         language: str = "en",
     ) -> list[Path]:
         """
-        Write the report into *folder*, which is made where it is missing, and return the paths.
+        Write the report into *folder*, which is made where it is missing.
 
-        They are in the order of *kinds*, which are any of ``html``, ``json``, ``latex``, which is a folder,
-        and ``pdf``; a page of HTML if none is given. *name* is what the files are called, without their
-        suffix. *theme* is a folder of templates, style sheets and languages that replace those of gwa,
-        *language* the code of the language, as for ``gwa report --lang``. Raises `OutputError` if there is no
-        such kind, or the files cannot be written, and `DefinitionError` if the theme or the language is
-        wrong.
+        Parameters
+        ----------
+        folder
+            Where to write.
+        *kinds
+            What to write: any of ``html``, ``json``, ``latex`` and ``pdf``; a page of HTML if none is given.
+        name
+            What the files are called, without their suffix.
+        theme
+            A folder of templates, style sheets and languages that replace those of gwa.
+        language
+            The code of the language, as for ``gwa report --lang``.
 
+        Returns
+        -------
+        list of Path
+            What was written, in the order of *kinds*. LaTeX is a folder, the others are files.
+
+        Raises
+        ------
+        OutputError
+            If there is no such kind, or the files cannot be written.
+        DefinitionError
+            If the theme or the language is wrong.
+
+        Examples
+        --------
         >>> import gwa, tempfile
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace, tempfile.TemporaryDirectory() as folder:
         ...     [path.name for path in trace.report(["waits"]).write(folder, "json", "html", name="tiny")]
         ['tiny.json', 'tiny.html']
+
         """
         looks = Path(theme) if theme is not None else None
         return list(_writer("write")(self, Path(folder), name, kinds or ["html"], looks, language))

@@ -24,9 +24,17 @@ def strip(
     """
     Return the picture as SVG text.
 
-    *seconds* are what was held in each day, by outcome, in the order of the stack, *lengths* the seconds of
-    each day. *capacity* is how much of it there is, as a level; None where that is not known. *first* and
-    *last* are what these days are called.
+    Parameters
+    ----------
+    seconds
+        What was held in each day, by outcome, in the order of the stack.
+    lengths
+        The seconds of each day.
+    capacity
+        How much of it there is, as a level; None where that is not known.
+    first, last
+        What the first and the last day are called.
+
     """
     days = len(lengths)
     stride = -(-days // MAXIMUM_STEPS)

@@ -26,14 +26,29 @@ _HALF = 26
 @dataclass(frozen=True, eq=False)
 class Sample:
     """
-    Distinct *values*, finite and strictly increasing, and how often each occurs: *counts* of at least 1.
+    Distinct values in increasing order, and how often each of them occurs.
 
-    Statistics have the unit of the values; those of an empty sample are nan, and its total is 0. Raises
-    `ValueError` where values or counts are others.
+    Statistics have the unit of the values; those of an empty sample are nan, and its total is 0.
 
+    Parameters
+    ----------
+    values
+        The distinct values, finite and strictly increasing; one dimension.
+    counts
+        How often each value occurs, at least 1; as many as *values*.
+
+    Raises
+    ------
+    ValueError
+        If the values are not finite and strictly increasing, or the counts are not whole numbers of at
+        least 1.
+
+    Examples
+    --------
     >>> runtimes = Sample.of([60, 5, 60, 3600])
     >>> runtimes.n, runtimes.median(), runtimes.mode()
     (4, 60.0, (60.0, 0.5))
+
     """
 
     values: Floats
@@ -48,9 +63,23 @@ class Sample:
     @classmethod
     def of(cls, data: ArrayLike) -> Self:
         """
-        Return how often each number of *data* occurs, in any order and shape: nothing is dropped.
+        Count the values of raw data.
 
-        Raises `ValueError` if one is nan or infinite; count missing values elsewhere.
+        Parameters
+        ----------
+        data
+            One number for each observation, in any order and shape. Nothing is dropped.
+
+        Returns
+        -------
+        Sample
+            The distinct values with their counts.
+
+        Raises
+        ------
+        ValueError
+            If a number is nan or infinite; count missing values elsewhere.
+
         """
         values, counts = np.unique(np.asarray(data, dtype=np.float64).ravel(), return_counts=True)
         return cls(values, counts)
@@ -58,10 +87,25 @@ class Sample:
     @classmethod
     def weighted(cls, values: ArrayLike, counts: ArrayLike) -> Self:
         """
-        Return the sample of *values* that occur *counts* times each; one with count 0 is left out.
+        Make a sample of pairs in any order; the counts of equal values are added.
 
-        Equal values are put together. Raises `ValueError` if there is not one count for each value, or a
-        count is negative or no whole number.
+        Parameters
+        ----------
+        values
+            The values, not necessarily distinct.
+        counts
+            How often each occurs; a value with count 0 is left out.
+
+        Returns
+        -------
+        Sample
+            The distinct values with their counts.
+
+        Raises
+        ------
+        ValueError
+            If there is not one count for each value, or a count is negative or no whole number.
+
         """
         number = _whole(counts)
         distinct, place = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True)
@@ -100,51 +144,146 @@ class Sample:
         return math.fsum(_exact_products(self.values, self.counts).tolist())
 
     def total(self) -> float:
-        """Return the sum of all observations, rounded once: exact for whole numbers below 2**53."""
+        """
+        Sum all observations.
+
+        Returns
+        -------
+        float
+            The sum, rounded once: exact for whole numbers below 2**53.
+
+        """
         return self._total
 
     def mean(self) -> float:
-        """Return the arithmetic mean; nan for an empty sample."""
+        """
+        Compute the arithmetic mean.
+
+        Returns
+        -------
+        float
+            The mean, nan for an empty sample.
+
+        """
         return self._total / self.n if self.n else math.nan
 
     def variance(self, ddof: int = 0) -> float:
-        """Return the variance, sum((x - mean)**2) / (n - *ddof*); nan where n <= *ddof*."""
+        """
+        Compute the variance, sum((x - mean)**2) / (n - ddof).
+
+        Parameters
+        ----------
+        ddof
+            The degrees of freedom that are subtracted from the number of observations.
+
+        Returns
+        -------
+        float
+            The variance in the square of the unit of the values; nan where n <= *ddof*.
+
+        """
         if self.n <= ddof:
             return math.nan
         return float((self.counts * (self.values - self.mean()) ** 2).sum()) / (self.n - ddof)
 
     def std(self, ddof: int = 0) -> float:
-        """Return the standard deviation, the square root of `variance` with *ddof*; nan where n <= *ddof*."""
+        """
+        Compute the standard deviation, the square root of `variance`.
+
+        Parameters
+        ----------
+        ddof
+            The degrees of freedom that are subtracted from the number of observations.
+
+        Returns
+        -------
+        float
+            The standard deviation; nan where n <= *ddof*.
+
+        """
         return math.sqrt(self.variance(ddof))
 
     def cv(self) -> float:
-        """Return the coefficient of variation, standard deviation over mean; nan for none and for 0."""
+        """
+        Compute the coefficient of variation, standard deviation over mean.
+
+        Returns
+        -------
+        float
+            A number without unit; nan for an empty sample and for a mean of 0.
+
+        """
         return self.std() / self.mean() if self.n and self.mean() else math.nan
 
     # --- order ---------------------------------------------------------------------------------
 
     def min(self) -> float:
-        """Return the smallest value; nan for an empty sample."""
+        """
+        Return the minimum.
+
+        Returns
+        -------
+        float
+            The smallest value, nan for an empty sample.
+
+        """
         return float(self.values[0]) if self.n else math.nan
 
     def max(self) -> float:
-        """Return the largest value; nan for an empty sample."""
+        """
+        Return the maximum.
+
+        Returns
+        -------
+        float
+            The largest value, nan for an empty sample.
+
+        """
         return float(self.values[-1]) if self.n else math.nan
 
     def quantile(self, q: float) -> float:
         """
-        Return a quantile by linear interpolation (Hyndman & Fan 1996, type 7); nan for an empty sample.
+        Compute a quantile by linear interpolation (Hyndman & Fan 1996, type 7).
 
-        The number *q* is 0.95 for the 95th percentile. To the last bit it equals ``numpy.quantile`` over all
-        observations, and so pandas and R. Raises `ValueError` if *q* is not between 0 and 1.
+        To the last bit it equals ``numpy.quantile`` over all observations, and so pandas and R.
+
+        Parameters
+        ----------
+        q
+            A number from 0 to 1, such as 0.95 for the 95th percentile.
+
+        Returns
+        -------
+        float
+            The quantile, nan for an empty sample.
+
+        Raises
+        ------
+        ValueError
+            If *q* is not between 0 and 1.
+
         """
         return float(self.quantiles([q])[0])
 
     def quantiles(self, q: ArrayLike) -> Floats:
         """
-        Return several quantiles at once, in the shape of *q*, see `quantile`.
+        Compute several quantiles at once, see `quantile`.
 
-        Raises `ValueError` if one of *q* is not between 0 and 1.
+        Parameters
+        ----------
+        q
+            Numbers from 0 to 1.
+
+        Returns
+        -------
+        numpy.ndarray
+            The quantiles, in the shape of *q*; nan for an empty sample.
+
+        Raises
+        ------
+        ValueError
+            If one of *q* is not between 0 and 1.
+
         """
         share = np.asarray(q, dtype=np.float64)
         if not np.all((share >= 0) & (share <= 1)):
@@ -159,13 +298,29 @@ class Sample:
         return np.where(2 * part >= 1, high - step * (1 - part), low + step * part)
 
     def median(self) -> float:
-        """Return the middle value, or the mean of the two middle ones; nan for an empty sample."""
+        """
+        Compute the median.
+
+        Returns
+        -------
+        float
+            The middle value, or the mean of the two middle ones; nan for an empty sample.
+
+        """
         if not self.n:
             return math.nan
         return float(self._ranked(np.array([(self.n - 1) // 2, self.n // 2])).mean())
 
     def mode(self) -> tuple[float, float]:
-        """Return the most frequent value, the smallest of several, and its share; nan for an empty sample."""
+        """
+        Return the most frequent value.
+
+        Returns
+        -------
+        tuple of float
+            The value (the smallest of several) and its share of the observations; nan for an empty sample.
+
+        """
         if not self.n:
             return math.nan, math.nan
         top = int(np.argmax(self.counts))
@@ -179,14 +334,32 @@ class Sample:
 
     def ecdf(self) -> tuple[Floats, Floats]:
         """
-        Return the empirical cumulative distribution (CDF), as the corners of a step function.
+        Return the empirical cumulative distribution (CDF).
 
-        These are the values, and the share of the observations at most as large as each.
+        Returns
+        -------
+        tuple of numpy.ndarray
+            The values, and the share of the observations at most as large as each: the corners of a step
+            function.
+
         """
         return self.values, self.cumulative / max(self.n, 1)
 
     def cdf(self, x: ArrayLike) -> Floats:
-        """Return the share of the observations <= *x*, in the shape of *x*; nan for an empty sample."""
+        """
+        Evaluate the empirical cumulative distribution (CDF).
+
+        Parameters
+        ----------
+        x
+            Where to evaluate it.
+
+        Returns
+        -------
+        numpy.ndarray
+            The share of the observations <= *x*, in the shape of *x*; nan for an empty sample.
+
+        """
         below = np.searchsorted(self.values, np.asarray(x, dtype=np.float64), side="right")
         if not self.n:
             return np.full(np.shape(x), math.nan)
@@ -194,11 +367,21 @@ class Sample:
 
     def gini(self) -> float:
         """
-        Return the Gini coefficient: 0 when all are equal, near 1 when one has everything.
+        Compute the Gini coefficient: 0 when all are equal, near 1 when one has everything.
 
         ``sum c (2 C - c - n) x / (n sum c x)`` with C the cumulative count: the usual mean absolute
-        difference over twice the mean, exact with ties. It is 0 when all values are 0, nan for an empty
-        sample. Raises `ValueError` if a value is negative.
+        difference over twice the mean, exact with ties.
+
+        Returns
+        -------
+        float
+            From 0 to 1; 0 when all values are 0, nan for an empty sample.
+
+        Raises
+        ------
+        ValueError
+            If a value is negative.
+
         """
         self._refuse_negative("a Gini coefficient")
         if not self.n:
@@ -210,10 +393,22 @@ class Sample:
 
     def lorenz(self) -> tuple[Floats, Floats]:
         """
-        Return the Lorenz curve: shares of the observations, smallest first, and of the total, from 0 to 1.
+        Return the Lorenz curve.
 
         Between its points the curve is straight, since ties are equal. If all values are 0, it is the
-        diagonal. Raises `ValueError` if a value is negative.
+        diagonal.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            The share of the observations, those with the smallest values first, and their share of the
+            total; both from 0 to 1.
+
+        Raises
+        ------
+        ValueError
+            If a value is negative.
+
         """
         self._refuse_negative("a Lorenz curve")
         population = np.concatenate(([0.0], self.cumulative / max(self.n, 1)))
@@ -234,29 +429,83 @@ class Sample:
         above: float = -math.inf,
         below: float = math.inf,
     ) -> "Sample":
-        """Return the observations with *low* <= x <= *high* and *above* < x < *below*."""
+        """
+        Select the observations in a range.
+
+        Parameters
+        ----------
+        low, high
+            The range, its ends included.
+        above, below
+            The range, its ends excluded.
+
+        Returns
+        -------
+        Sample
+            The observations with *low* <= x <= *high* and *above* < x < *below*.
+
+        """
         x = self.values
         keep = (x >= low) & (x <= high) & (x > above) & (x < below)
         return Sample(x[keep], self.counts[keep])
 
     def map(self, function: Callable[[Floats], Floats]) -> "Sample":
         """
-        Return what a *function* of an array, such as ``numpy.log``, makes of each value.
+        Apply a function to each value.
 
-        The counts of equal results are added. Raises `ValueError` if a result is nan or infinite.
+        Parameters
+        ----------
+        function
+            A function of an array, such as ``numpy.log``.
+
+        Returns
+        -------
+        Sample
+            The results; the counts of equal ones are added.
+
+        Raises
+        ------
+        ValueError
+            If a result is nan or infinite.
+
         """
         return Sample.weighted(function(self.values), self.counts)
 
     def expand(self) -> Floats:
-        """Return every observation in increasing order: for a subsample or a test, not for a whole trace."""
+        """
+        Return every observation: for a subsample or a test, not for a whole trace.
+
+        Returns
+        -------
+        numpy.ndarray
+            The observations in increasing order, `n` of them.
+
+        """
         return np.repeat(self.values, self.counts)
 
     def split(self, n: int, rng: np.random.Generator) -> tuple["Sample", "Sample"]:
         """
-        Return *n* observations drawn without replacement by *rng*, and the others.
+        Draw observations without replacement.
 
-        The draw costs *n* steps whatever the number of observations (Floyd's method, on ranks). Raises
-        `ValueError` if *n* is negative or larger than the sample.
+        The draw costs *n* steps whatever the number of observations (Floyd's method, on ranks).
+
+        Parameters
+        ----------
+        n
+            The number of observations to draw.
+        rng
+            The source of random numbers.
+
+        Returns
+        -------
+        tuple of Sample
+            The *n* observations that were drawn, and the others.
+
+        Raises
+        ------
+        ValueError
+            If *n* is negative or larger than the sample.
+
         """
         if not 0 <= n <= self.n:
             raise ValueError(f"cannot draw {n} observations from {self.n}")
@@ -267,9 +516,25 @@ class Sample:
 
     def subsample(self, n: int, rng: np.random.Generator) -> "Sample":
         """
-        Return *n* observations drawn without replacement by *rng*, or the sample itself when it has no more.
+        Draw observations without replacement.
 
-        Raises `ValueError` if *n* is negative.
+        Parameters
+        ----------
+        n
+            The number of observations to draw.
+        rng
+            The source of random numbers.
+
+        Returns
+        -------
+        Sample
+            The *n* observations that were drawn, or the sample itself when it has no more.
+
+        Raises
+        ------
+        ValueError
+            If *n* is negative.
+
         """
         return self if n >= self.n else self.split(n, rng)[0]
 

@@ -10,9 +10,21 @@ class Account:
     """
     Counts of the rows of all files that were read: rows = jobs + folded + rejected + comments + skipped.
 
-    *rows* are rows, or records, *jobs* those of the trace. *folded* are rows that were merged into the job of
-    another row, such as the steps of a job, *rejected* those that cannot be read, *comments* comments,
-    headers and blank lines, and *skipped* rows of files that were not read, because their format is unknown.
+    Parameters
+    ----------
+    rows
+        The number of rows, or of records.
+    jobs
+        The jobs of the trace.
+    folded
+        Rows that were merged into the job of another row, such as the steps of a job.
+    rejected
+        Rows that cannot be read.
+    comments
+        Comments, headers and blank lines.
+    skipped
+        Rows of files that were not read, because their format is unknown.
+
     """
 
     rows: int
@@ -28,7 +40,15 @@ class Account:
         return self.rows == self.jobs + self.folded + self.rejected + self.comments + self.skipped
 
     def check(self) -> None:
-        """Raise `RowsLostError` if the counts do not add up, which is a bug of what made the jobs."""
+        """
+        Check that no row was lost.
+
+        Raises
+        ------
+        RowsLostError
+            If the counts do not add up, which is a bug of what made the jobs.
+
+        """
         if not self.adds_up:
             made = self.jobs + self.folded + self.rejected + self.comments + self.skipped
             raise RowsLostError(

@@ -50,15 +50,23 @@ class Subset:
     """
     What a trace is filtered by: a job must meet all conditions that are given.
 
-    *period* is the time that is looked at: a year, month, day or minute such as ``2007``, ``2007-03``,
-    ``2007-03-05`` or ``2007-03-05T14:30``, in the time zone of the trace, or two of them as
-    ``2007-03..2007-05``, of which the last is included. Where times count from an unknown start it is the
-    number of a day, or two: ``3`` or ``3..10``. *queues*, *groups*, *users* and *sites* are names, of which
-    the job's queue, group, user or site (cluster) must be one. *where* is an SQL condition on the fields of a
-    job, such as ``n_procs > 1``; it may read other jobs, but no file.
+    Parameters
+    ----------
+    period
+        The time that is looked at: a year, month, day or minute such as ``2007``, ``2007-03``,
+        ``2007-03-05`` or ``2007-03-05T14:30``, in the time zone of the trace, or two of them as
+        ``2007-03..2007-05``, of which the last is included. Where times count from an unknown start
+        it is the number of a day, or two: ``3`` or ``3..10``.
+    queues, groups, users, sites
+        Names, of which the job's queue, group, user or site (cluster) must be one.
+    where
+        An SQL condition on the fields of a job, such as ``n_procs > 1``; it may read other jobs, but no file.
 
+    Examples
+    --------
     >>> print(Subset(period="2007-03", queues=("short", "long"), where="n_procs > 1"))
     period 2007-03; queue short, long; where n_procs > 1
+
     """
 
     period: str | None = None

@@ -28,15 +28,33 @@ class System:
     """
     The system of a trace. What is not known is None.
 
-    *name* is what the system is called, *site* the institution that runs it, *description* anything else that
-    is worth knowing. *cpus* is the number of processors, *cpus_from* where that comes from; *nodes* and
-    *gpus* are the numbers of nodes and of GPUs. *zone* is the IANA name of the time zone, such as
-    ``Europe/Amsterdam``, *start* the Unix time of the log's own time 0, in seconds; times are *relative* if
-    they count from an unknown zero instead of 1970. *node_cores*, *node_memory* and *node_gpus* are the
-    processors of a node, its memory in KB, and its GPUs, where all nodes are alike. *threads_per_core* is how
-    many processors of the system are threads of one core, of which a job gets all or none. *watts_per_cpu*,
-    *watts_per_gpu* and *watts_per_node* are the power in watts of a processor, a GPU and a node while a job
-    holds it.
+    Parameters
+    ----------
+    name
+        What the system is called.
+    site
+        The institution that runs it.
+    cpus
+        The number of processors.
+    cpus_from
+        Where the number of processors comes from.
+    zone
+        The IANA name of the time zone, such as ``Europe/Amsterdam``.
+    start
+        The Unix time of the log's own time 0, in seconds.
+    relative
+        Whether times count from an unknown zero instead of 1970.
+    description
+        Anything else that is worth knowing.
+    nodes, gpus
+        The number of nodes, and of GPUs.
+    node_cores, node_memory, node_gpus
+        The processors of a node, its memory in KB, and its GPUs, where all nodes are alike.
+    threads_per_core
+        How many processors of the system are threads of one core, of which a job gets all or none.
+    watts_per_cpu, watts_per_gpu, watts_per_node
+        The power in watts of a processor, a GPU and a node while a job holds it.
+
     """
 
     name: str | None = None

@@ -10,16 +10,34 @@ class Progress:
     @contextmanager
     def step(self, label: str, total: float | None = None) -> Iterator["Progress"]:
         """
-        Begin a piece of work, called *label* for people; yield what is told how it advances.
+        Begin a piece of work.
 
-        It lasts until the end of a ``with``. *total* is how much `advance` will add up to; None if that is
-        unknown.
+        Parameters
+        ----------
+        label
+            What the work is, for people.
+        total
+            How much `advance` will add up to; None if that is unknown.
+
+        Yields
+        ------
+        Progress
+            What is told how the work advances, until the end of a ``with``.
+
         """
         del label, total
         yield self
 
     def advance(self, amount: float = 1) -> None:
-        """Record that an *amount* more of the current step is done, in the unit of its total."""
+        """
+        Record that more of the current step is done.
+
+        Parameters
+        ----------
+        amount
+            How much, in the unit of the total of the step.
+
+        """
 
 
 SILENT = Progress()
