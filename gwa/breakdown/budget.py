@@ -6,13 +6,13 @@ missing rows and without stillness of a day or more. Each second stands once: wh
 the last of their job is apart from its outcome.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from gwa.breakdown.held import AMOUNTS, held_jobs, recorded_amounts
-from gwa.metrics.outcomes import BAD_OUTCOMES, OUTCOMES, Outcome, coding, outcome
-from gwa.metrics.stillness import stillness
+from gwa.breakdown.held import AMOUNTS, held_at_any_time, recorded_amounts, within
+from gwa.metrics.outcomes import BAD_OUTCOMES, OUTCOMES, Outcome, coding
+from gwa.metrics.stillness import stillness, unaccounted_in
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.totals import totals
 from gwa.metrics.usage import usage
@@ -41,18 +41,14 @@ LITTLE: Final = 100.0 * HOUR
 MAXIMUM_UNKNOWN: Final = 0.5
 """Where more of what was used has no known outcome, how jobs ended is not recorded."""
 
-LEAST_OUTAGE: Final = 0.01
+MINIMUM_OUTAGE: Final = 0.01
 """Outages of less than one in a hundred are a part of what went unused."""
-
-WITHOUT_SUBMISSION: Final = """
-(select *, {outcome} as outcome, true as is_last_run, run_time as seconds from jobs where run_time >= 0)
-"""
 
 
 @dataclass(frozen=True)
 class Budget:
     """
-    What became of processor-seconds, of a *kind*, over a time of so many *seconds*; None without a window.
+    What processor-seconds of a *kind* became in *seconds* of time; None without a window of observation.
 
     *outcomes* are those of last runs, *restarted* was held by other runs, and *gpus* has the amounts of
     `gwa.breakdown.held.AMOUNTS` of GPUs. The machine had *capacity*, of which *outages* took a part;
@@ -116,8 +112,8 @@ def budget(store: Store) -> Budget:
     if not (store.has("run_time") and store.has("n_procs")):
         return Budget("none", jobs, None, dict.fromkeys(OUTCOMES, 0.0), 0.0, {})
     period = window(store).period
-    gaps = _gaps(store, period) if period else []
-    seconds = _length(period, gaps) if period else None
+    gaps = unaccounted_in(store, period) if period else []
+    seconds = period[1] - period[0] - sum(end - begin for begin, end in gaps) if period else None
     outcomes, restarted, gpus = _held(store, period or store.period, gaps)
     used = sum(outcomes.values()) + restarted
     size = None if store.is_selection else store.system.size
@@ -148,17 +144,6 @@ def _kind(jobs: int, used: float, seconds: float | None, capacity: float | None)
     return "used" if capacity is None or used > capacity else "machine"
 
 
-def _gaps(store: Store, period: Period) -> list[Period]:
-    """Return the parts of a *period* that do not count: where the log does not tell what ran."""
-    parts = [stretch.within(period) for stretch in stillness(store).unaccounted]
-    return [(part.begin, part.end) for part in parts if part.seconds > 0]
-
-
-def _length(period: Period, gaps: Iterable[Period]) -> float:
-    """Return the seconds of a *period* outside *gaps*, which do not overlap."""
-    return period[1] - period[0] - sum(end - begin for begin, end in gaps)
-
-
 def _shared(one: Period, other: Period) -> float:
     return max(0.0, min(one[1], other[1]) - max(one[0], other[0]))
 
@@ -176,26 +161,21 @@ def _outages(
         for stretch in stretches
         if stretch.seconds > 0
     )
-    return size * down if size * down >= LEAST_OUTAGE * capacity else 0.0
+    return size * down if size * down >= MINIMUM_OUTAGE * capacity else 0.0
 
 
 def _held(
     store: Store, period: Period | None, gaps: Sequence[Period]
 ) -> tuple[dict[Outcome, float], float, dict[str, float]]:
     """Return what last runs held by outcome, what others did, and what was held and used of GPUs."""
-    inside, where = "seconds", "true"
-    if period:
-        inside = " - ".join(_inside(one) for one in (period, *gaps))
-        where = f"start_time < {period[1]!r} and end_time > {period[0]!r}"
-    table = held_jobs(store)
-    if not store.has("submit_time"):
-        table = WITHOUT_SUBMISSION.format(outcome=outcome(store))
+    inside, where = within(period) if period else ("seconds", "true")
+    inside = " - ".join((inside, *(within(gap)[0] for gap in gaps)))
     names = ["cpu_seconds", *(name for name in recorded_amounts(store) if name.startswith("gpu_"))]
     sums = ", ".join(
         f"coalesce({exact_sum(AMOUNTS[name].format(seconds=f'({inside})'))}, 0.0) as {name}" for name in names
     )
     rows = store.rows(
-        f"select outcome, is_last_run, {sums} from {table} as held where {where}"
+        f"select outcome, is_last_run, {sums} from {held_at_any_time(store)} as held where {where}"
         " group by outcome, is_last_run order by outcome, is_last_run"
     )
     outcomes, restarted = dict.fromkeys(OUTCOMES, 0.0), 0.0
@@ -208,12 +188,6 @@ def _held(
         for key, value in zip(gpus, of_gpus, strict=True):
             gpus[key] += value
     return outcomes, restarted, gpus
-
-
-def _inside(period: Period) -> str:
-    """Return the SQL of the seconds of a box in a *period*."""
-    first, last = period
-    return f"greatest(least(end_time, {last!r}) - greatest(start_time, {first!r}), 0.0)"
 
 
 def gpu_parts(store: Store, found: Budget) -> Mapping[str, float | None]:

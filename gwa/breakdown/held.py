@@ -102,6 +102,16 @@ def held_jobs(store: Store) -> str:
     return f"({with_boxes(store, jobs, several.format)})"
 
 
+def held_at_any_time(store: Store) -> str:
+    """Return `held_jobs` or, where no submission is recorded, the jobs that ran, whose times are unknown."""
+    if store.has("submit_time"):
+        return held_jobs(store)
+    return (
+        f"(select *, {outcome(store)} as outcome, true as is_last_run, run_time as seconds from jobs"
+        " where run_time >= 0)"
+    )
+
+
 def recorded_amounts(store: Store) -> Mapping[str, str]:
     """Return the SQL of each of `AMOUNTS` whose field the log records, yet without its seconds."""
     return {name: sql for name, sql in AMOUNTS.items() if store.has(FIELDS[name])}
@@ -112,7 +122,7 @@ def held(store: Store) -> Held | None:
     period = window(store).period
     if period is None:
         return None
-    inside, where = _within(period)
+    inside, where = within(period)
     amounts = {name: sql.format(seconds=inside) for name, sql in recorded_amounts(store).items()}
     sums = ", ".join(f"coalesce({exact_sum(sql)}, 0.0) as {name}" for name, sql in amounts.items())
     if not sums:
@@ -130,7 +140,7 @@ def _of_runs(store: Store, period: Period) -> tuple[float | None, float | None]:
     """Return the CPU seconds of earlier runs in a *period*, and of what is known by its sum only."""
     if not has_boxes(store) or not store.has("n_procs"):
         return None, None
-    inside, where = _within(period)
+    inside, where = within(period)
     amount = AMOUNTS["cpu_seconds"].format(seconds=inside)
     earlier, by_sum = store.row(
         f"select {exact_sum(f'case when not is_last_run then {amount} end')} as earlier,"
@@ -156,11 +166,9 @@ def cpu_seconds_by(
         return {}
     if is_earlier and not (has_boxes(store) and store.has("submit_time")):
         return {}
-    inside, where = _within(period) if period else ("seconds", "true")
+    inside, where = within(period) if period else ("seconds", "true")
     where += " and not is_last_run" if is_earlier else ""
-    table = held_jobs(store)
-    if not store.has("submit_time"):
-        table = "(select *, run_time as seconds from jobs where run_time >= 0)"
+    table = held_at_any_time(store)
     amount = exact_sum(AMOUNTS["cpu_seconds"].format(seconds=inside))
     rows = store.rows(
         f"select * from (select {classes.key} as key, {amount} as amount from {table} as held"
@@ -189,7 +197,7 @@ def held_rows(store: Store, dimension: Dimension, most: int) -> list[dict[str, s
     return rows
 
 
-def _within(period: Period) -> tuple[str, str]:
+def within(period: Period) -> tuple[str, str]:
     """Return the SQL of the seconds that a job held something in a *period*, and of whether it did."""
     first, last = period
     inside = f"greatest(least(end_time, {last!r}) - greatest(start_time, {first!r}), 0.0)"

@@ -281,6 +281,12 @@ def in_gaps(store: Store, edges: NDArray[np.float64]) -> NDArray[np.bool_]:
     return inside > MAXIMUM_IN_GAPS * np.diff(edges)
 
 
+def unaccounted_in(store: Store, period: Period) -> list[Period]:
+    """Return the parts of a *period* of which the log does not record what ran; they do not overlap."""
+    parts = [stretch.within(period) for stretch in stillness(store).unaccounted]
+    return [(part.begin, part.end) for part in parts if part.seconds > 0]
+
+
 def known_area(store: Store, period: Period) -> tuple[float, float]:
     """
     Return the processor-seconds held in *period* outside what is unaccounted for, and how long that is.
@@ -293,8 +299,7 @@ def known_area(store: Store, period: Period) -> tuple[float, float]:
 def known_area_of(store: Store, period: Period, jobs: str, amount: str) -> tuple[float, float]:
     """Return the same of any *amount* that *jobs*, a table with their starts and ends, held."""
     first, last = period
-    parts = [stretch.within(period) for stretch in stillness(store).unaccounted]
-    excluded = [(part.begin, part.end) for part in parts if part.seconds > 0]
+    excluded = unaccounted_in(store, period)
     held = ", ".join(
         exact_sum(f"{amount} * greatest(least(end_time, {b!r}) - greatest(start_time, {a!r}), 0.0)")
         + f" as a{place}"
