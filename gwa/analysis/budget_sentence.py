@@ -15,10 +15,8 @@ from gwa.util.units import HOUR, MINUTE
 from gwa.words.formatting import fraction, number, significant
 from gwa.words.message import Message, Number, joined, message, plural
 
-PROCESSOR_HOURS: Final = message("processor-hours")
-
 UNITS: Final[Mapping[str, Message]] = {
-    "machine": PROCESSOR_HOURS,
+    "machine": message("processor-hours"),
     "used": message("processor-hours used"),
     "log": message("processor-hours in the log"),
 }
@@ -46,42 +44,45 @@ CLAUSES: Final[Mapping[Part, Callable[[int, str], Message]]] = {
 }
 """What is said of a part, by its number and how that is written: languages tell one and several apart."""
 
-NOT_TOLD: Final = message("how jobs ended is not recorded")
-
 MINIMUM_USED: Final = 0.005
 """Of a machine of which less was used, no part is said."""
 
-EXACT: Final = 10
-"""Fewer hours are said with three digits."""
+MINIMUM_WHOLE: Final = 10
+"""Smaller amounts are said with three digits."""
 
 
-def budget_sentence(
-    found: Budget, *, is_selection: bool = False, busy: tuple[float, float] | None = None
-) -> Message:
+def budget_sentence(found: Budget, *, is_selection: bool = False, most: int | None = None) -> Message:
     """
     Return what became of the hours of *found*.
 
-    *is_selection* says that other jobs may be left out, so that nothing is said of the machine. *busy* are
-    the mean and the most of busy processors, which are said where neither size nor outcomes are known.
+    *is_selection* says that other jobs may be left out, so that nothing is said of the machine. *most* is the
+    maximum of busy processors in the time counted, which is said where neither size nor outcomes are known.
     """
     if found.kind == "none":
         return message("No job ran for any time.")
-    if found.kind == "count" or is_selection or (found.has_too_much and not found.is_told):
-        return _as_it_is(found, is_selection=is_selection)
-    if found.kind == "used" and not found.is_told and not found.has_too_much and busy:
+    if found.kind == "used" and not found.is_told and not found.has_too_much and most and found.seconds:
         return message(
             "Jobs held {mean} processors on average and at most {most} at once; neither the size of the"
             " machine nor how jobs ended is recorded.",
-            mean=_hours(busy[0]),
-            most=number(busy[1]),
+            mean=_amount_text(found.used / found.seconds),
+            most=number(most),
         )
+    is_divided = found.kind == "machine" or (found.kind != "count" and found.is_told)
+    if is_selection or not is_divided:
+        return _as_it_is(found, is_selection=is_selection)
     unit = UNITS[found.kind]
     if found.kind == "machine" and found.used < MINIMUM_USED * (found.total or 0.0):
         return message("Of every 100 {unit}, less than 1 was used.", unit=unit)
-    clauses = _listed(list(_clauses(found)))
-    if found.is_told:
-        return message("Of every 100 {unit}, {clauses}.", unit=unit, clauses=clauses)
-    return message("Of every 100 {unit}, {clauses}; {rest}.", unit=unit, clauses=clauses, rest=NOT_TOLD)
+    clauses = message("Of every 100 {unit}, {clauses}", unit=unit, clauses=_listed(list(_clauses(found))))
+    return message("{parts}.", parts=joined("; ", [clauses, *_unrecorded(found)]))
+
+
+def _unrecorded(found: Budget) -> Iterator[Message]:
+    """Yield what the log does not record of what was held."""
+    if not found.is_told:
+        yield message("how jobs ended is not recorded")
+    if found.has_unknown_runs:
+        yield message("what earlier runs of jobs held is not recorded")
 
 
 def _clauses(found: Budget) -> Iterator[Message]:
@@ -116,27 +117,31 @@ def _as_it_is(found: Budget, *, is_selection: bool) -> Message:
             "{n} job held {hours}", "{n} jobs held {hours}", found.jobs, n=number(found.jobs), hours=hours
         )
     )
-    if not found.used:
-        return message("{held}.", held=held)
+    return message("{parts}.", parts=joined("; ", [held, *_ended(found), *_unrecorded(found)]))
+
+
+def _ended(found: Budget) -> Iterator[Message]:
+    """Yield how much of what was held did not finish, where that is known."""
+    if not found.used or not found.is_told:
+        return
     bad = sum(found.outcomes[name] for name in BAD_OUTCOMES)
-    if not found.is_told:
-        return message("{held}; {rest}.", held=held, rest=NOT_TOLD)
-    if not bad and found.outcomes["completed"] == found.used and not found.is_bound:
-        return message("{held}; all of it became finished work.", held=held)
-    share = fraction(bad / found.used)
-    if found.is_bound:
-        return message("{held}; at least {share} of that did not finish.", held=held, share=share)
-    return message("{held}; {share} of that did not finish.", held=held, share=share)
+    is_whole = not (found.is_bound or found.has_unknown_runs)
+    if is_whole and found.outcomes["completed"] == found.used:
+        yield message("all of it became finished work")
+    elif found.is_bound:
+        yield message("at least {share} of that did not finish", share=fraction(bad / found.used))
+    elif bad or is_whole:
+        yield message("{share} of that did not finish", share=fraction(bad / found.used))
 
 
 def _amount(seconds: float) -> Message:
     """Return processor-seconds in the unit that suits: of less than an hour, minutes or seconds."""
     if seconds >= HOUR:
-        return message("{n} processor-hours", n=_hours(seconds / HOUR))
+        return message("{n} processor-hours", n=_amount_text(seconds / HOUR))
     if seconds >= MINUTE:
-        return message("{n} processor-minutes", n=_hours(seconds / MINUTE))
-    return message("{n} processor-seconds", n=_hours(seconds))
+        return message("{n} processor-minutes", n=_amount_text(seconds / MINUTE))
+    return message("{n} processor-seconds", n=_amount_text(seconds))
 
 
-def _hours(amount: float) -> Number:
-    return number(round(amount)) if amount >= EXACT else significant(amount, 3)
+def _amount_text(amount: float) -> Number:
+    return number(round(amount)) if amount >= MINIMUM_WHOLE else significant(amount, 3)

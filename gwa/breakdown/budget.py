@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from gwa.breakdown.held import AMOUNTS, held_at_any_time, recorded_amounts, within
 from gwa.metrics.outcomes import BAD_OUTCOMES, OUTCOMES, Outcome, coding
+from gwa.metrics.requeues import requeues
 from gwa.metrics.stillness import stillness, unaccounted_in
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.totals import totals
@@ -53,7 +54,8 @@ class Budget:
     *outcomes* are those of last runs, *restarted* was held by other runs, and *gpus* has the amounts of
     `gwa.breakdown.held.AMOUNTS` of GPUs. The machine had *capacity*, of which *outages* took a part;
     both are None where its size is unknown, or where only some of its jobs are looked at. Unless *is_told*,
-    it is not known how jobs ended; if *is_bound*, those that failed are among the finished.
+    it is not known how jobs ended; if *is_bound*, those that failed are among the finished. If it
+    *has_unknown_runs*, jobs ran before the runs that the log records, and held what is not recorded.
     """
 
     kind: Kind
@@ -66,6 +68,7 @@ class Budget:
     outages: float | None = None
     is_told: bool = False
     is_bound: bool = False
+    has_unknown_runs: bool = False
 
     @property
     def used(self) -> float:
@@ -118,10 +121,11 @@ def budget(store: Store) -> Budget:
     used = sum(outcomes.values()) + restarted
     size = None if store.is_selection else store.system.size
     capacity = size * seconds if size and seconds else None
-    known = coding(store)
+    known, earlier = coding(store), requeues(store)
+    has_unknown_runs = bool(earlier and earlier.runs and earlier.cpu_seconds is None)
     is_told = known.codes == "several" and outcomes["unknown"] <= MAXIMUM_UNKNOWN * used
     return Budget(
-        _kind(jobs, used, seconds, capacity),
+        _kind(jobs, used, None if has_unknown_runs else seconds, capacity),
         jobs,
         seconds,
         outcomes,
@@ -131,6 +135,7 @@ def budget(store: Store) -> Budget:
         _outages(store, period, gaps, size, capacity) if period and size and capacity else None,
         is_told,
         is_told and not known.tells("failed"),
+        has_unknown_runs,
     )
 
 

@@ -3,6 +3,8 @@
 import pytest
 
 from gwa.analysis.answers import answers, evidence
+from gwa.analysis.budget_sentence import budget_sentence
+from gwa.breakdown.budget import budget
 from gwa.errors import GwaError
 from gwa.formats.open import open_trace
 from tests.conftest import HOME
@@ -32,7 +34,12 @@ def check(store):
         assert busy.state != "known"
         assert not [text for text in of_busy if "were busy" in text and "at least" not in text]
         assert not busy.number or busy.number.startswith("\u2265")
+        found = budget(store)
+        assert found.kind in {"none", "count", "log"}
+        if found.kind != "none":
+            assert "what earlier runs of jobs held is not recorded" in budget_sentence(found)
     if again:
+        assert "all of it became" not in budget_sentence(budget(store))
         assert not [text for text in of_wrong if "completed." in text]
     return unknown
 

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -126,13 +127,26 @@ SENTENCES = [
         "Of every 100 processor-hours used, 83 became finished work and 17 ran without finishing.",
     ),
     (
-        made("used", told=False, completed=900.0), {"busy": (1754.6, 2576.0)},
-        ("Jobs held 1,755 processors on average and at most 2,576 at once; neither the size of the machine nor"
+        made("used", told=False, completed=900.0), {"most": 2576},
+        ("Jobs held 900 processors on average and at most 2,576 at once; neither the size of the machine nor"
          " how jobs ended is recorded."),
     ),
     (
-        made("used", told=False, completed=900.0, capacity=800), {"busy": (90.0, 100.0)},
+        made("used", told=False, completed=900.0, capacity=800), {"most": 100},
         "100 jobs held 900 processor-hours; how jobs ended is not recorded.",
+    ),
+    (
+        made("log", told=False, completed=900.0), {},
+        "100 jobs held 900 processor-hours; how jobs ended is not recorded.",
+    ),
+    (
+        replace(made("count", jobs=20, completed=900.0), has_unknown_runs=True), {},
+        "20 jobs held 900 processor-hours; what earlier runs of jobs held is not recorded.",
+    ),
+    (
+        replace(made("log", completed=900.0, failed=100.0), has_unknown_runs=True), {},
+        ("Of every 100 processor-hours in the log, 90 became finished work and 10 ran without finishing;"
+         " what earlier runs of jobs held is not recorded."),
     ),
     (
         made("machine", completed=1.0, capacity=1000), {},

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from gwa.analysis.base import Chapter, MadeWhen, analysis
 from gwa.analysis.budget_sentence import budget_sentence
 from gwa.breakdown.budget import Budget, budget, gpu_parts
-from gwa.metrics.busy import busy
+from gwa.metrics.busy import BIN
+from gwa.metrics.extremes import extremes
+from gwa.metrics.window import window
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.store.store import Store
@@ -17,7 +19,7 @@ LABELS = {
     "unfinished": message("Held by jobs that ran without finishing"),
     "running": message("Held by jobs that still ran at the end"),
     "unknown": message("Held by jobs whose end is not recorded"),
-    "used": message("Processor time held by all jobs"),
+    "used": message("Processor time held, as far as the log records it"),
     "requeued": message("Held by runs that were started again"),
     "outages": message("Processor time of outages"),
     "unused": message("Processor time that went unused"),
@@ -66,11 +68,11 @@ def budget_of_hours(store: Store) -> Iterator[Block]:
 
 
 def _sentence(store: Store, found: Budget) -> str:
-    """Return the sentence, with the level of busy processors where nothing else is known."""
-    known = busy(store)
-    most = store.system.cpus
-    level = (known.mean, float(most)) if known.kind == "value" and known.mean is not None and most else None
-    return budget_sentence(found, is_selection=store.is_selection, busy=level)
+    """Return the sentence, with the maximum of busy processors where the size of the machine is not known."""
+    period = window(store).period
+    is_level = found.kind == "used" and not found.is_told and period is not None
+    most = extremes(store, 0, period, width=BIN).busy if is_level and period else None
+    return budget_sentence(found, is_selection=store.is_selection, most=most)
 
 
 def _facts(found: Budget) -> Iterator[Fact]:

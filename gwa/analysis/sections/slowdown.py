@@ -154,7 +154,7 @@ Measures = Mapping[str, _Measured]
 )
 def slowdown(store: Store) -> Iterator[Block | Drawing]:
     """
-    Waits and bounded slowdowns: of all jobs, by processors, by queue, and of the users with most jobs.
+    Waits and bounded slowdowns: of all jobs, and by processors; by queue and user in exports.
 
     The bounded slowdown of a job is the time from submission to end / max(run time, 10 s), and at least 1:
     how many times longer it took than it would have on an empty system; the bound keeps very short jobs from
