@@ -136,7 +136,7 @@ def _list(store: Store, dimension: Dimension) -> _Listed:
         of_all = {row[0]: dict(zip(names, row, strict=True)) for row in rows}
         return _Listed(dict.fromkeys(ranked, tuple(classes.names or ())), of_all)
     places = ", ".join(f"{_place(measure)} as place_{name}" for name, measure in ranked.items())
-    listed = " or ".join(f"place_{name} <= {store.top}{_some(name)}" for name in ranked)
+    listed = " or ".join(f"place_{name} <= {store.top}{_and_has_any(name)}" for name in ranked)
     columns = [*names, *(f"place_{name}" for name in ranked)]
     query = f"select {', '.join(columns)} from (select *, {places} from {table}) as placed where {listed}"
     found = [dict(zip(columns, row, strict=True)) for row in store.rows(f"{query} order by key")]
@@ -149,8 +149,8 @@ def _place(measure: str) -> str:
     return f"row_number() over (order by coalesce({measure}, 0) desc, key)"
 
 
-def _some(ranking: str) -> str:
-    """Return the SQL of that a class has any of what a *ranking* is by, unless its lists are complete."""
+def _and_has_any(ranking: str) -> str:
+    """Return the SQL of whether a class has any of what a *ranking* is by; empty for complete lists."""
     return "" if ranking in COMPLETE else f" and {RANKINGS[ranking].measure} > 0"
 
 

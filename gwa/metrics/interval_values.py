@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -13,15 +14,14 @@ from gwa.metrics.waits import queued
 from gwa.metrics.window import RUNNING
 from gwa.store.store import Store
 from gwa.util.units import MINUTE
-from gwa.words.message import Message
-from gwa.words.quantities import quantity
-from gwa.words.unit import Unit
+from gwa.words.quantities import OfQuantity
 
 MINIMUM_VALUE: Final = 1e-9
 """What stands for nothing where a logarithm is taken."""
 
 
-class IntervalMeasure(NamedTuple):
+@dataclass(frozen=True)
+class IntervalMeasure(OfQuantity):
     """
     That the quantity *of* `gwa.words.quantities` is measured in each week or day of a log.
 
@@ -29,20 +29,9 @@ class IntervalMeasure(NamedTuple):
     or in the value itself, if it is a *share*; *least* is the smallest one that matters, on that scale.
     """
 
-    of: str
     least: float = 0.18
     offset: float = 0.0
     is_share: bool = False
-
-    @property
-    def title(self) -> Message:
-        """The heading of the quantity."""
-        return quantity(self.of).heading
-
-    @property
-    def unit(self) -> Unit:
-        """The unit of the quantity."""
-        return quantity(self.of).unit
 
     def scaled(self, values: Floats) -> Floats:
         """

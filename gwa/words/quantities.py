@@ -6,6 +6,7 @@ quantities by an entry point in the group ``gwa.quantities``.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -170,6 +171,23 @@ OWN: Final = (
     Quantity("requests_raised", message("Requests below the run time, raised to it"), "count", TASKS),
 )
 """Those that gwa knows, by what they are of."""
+
+
+@dataclass(frozen=True)
+class OfQuantity:
+    """What is done with the quantity called *of*, such as to compare it."""
+
+    of: str
+
+    @property
+    def title(self) -> Message:
+        """The heading of the quantity."""
+        return quantity(self.of).heading
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of the quantity."""
+        return quantity(self.of).unit
 
 
 @cache

@@ -16,9 +16,9 @@ from tests.conftest import HOME
 CODE = sorted((HOME / "gwa").rglob("*.py"))
 
 CONVERTED = {
-    ("held seconds", "hours"), ("joules", "kilowatt hours"), ("cpu seconds", "hours"), ("", "seconds"),
+    ("held seconds", "hours"), ("joules", "kilowatt hours"), ("cpu seconds", "hours"),
 }  # fmt: skip
-"""Units of which a table writes another, or of jobs alone the plain number."""
+"""Units of quantities in whose place a table writes another."""
 
 
 def literal(node: Any) -> Any:

@@ -23,12 +23,11 @@ from gwa.metrics.window import window
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY, MINUTE
-from gwa.words.message import Message
-from gwa.words.quantities import quantity
-from gwa.words.unit import Unit
+from gwa.words.quantities import OfQuantity
 
 
-class ComparedQuantity(NamedTuple):
+@dataclass(frozen=True)
+class ComparedQuantity(OfQuantity):
     """
     That the quantity *of* `gwa.words.quantities` is compared, and what of its differences matters.
 
@@ -36,21 +35,10 @@ class ComparedQuantity(NamedTuple):
     of their logarithms after an *offset* is added. No change is given in percent of values below *tiny*.
     """
 
-    of: str
     least: float = 0.18
     offset: float = 0.0
     tiny: float = 0.0
     is_share: bool = False
-
-    @property
-    def title(self) -> Message:
-        """The heading of the quantity."""
-        return quantity(self.of).heading
-
-    @property
-    def unit(self) -> Unit:
-        """The unit of the quantity."""
-        return quantity(self.of).unit
 
 
 WAIT_OFFSET: Final = float(MINUTE)
