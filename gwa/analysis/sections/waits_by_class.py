@@ -30,7 +30,7 @@ def waits_by_class(store: Store) -> Iterator[Block]:
     or that asked for a later time, waits for the system only from then on. Else they are from submission.
     All quantiles are exact. In each month, the queue (else the partition, else the class
     of sizes) with the longest waits is that of the largest 95th percentile. By processors, queue and user
-    they stand in the section on slowdown.
+    they stand in the tables of these.
     """
     if not store.row("select count(*) as n from jobs where wait_time >= 0")[0]:
         yield Note("No job has a known wait.")
