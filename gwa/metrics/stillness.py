@@ -7,7 +7,7 @@ long where there is room. In a *silence* nothing was submitted for longer than c
 *silent* where jobs ran. All other time in which nothing ran is *idle*, of which a log tells no reason.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import gcd
@@ -203,36 +203,42 @@ class Stillness:
     *knows_runs* says whether it is known when jobs ran, and *knows_waits* whether it is known when jobs
     waited, without which no outage is looked for. Unless it *knows_rows*, rows may be missing in each
     silence: the job numbers that would tell were lost, so that no kind's stretches can be counted.
+    *unaccounted* is where the log does not record what ran. Of a period these are the parts in it of those of
+    the whole log: the end of a stillness of days is one, too, though it may last hours.
     """
 
     stretches: tuple[Stretch, ...]
     knows_runs: bool
     knows_waits: bool
     knows_rows: bool = True
+    unaccounted: tuple[Stretch, ...] = ()
 
     def of(self, kind: Kind) -> list[Stretch]:
         """Return the stretches of one kind."""
         return [stretch for stretch in self.stretches if stretch.kind == kind]
 
-    @property
-    def still_for_days(self) -> list[Stretch]:
-        """Where the log is still for a day or more, and no outage explains it."""
-        outages = self.of("outage")
-        return [
-            stretch
-            for stretch in self.of("still")
-            if stretch.seconds >= DAY
-            and not any(one.begin <= stretch.begin and stretch.end <= one.end for one in outages)
-        ]
 
-    @property
-    def unaccounted(self) -> list[Stretch]:
-        """
-        Where the log does not tell what ran: in missing rows, and where it is still for a day or more.
+def still_for_days(stretches: Sequence[Stretch]) -> list[Stretch]:
+    """Return the *stretches* in which a log is still for a day or more, and no outage explains it."""
+    outages = [one for one in stretches if one.kind == "outage"]
+    return [
+        stretch
+        for stretch in stretches
+        if stretch.kind == "still"
+        and stretch.seconds >= DAY
+        and not any(one.begin <= stretch.begin and stretch.end <= one.end for one in outages)
+    ]
 
-        The latter since the last submission, unless job numbers show that no rows are missing.
-        """
-        return [*self.of("missing"), *(stretch.unknown for stretch in self.still_for_days)]
+
+def unaccounted_of(stretches: Sequence[Stretch]) -> tuple[Stretch, ...]:
+    """
+    Return where a log with *stretches* does not record what ran: in missing rows, and where it is still.
+
+    The latter is stillness of a day or more, since the last submission unless job numbers show that no rows
+    are missing.
+    """
+    missing = [stretch for stretch in stretches if stretch.kind == "missing"]
+    return (*missing, *(stretch.unknown for stretch in still_for_days(stretches)))
 
 
 class Standstill(NamedTuple):
@@ -269,7 +275,12 @@ def stillness(store: Store) -> Stillness:
         for stretch in found.stretches
         if (period := seen if stretch.kind == "outage" else every)
     )
-    return replace(found, stretches=tuple(stretch for stretch in inside if stretch.seconds > 0))
+    gaps = [gap.within(every) for gap in found.unaccounted] if every else []
+    return replace(
+        found,
+        stretches=tuple(stretch for stretch in inside if stretch.seconds > 0),
+        unaccounted=tuple(gap for gap in gaps if gap.seconds > 0),
+    )
 
 
 def in_gaps(store: Store, edges: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -334,7 +345,7 @@ def _stillness(store: Store) -> Stillness:
         if one not in explained and one.end > body[0] and one.begin < body[1]
     ]
     every = tuple(sorted([*labelled, *outages], key=lambda one: one.end))
-    return Stillness(every, knows_runs, knows_waits, knows_rows)
+    return Stillness(every, knows_runs, knows_waits, knows_rows, unaccounted_of(every))
 
 
 def _knows_waits(store: Store) -> bool:

@@ -211,7 +211,10 @@ def gap(kind, days):
     }  # fmt: skip
 
 
-OUTSIDE = {"utilization__known_mean": 0.62, "utilization__known_busy": 317.4}
+OUTSIDE = {
+    "utilization__known_mean": 0.62, "utilization__known_busy": 317.4,
+    "capacity__unaccounted_seconds": 6 * 86_400.0,
+}  # fmt: skip
 
 
 def test_no_mean_across_a_gap_is_called_busyness():
@@ -248,7 +251,8 @@ def test_no_mean_across_a_gap_is_called_busyness():
     )
     outage, within = gap("outage", 8), gap("still", 6) | {"begin": 86_400.0, "end": 6.5 * 86_400.0}
     for stretches in ([], [gap("still", 0.9)], [gap("silent", 9)], [outage, within]):
-        assert asked("busy", **BUSY, **OUTSIDE, stretches=stretches).number == "71.3 %"
+        known = {**BUSY, **OUTSIDE, "capacity__unaccounted_seconds": 0.0}
+        assert asked("busy", **known, stretches=stretches).number == "71.3 %"
 
 
 CHANGES = [

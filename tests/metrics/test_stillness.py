@@ -13,12 +13,12 @@ from gwa.metrics.job_numbers import JobNumbers
 from gwa.metrics.stillness import (
     LEVELS,
     WAITERS,
-    Stillness,
     Stretch,
     _jobs,
     _stride,
     known_area,
     stillness,
+    unaccounted_of,
 )
 from tests.claims.machine import Machine
 from tests.claims.worlds import DAY, HOUR, MONDAY
@@ -240,8 +240,7 @@ def test_an_outage_is_found_with_its_end_and_the_jobs_that_waited(make_store):
 )
 def test_stillness_within_an_outage_is_that_outage(begin, end, is_known):
     outage, still = Stretch("outage", 0.0, 4.0 * DAY), Stretch("still", begin * DAY, end * DAY)
-    found = Stillness((outage, still), knows_runs=True, knows_waits=True)
-    assert found.unaccounted == ([] if is_known else [still])
+    assert unaccounted_of((outage, still)) == (() if is_known else (still,))
 
 
 def test_an_outage_is_the_same_in_a_period_and_for_one_user(make_store):

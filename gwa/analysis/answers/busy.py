@@ -5,7 +5,7 @@ from typing import Final
 from gwa.analysis.answers.base import AnswerStatement, Known, course, missing, question
 from gwa.analysis.answers.stretches import unaccounted_sentences
 from gwa.report.document import Figure, State
-from gwa.report.facts import busy_facts
+from gwa.report.facts import busy_facts, has_gaps
 from gwa.words.formatting import ends, fraction, number
 from gwa.words.message import Message, joined, message, plural
 
@@ -29,13 +29,13 @@ def busy(known: Known) -> AnswerStatement:
     """
     gaps = unaccounted_sentences(known.facts)
     # Where job numbers of the source are not recorded, the mean outside of gaps is unknown.
-    has_gaps = bool(gaps) and known.get("utilization.known_busy") is not None
-    number_text, text, gist, is_known = _processors(known, has_gaps=has_gaps)
+    are_left_out = has_gaps(known.facts) and known.get("utilization.known_busy") is not None
+    number_text, text, gist, is_known = _processors(known, has_gaps=are_left_out)
     sentences = [
         text,
         *_over(known),
         *gaps,
-        *_gpus(known, has_gaps=has_gaps),
+        *_gpus(known, has_gaps=are_left_out),
         *_others(known, is_known=bool(number_text)),
     ]
     state: State = "unknown" if not number_text else "known" if is_known else "bound"

@@ -6,7 +6,7 @@ from typing import Final
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.idleness import idleness, log_period
-from gwa.metrics.stillness import Kind, Stillness, Stretch, known_area, stillness
+from gwa.metrics.stillness import Kind, Stillness, Stretch, known_area, still_for_days, stillness
 from gwa.metrics.window import window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.store import Store
@@ -129,7 +129,7 @@ def _kind_facts(found: Stillness) -> Iterator[Fact]:
             "seconds",
             text=unknown,
         )
-    days = [stretch.seconds for stretch in found.still_for_days]
+    days = [stretch.seconds for stretch in still_for_days(found.stretches)]
     label, unknown = (
         message("Stretches of a day or more in which nothing was submitted and nothing ran"),
         "" if knows["still"] else _unknown(found),

@@ -50,6 +50,18 @@ def test_no_mean_is_taken_across_stillness_of_days(section, make_store):
     assert said["utilization.known_mean"] > 1.2 * mean
 
 
+def test_a_period_leaves_out_what_the_whole_log_does(make_store):
+    """Also where it ends before the stillness itself, or has less than a day of it."""
+    log = Machine(load=0.8, days=91).log(np.random.default_rng(5), ((BEGIN, BEGIN + 20 * DAY),), closed=True)
+    store = stored(make_store, log)
+    (gap,) = stillness(store).unaccounted
+    (still,) = stillness(store).stretches
+    assert gap.begin < still.begin
+    for last in ((gap.begin + still.begin) / 2, still.begin + DAY / 2):
+        (part,) = stillness(store.filtered("true", (gap.begin - 30 * DAY, last))).unaccounted
+        assert (part.begin, part.end) == (gap.begin, last)
+
+
 def test_without_waits_outages_are_unknown_and_not_none(section, make_store):
     log = Machine(load=0.8, days=70).log(np.random.default_rng(5))
     del log["wait_time"]
