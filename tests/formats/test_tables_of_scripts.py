@@ -102,6 +102,40 @@ def test_what_batsim_writes_of_a_simulation(tmp_path):
     assert "invalid value" not in repairs
 
 
+SQUEUE = """JOBID|USER|SUBMIT_TIME|START_TIME|END_TIME|CPUS|STATE
+7|ada|2026-03-02T08:00:00|2026-03-02T08:01:00|2026-03-03T08:01:00|4|RUNNING
+8|bob|2026-03-02T08:00:00|2026-03-02T20:00:00|2026-03-03T20:00:00|4|PENDING
+9|bob|2026-03-02T08:00:00|2026-03-02T08:02:00|2026-03-02T08:12:00|2|COMPLETED
+"""
+
+
+def test_the_end_of_a_job_that_runs_is_a_guess_and_the_start_of_one_that_waits_too(tmp_path):
+    found, repairs, _ = read(tmp_path / "jobs.txt", SQUEUE, "wait_time, run_time, n_procs, status")
+    assert found == [(60, None, 4, None), (120, 600, 2, 1), (None, None, None, None)]
+    assert repairs["has not ended"].startswith("its state says so")
+
+
+def test_the_run_time_until_now_of_a_job_that_runs_is_none(tmp_path):
+    rows = [f"{row},{state}" for row, state in zip(ROWS, ["COMPLETED", "running", "Suspended"] * 10)]
+    found, *_ = read(tmp_path / "jobs.csv", table(head=f"{HEAD},state", rows=rows), "count(*), count(run_time)")
+    assert found == [(30, 10)]
+
+
+@pytest.mark.parametrize("name", ["core_hours", "CPU hours", "node_hours", "Kernstunden"])
+@pytest.mark.parametrize("size", ["cores", "req_cores"])
+def test_hours_beside_the_number_of_processors_are_not_needed(name, size, tmp_path):
+    rows = [f"{row},5.5" for row in ROWS]
+    head = f"{HEAD},{name}".replace("cores,", f"{size},")
+    found, *_ = read(tmp_path / "jobs.csv", table(head=head, rows=rows), "count(*), sum(n_procs)")
+    assert found == [(30, 60)]
+
+
+def test_hours_that_are_stated_have_the_unit_of_their_name(tmp_path):
+    text = table(head=HEAD.replace("cores", "core_hours"))
+    found, *_ = read(tmp_path / "jobs.csv", text, "min(n_procs)", map="core_hours=core_hours")
+    assert found == [(72,)]  # 2 core-hours in 100 seconds
+
+
 def test_success_alone_says_how_jobs_ended(tmp_path):
     rows = [f"{row},{n % 2}" for n, row in enumerate(ROWS)]
     found, *_ = read(tmp_path / "jobs.csv", table(head=f"{HEAD},success", rows=rows), "status, count(*)")

@@ -38,6 +38,7 @@ def require_jobs(draft: Draft) -> None:
             message += f"{reasons}; if it is one of jobs, state what they are: {hint.typed()}"
         raise NoJobsError(message)
     _settle_processors(draft)
+    _leave_hours_out(draft)
 
 
 def _lacking(draft: Draft) -> Iterator[str]:
@@ -124,10 +125,24 @@ def _ask_processors(draft: Draft) -> None:
     draft.questions.append(OpenQuestion(text, {"procs": source}))
 
 
+def _leave_hours_out(draft: Draft) -> None:
+    """Leave out hours of processors or nodes whose number is known without them."""
+    for role in ("core_hours", "node_hours"):
+        if draft.is_open(role) and not draft.sources[role].unit:
+            if role in draft.stated.sources:
+                draft.set_unit(role, _hours_unit(draft.column(role)))
+            else:
+                del draft.sources[role]
+
+
+def _hours_unit(column: SampledColumn) -> str:
+    return "s" if "seconds" in words(column.name) else "h"
+
+
 def _ask_hours(draft: Draft, role: str) -> None:
     what = "processors" if role == "core_hours" else "nodes"
     column = draft.column(role)
-    unit = draft.sources[role].unit or ("s" if "seconds" in words(column.name) else "h")
+    unit = draft.sources[role].unit or _hours_unit(column)
     draft.ask(role, f"is {column.shown()} to be divided by the run time, for the number of {what}?", unit)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from gwa.formats.tables.mapping import FIELDS, RoleSource
 from gwa.formats.tables.plan import ReadingPlan
 from gwa.formats.tables.units import SECONDS, has_offset, status, value
-from gwa.formats.tables.vocabulary import missing, roles, unstarted
+from gwa.formats.tables.vocabulary import missing, roles, unended, unstarted
 from gwa.ingest.contradictions import MEASURED, SLACK, START
 from gwa.store.engines.duckdb import literal
 from gwa.store.schema import EARLIEST_UNIX_TIME
@@ -22,6 +22,9 @@ COUNTED: Final = ("procs", "wait", "req_time", "cpu_time", "max_memory", "req_me
 
 NO_SUBMISSION: Final = "no submission: the row has none, the job was submitted when it started, less its wait"
 """The remark on a job whose row, unlike others of its table, has no submission."""
+
+UNENDED: Final = "has not ended: its state says so, and the end and the run time of its row were left out"
+"""The remark on a job that runs by its state, and has an end or a run time in its row."""
 
 TEXTS: Final = {
     "user": "user_id",
@@ -57,7 +60,7 @@ class PlanSelection:
         return (
             f"with read as (select {read} from source),\n"
             f"timed as (select * {self._without_zeros()} from read),\n"
-            f"started as (select * {self._without_unstarted()} from timed),\n"
+            f"started as (select * {self._without_unfinished()} from timed),\n"
             f"placed as (select *, {self._times()} from started),\n"
             f"held as (select *, {self._resources()} from placed)\n"
             f"select\n    {fields}\nfrom held"
@@ -95,18 +98,26 @@ class PlanSelection:
         ]
         return f"replace ({', '.join(changes)})"
 
-    def _without_unstarted(self) -> str:
-        """Return the replacements of times of jobs that never ran by what their state says, and a flag."""
+    def _without_unfinished(self) -> str:
+        """Return the replacements of times that a job cannot have by what its state says, and two flags."""
         if not self._has("state") or self.sources["state"].unit not in {"", "words"}:
-            return ", false as is_unstarted"
-        words = ", ".join(map(literal, unstarted()))
-        never = f"coalesce(lower(regexp_extract(state_, '^[^\\s:(+]+')) in ({words}), false)"
+            return ", false as is_unstarted, false as is_unended"
+        word = "lower(regexp_extract(state_, '^[^\\s:(+]+'))"
+        never, still = (
+            f"coalesce({word} in ({', '.join(map(literal, states))}), false)"
+            for states in (unstarted(), unended())
+        )
         changed = [
             f"case when not {never} then {role}_ end as {role}_"
-            for role in ("start", "end", "run", "wait")
+            for role in ("start", "wait")
             if self._has(role)
         ]
-        return f"replace ({', '.join(changed)}), {never} as is_unstarted"
+        changed += [
+            f"case when not ({never} or {still}) then {role}_ end as {role}_"
+            for role in ("end", "run")
+            if self._has(role)
+        ]
+        return f"replace ({', '.join(changed)}), {never} as is_unstarted, {still} as is_unended"
 
     def _times(self) -> str:
         """Return the SQL for the times and durations of the job."""
@@ -268,12 +279,18 @@ class PlanSelection:
             for role in COUNTED
             if role in self._checked() and not self.sources[role].factor
         ]
-        return f"[{', '.join([*remarks, *self._submission_remark(), *self._zone_remark()])}]"
+        more = [*self._submission_remark(), *self._unended_remark(), *self._zone_remark()]
+        return f"[{', '.join([*remarks, *more])}]"
 
     def _submission_remark(self) -> Iterator[str]:
         """Yield the SQL for the remark on a row without a submission, in a table that has them."""
         if self._has("submit"):
             yield f"case when submit_ is null and submitted is not null then {literal(NO_SUBMISSION)} end"
+
+    def _unended_remark(self) -> Iterator[str]:
+        """Yield the SQL for the remark on a row with an end or a run time whose state says that it runs."""
+        if told := [f"{role}_cell is not null" for role in ("end", "run") if role in self._checked()]:
+            yield f"case when is_unended and ({' or '.join(told)}) then {literal(UNENDED)} end"
 
     def _zone_remark(self) -> Iterator[str]:
         role = next((role for role in ("submit", "start", "end") if self._has(role)), "")

@@ -101,6 +101,12 @@ def unstarted() -> Sequence[str]:
     return states
 
 
+def unended() -> Sequence[str]:
+    """Return the states of jobs that have not ended."""
+    states: Sequence[str] = _data()["unended"]["states"]
+    return states
+
+
 @cache
 def state_numbers() -> Mapping[str, Mapping[str, Sequence[int]]]:
     """Return the numbers of states for each dialect and way to end."""
