@@ -21,7 +21,8 @@ Times: submission is ctime, since manuals disagree on qtime and etime; else the 
 Inner times are Unix times, stamps are local time: say the zone in a system file.
 Run time is end - start, else resources_used.walltime, of the last run. A job that was run again (R records, or a
 run_count above 1) waited until its first start, and lists its runs; what a run without a record of its end held is
-unknown.
+unknown. Where run_count is more than the runs in the log, the others are counted, and the wait is unknown. A job whose last
+run was followed by R alone waits again: it holds nothing then.
 Processors: those in exec_host (node/0, node/0-7, node/0,2, node/0*8), else resources_used.ncpus, else those
 asked for: the chunks of select or nodes, else procs, else ncpus. On a Cray they are mppwidth * mppdepth, before
 all others: its exec_host is the login node.
@@ -149,7 +150,7 @@ list_sum([
 # Runs of jobs that were run again, each from its start to its end; of those with no record of an end it is unknown.
 [beforehand.rerun]
 when = "select coalesce(bool_or(kind = 'R' or run_count > 1), false) from source"
-columns = { job = "varchar", submitted = "double", runs = "bigint", first_start = "double", boxes = "varchar" }
+columns = { job = "varchar", submitted = "double", listed = "bigint", first_start = "double", boxes = "varchar", waits = "boolean" }
 select = '''
 with run as (
     select
@@ -178,11 +179,13 @@ select
             case kind when 'R' then 'requeued' when 'E' then 'ended' else 'running' end
         ),
         ';' order by started
-    ) filter (where ended > started or ended is null and is_last)
+    ) filter (where ended > started or ended is null and is_last),
+    -- The job waited again, or was deleted then.
+    max(kind) filter (where is_last) = 'R' as waits
 from (select *, row_number() over (partition by id, submitted order by started desc) = 1 as is_last from run)
 where submitted is not null
 group by id, submitted
-having count(*) > 1
+having count(*) > 1 or waits
 '''
 
 [from_header]
@@ -350,7 +353,9 @@ measured as (
 
 sized as (
     select
-        *,
+        measured.*,
+        rerun.* exclude (job, submitted),
+        coalesce(waits, false) as is_queued,
         kind = 'E' as has_ended,
         nullif(resource_list_mppwidth, 0) * coalesce(nullif(resource_list_mppdepth, 0), 1) as cray_cpus,
         coalesce(cray_cpus, chunk_cpus, resource_list_procs, resource_list_ncpus) as asked_cpus,
@@ -358,11 +363,19 @@ sized as (
             as cray_nodes,
         greatest(total_gpus, chunk_gpus) as asked_gpus,
         kind in ('E', 'S')
+        and not is_queued
         and (started is not null or kind = 'E' and (walltime > 0 or seconds_of(resources_used_cput) > 0)) as has_run,
         coalesce(
             cray_cpus, host_cpus, resources_used_ncpus, chunk_cpus, resource_list_procs, resource_list_ncpus
-        ) as cpus
+        ) as cpus,
+        case
+            when has_ended and stamp is null then coalesce(walltime, end_time - started)
+            when has_ended and started is not null then coalesce(end_time - started, walltime)
+            when has_ended then walltime
+        end as ran,
+        coalesce(has_run and started > created and run_count > coalesce(listed, 1), false) as is_partial
     from measured
+    left join rerun on measured.job = rerun.job and measured.created = rerun.submitted
 )
 
 select
@@ -372,14 +385,22 @@ select
     case when id = '' then 'no number of a job' end as reject,
     sized.job as source_id,
     created as submit_time,
-    coalesce(rerun.first_start, started) - created as wait_time,
-    rerun.boxes as runs,
-    rerun.runs - 1 as n_requeues,
+    -- When the first of several runs began, a log that lacks it does not say.
+    case when not is_partial then coalesce(first_start, started) - created end as wait_time,
     case
-        when has_ended and stamp is null then coalesce(walltime, end_time - started)
-        when has_ended and started is not null then coalesce(end_time - started, walltime)
-        when has_ended then walltime
-    end as run_time,
+        -- Of a job that waits again there is no last run, whose processors its boxes would have.
+        when is_queued then replace(boxes, '////', concat('//', cpus::bigint, '//'))
+        when is_partial then coalesce(
+            boxes,
+            concat(
+                cast(started - created as bigint), '/', case when ran >= 0 then cast(ran as bigint) end, '/////',
+                case when has_ended then 'ended' else 'running' end
+            )
+        )
+        else boxes
+    end as runs,
+    case when is_partial then run_count else listed end - case when is_queued then 0 else 1 end as n_requeues,
+    ran as run_time,
     started as start_time,
     case when has_ended then walltime end as measured_time,
     case when has_run then cpus end as n_procs,
@@ -449,4 +470,3 @@ select
         end
     ] as remarks
 from sized
-left join rerun on sized.job = rerun.job and sized.created = rerun.submitted

@@ -82,7 +82,7 @@ def _runaway(store: Store) -> str | None:
     far = (
         f"req_time > 0 and {since} > req_time + greatest(req_time, {float(DAY)!r}) + {_slack(store, jobs)!r}"
     )
-    condition = f"({NOT_ENDED} and {far})"
+    condition = f"({NOT_ENDED} and {far}{_still_runs(store)})"
     (found,) = store.row(f"select count(*) as jobs from all_jobs where {condition}")
     return condition if found else None
 
@@ -101,9 +101,12 @@ def running(store: Store, condition: str = UNFINISHED) -> str:
     """Return the SQL of whether a job for which *condition* holds still ran when the log ended."""
     lost = runaway(store)
     excluded = f" and not coalesce({lost}, false)" if lost else ""
-    # A run may have ended, and its job wait again.
-    excluded += f" and (runs is null or ({END}) is null)" if has_boxes(store) else ""
-    return f"({condition}{excluded})"
+    return f"({condition}{excluded}{_still_runs(store)})"
+
+
+def _still_runs(store: Store) -> str:
+    """Return the SQL of a further condition: the last run of the job has not ended, and it waits again."""
+    return f" and (runs is null or ({END}) is null)" if has_boxes(store) else ""
 
 
 def _has_open(store: Store) -> bool:

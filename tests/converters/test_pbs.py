@@ -271,6 +271,26 @@ def test_the_last_end_counts(jobs):
         assert jobs.account() == (6, 1, 5, 0, 0)
 
 
+AGAIN = "wait_time, run_time, n_procs, status, n_requeues, runs"
+
+
+def test_a_job_whose_last_run_was_stopped_waits_again(jobs):
+    """It holds nothing then, also where it is deleted later; what its run held is kept."""
+    run = record("S", run_count=1)
+    stopped = record("R", start=CREATED + 10, end=CREATED + 70, exec_host="node01/0*4", ctime=CREATED)
+    for rows, status in (([run, stopped], None), ([run, stopped, record("D")], 5), ([stopped], None)):
+        assert jobs(*rows, fields=AGAIN) == [(10, None, None, status, 1, "10/60//4///requeued")]
+
+
+def test_runs_that_the_log_lacks_are_counted_and_the_wait_is_unknown(jobs):
+    end = {"start": CREATED + 900, "end": CREATED + 960}
+    third = "900/60/////ended"
+    assert jobs(record(**end, run_count=3), fields=AGAIN) == [(None, 60, 4, 1, 2, third)]
+    second = [record("R", start=CREATED + 10, end=CREATED + 70, ctime=CREATED), record(**end, run_count=3)]
+    assert jobs(*second, fields=AGAIN) == [(None, 60, 4, 1, 2, f"10/60/////requeued;{third}")]
+    assert jobs(record(**end, run_count=1), fields=AGAIN) == [(900, 60, 4, 1, None, None)]
+
+
 def test_numbers_begin_again(jobs):
     later = {"ctime": CREATED + 10**7, "start": CREATED + 10**7 + 5, "stamp": "07/04/2025 03:00:00"}
     rows = [

@@ -116,7 +116,9 @@ def test_the_end_of_a_job_that_runs_is_a_guess_and_the_start_of_one_that_waits_t
 
 
 def test_the_run_time_until_now_of_a_job_that_runs_is_none(tmp_path):
-    rows = [f"{row},{state}" for row, state in zip(ROWS, ["COMPLETED", "running", "Suspended"] * 10)]
+    rows = [
+        f"{row},{state}" for row, state in zip(ROWS, ["COMPLETED", "running", "Suspended"] * 10, strict=True)
+    ]
     found, *_ = read(
         tmp_path / "jobs.csv", table(head=f"{HEAD},state", rows=rows), "count(*), count(run_time)"
     )

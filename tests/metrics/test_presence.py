@@ -306,6 +306,24 @@ def test_where_limits_are_not_enforced_none_is_named(make_store, seed):
     assert unfinished(store) == still + 2
 
 
+def test_a_job_that_waits_again_since_its_run_ended_is_no_runaway(make_store):
+    """Whatever the time since then: it was requeued when its node failed, and nobody held it since."""
+    days = range(40)
+    store = make_store(
+        submit_time=[0.0, *(n * DAY for n in days)],
+        wait_time=[60.0] * 41,
+        run_time=[None] + [3600.0] * 40,
+        status=[None] + [1] * 40,
+        req_time=[7200.0] * 41,
+        n_procs=[None] + [1] * 40,
+        n_requeues=[1] + [None] * 40,
+        runs=["60/1800//4///node_fail"] + [None] * 40,
+    )
+    assert (runaways(store), unfinished(store)) == (0, 0)
+    listed = store.row("select count(*) from all_jobs where runs is not null")
+    assert listed == (1,)
+
+
 # --- Logs ---
 
 

@@ -27,14 +27,14 @@ jobs are submitted when they start, and waits are missing. Processors are those 
 else nodes times processors per node. A row without a submission, in a table that has them, is of a job that
 was submitted when it started, less what it waited: such rows are counted. A job without a start has no
 processors, one without an end no run time, unless the run time stands beside it: then the start is the end
-less that. A job whose state is
-REJECTED or that waits (PENDING, QUEUED) never ran, and one that is RUNNING or SUSPENDED has not ended, whatever its
-row says: what squeue prints of both is a guess. A row without a submission, a start and an end is a sum or a
-legend, and refused, unless it has a run time, a number and a user. Memory is that of the whole job, unless
-the column says per core or per node. CPU hours and similar columns are allocations, and no CPU time. States
-become outcomes by a list of words; success is 1 or 0. Names of columns may hold line breaks, and a carriage
-return alone ends a row, if there are rows on both of its sides. A row whose times cannot be read is refused;
-other values that cannot be read are missing, and counted.
+less that. A job whose state is REJECTED or that waits (PENDING, QUEUED) never ran, and one that is RUNNING
+or SUSPENDED has not ended, whatever its row says: what squeue prints of both is a guess. A row without a
+submission, a start and an end is a sum or a legend, and refused, unless it has a run time, a number and a
+user. Memory is that of the whole job, unless the column says per core or per node. CPU hours and similar
+columns are allocations, and no CPU time. States become outcomes by a list of words; success is 1 or 0.
+Names of columns may hold line breaks, and a carriage return alone ends a row, if there are rows on both of
+its sides. A row whose times cannot be read is refused; other values that cannot be read are missing, and
+counted.
 
 Some published tables are recognised by their columns, and what their names and values do not decide is known:
 
