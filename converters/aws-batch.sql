@@ -7,6 +7,7 @@ joined_by = "job_id"
 contains = [
     '"(jobQueue|jobArn)"\s*:\s*"arn:aws|"jobDefinition"\s*:\s*"arn:aws',
     '"jobId"\s*:\s*"',
+    '\A(?!\s*\{\s*"jobSummaryList")',  # of list-jobs, which leaves sizes out
     '"attempts"\s*:\s*\[|"createdAt"\s*:\s*\d{12,}',
     '"(container|nodeProperties|ecsProperties|eksProperties)"\s*:\s*\{',
 ]

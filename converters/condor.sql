@@ -18,7 +18,8 @@ condor_history -epochs -json > epochs.json
 '''
 notes = """
 Sources: HTCondor's manual, job ClassAd attributes, and its tests of what condor_history prints. Read are
-the history of a spool, files of single jobs, and what condor_history writes with -long, -json or -jsonl.
+the history of a spool, files of single jobs, and what condor_history writes with -long, -json or -jsonl, this in any
+layout, under a name, by the ids of jobs, or as documents of Elasticsearch.
 An ad ends with a line that begins with three asterisks, whatever follows them, or with a blank line.
 Of ads with the same GlobalJobId (else the same cluster, process and submission) the last holds; the
 others, such as runs of -epochs, are folded into it.

@@ -126,6 +126,17 @@ def _most_like(
 def _advice(head: FileHead) -> str:
     if head.is_binary:
         return "'gwa formats' lists what can be read"
+    looks = appearance(head)
+    if looks.endswith("parted by blanks"):
+        return (
+            "A table with names of columns is read once commas part them: "
+            f"tr -s ' ' , < {head.path.name} > {head.path.stem}.csv, see 'gwa formats table'"
+        )
+    if looks.startswith("JSON"):
+        return (
+            "JSON is read as a table where it is a flat object for each job, in a list or one after the "
+            "other: see 'gwa formats table'"
+        )
     return (
         "To read it, choose a format with --format, or map its columns in a file of your own: "
         "gwa convert … --with MY.sql, see 'gwa formats --own'"

@@ -61,6 +61,15 @@ LAYOUTS = {
     "json on one line": lambda ads: json.dumps([quoted(one) for one in ads]),
     "json as jq writes it": lambda ads: json.dumps([quoted(one) for one in ads], indent=2) + "\n",
     "json, objects of jq": lambda ads: "".join(json.dumps(quoted(one), indent=2) + "\n" for one in ads),
+    "json under a name": lambda ads: json.dumps({"jobs": [quoted(one) for one in ads]}),
+    "json under a name, indented": lambda ads: json.dumps({"jobs": [quoted(one) for one in ads]}, indent=1),
+    "json by id": lambda ads: json.dumps({f"{n}.0": quoted(one) for n, one in enumerate(ads)}),
+    "documents of Elasticsearch": lambda ads: "".join(
+        json.dumps({"_index": "condor", "_source": quoted(one)}) + "\n" for one in ads
+    ),
+    "an answer of Elasticsearch": lambda ads: json.dumps(
+        {"took": 3, "hits": {"total": len(ads), "hits": [{"_id": "1", "_source": quoted(one)} for one in ads]}}
+    ),
     "json indented by tabs": lambda ads: json.dumps([quoted(one) for one in ads], indent="\t"),
     "json, a line each": lambda ads: "[\n" + ",\n".join(json.dumps(quoted(one)) for one in ads) + "\n]",
 }  # fmt: skip

@@ -183,6 +183,46 @@ def test_says_what_a_file_is_that_a_known_tool_printed(name, tmp_path):
         open_trace([path])
 
 
+FORMS = {
+    # What the tools print when they are asked for other columns.
+    "squeue": [
+        "JOBID USER STATE TIME CPUS NODES\n7 ada RUNNING 1:02:03 4 1\n",
+        "JOBID|PARTITION|NAME|USER|ST|TIME|NODES|NODELIST(REASON)\n7|gpu|x|ada|R|1:02|1|n01\n",
+        "JOBID USER SUBMIT_TIME START_TIME CPUS\n7 ada 2026-03-02T08:00:00 N/A 4\n",
+    ],
+    "sreport": [
+        "Top 10 Users 2026-03-01T00:00:00 - 2026-03-31T23:59:59 (2678400 secs)\nUsage reported in CPU Minutes\n",
+        "Cluster|Account|0-49 CPUs|50-249 CPUs|% of cluster|\noak|bio|100|0|10%|\n",
+    ],
+    "sinfo": ["NODELIST   NODES PARTITION       STATE CPUS\nn01            1      gpu*        idle 32\n"],
+    "sprio": ["  JOBID PARTITION     USER  ACCOUNT   PRIORITY       SITE\n 7 gpu ada bio 1000 0\n"],
+    "bjobs": [
+        "JOBID STAT USER QUEUE SLOTS SUBMIT_TIME\n7 DONE ada normal 4 Mar 2 08:00\n",
+        "JOBID;STAT;USER;SLOTS;SUBMIT_TIME;RUN_TIME\n7;DONE;ada;4;Mar  2 08:00;3600 second(s)\n",
+    ],
+    "pbsnodes": ["vnode           state           njobs   run\n--------------- ---- --- ---\nn1 free 1 1\n"],
+    "condor-autoformat": ["ClusterId,QDate,JobStartDate,CompletionDate,RequestCpus\n7,1,2,3,4\n"],
+    "oarstat": ["Job id    S User     Duration   System message\n--------- - --- ---\n7 R ada 1:00:00 R=4\n"],
+    "snakemake": ["jobid\trule_name\tthreads\ts\th:m:s\tmax_rss\n1\talign\t4\t20.5\t0:00:20\t46\n"],
+    "kubectl-others": [
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": api, "kind": kind}]})
+        for api, kind in (("tekton.dev/v1", "PipelineRun"), ("v1", "Node"), ("kubevirt.io/v1", "VirtualMachine"))
+    ],
+    "aws-batch-table": [
+        json.dumps({"jobSummaryList": [{"jobId": "1", "jobArn": "arn:aws:batch:x", "createdAt": 1772438400000,
+                                        "jobDefinition": "arn:aws:batch:x", "container": {"exitCode": 0}}]}),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, forms in FORMS.items() for text in forms])
+def test_a_tool_is_known_whatever_columns_it_was_asked_for(name, text, tmp_path):
+    path = tmp_path / "output.txt"
+    path.write_text(text)
+    with pytest.raises(UnknownFormat, match=re.escape(f"{path}: is {tools()[name].title}: ")):
+        open_trace([path])
+
+
 def test_no_sample_is_taken_for_the_output_of_a_tool():
     files = [path for path in (HOME / "sample_traces").rglob("*") if path.is_file() and path.suffix != ".md"]
     taken = {path.name: found.title for path in files if (found := tool_of(FileHead.of(path)))}

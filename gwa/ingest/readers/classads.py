@@ -5,7 +5,8 @@ An ad ends at a blank line, at a line of asterisks (as in the history of a spool
 attribute is assigned twice, the last assignment holds. A value that is the name of another attribute
 stands for its value; other expressions are not evaluated and their attributes are missing. Ads may also be
 JSON objects, on one line or several, alone or in an array: as condor_history writes them, with braces in the
-first column, they are read line by line, and in any other layout as JSON is.
+first column, they are read line by line, and in any other layout as JSON is: also under a name (`HELD_BY`), by
+their ids, or as documents of a search engine (``_source``).
 
 Each column is the attribute of that name, whatever its case. Other attributes are ignored. Options:
 
@@ -55,7 +56,16 @@ MAXIMUM_REFERENCES: Final = 3
 LAYOUT_SIZE: Final = 4096
 """The number of bytes at the beginning that show how JSON is laid out."""
 
-_OTHER_LAYOUT: Final = re.compile(r"\s*\[[ \t]*(\{|\n[ \t]+\{)")
+HELD_BY: Final = ("jobs", "ads", "classads", "history", "results", "data", "hits.hits")
+"""Paths of lists of ads in the documents of others."""
+
+MAXIMUM_DEPTH: Final = 3
+"""How deep ads may lie in a record."""
+
+_OTHER_LAYOUT: Final = re.compile(
+    r'\s*(\[[ \t]*(\{|\n[ \t]+\{)|\{\s*"[^"]+"\s*:\s*[\[{]|\{.*"(_source|hits)"\s*:\s*\{)', re.DOTALL
+)
+_NAMED: Final = frozenset({"clusterid", "globaljobid"})
 _LITERAL: Final = re.compile(r'[-+]?\d+(\.\d*)?([eE][-+]?\d+)?|true|false|"(?:[^"]|\\")*"', re.IGNORECASE)
 _NAME: Final = re.compile(r"(?:MY\.)?([A-Za-z_]\w*)", re.IGNORECASE)
 _EXPRESSION: Final = re.compile(r"/Expr\((.*)\)/", re.DOTALL)
@@ -82,12 +92,33 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords]:
 
 def _documents(source: Source, table_spec: TableSpec, ads: "_Ads") -> Iterator[EncodedRecords]:
     """Yield the ads of JSON in any layout as rows."""
-    for block in record_blocks(source, ()):
+    number = 0
+    for block in record_blocks(source, HELD_BY):
         ads.batch = EncodedRecords(table_spec, total=len(block.rejects), rejects=block.rejects)
         for record in block.records:
-            ads.begin, ads.lines = record.number, [record.text]
-            ads.end()
+            for text in _ads_within(record.text):
+                number = max(record.number, number + 1)
+                ads.begin, ads.lines = number, [text]
+                ads.end()
         yield ads.batch
+
+
+def _ads_within(text: str) -> Sequence[str]:
+    """Return the ads in a record of JSON: the record itself, or what it holds."""
+    try:
+        found = list(_found(json.loads(text), MAXIMUM_DEPTH))
+    except (ValueError, RecursionError):
+        return [text]
+    return [json.dumps(ad) for ad in found] or [text]
+
+
+def _found(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401 - JSON is of any type
+    """Yield the objects in a value that have the name of a job, the outermost only."""
+    if isinstance(value, dict) and not _NAMED.isdisjoint(map(str.lower, value)):
+        yield value
+    elif isinstance(value, dict | list) and depth:
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _found(member, depth - 1)
 
 
 def _runs(block: LineBlock) -> Iterator[tuple[bool, Sequence[int], Sequence[str]]]:
