@@ -68,7 +68,7 @@ LAYOUTS = {
         json.dumps({"_index": "condor", "_source": quoted(one)}) + "\n" for one in ads
     ),
     "an answer of Elasticsearch": lambda ads: json.dumps(
-        {"took": 3, "hits": {"total": len(ads), "hits": [{"_id": "1", "_source": quoted(one)} for one in ads]}}
+        {"took": 3, "hits": {"total": 9, "hits": [{"_id": "1", "_source": quoted(one)} for one in ads]}}
     ),
     "json indented by tabs": lambda ads: json.dumps([quoted(one) for one in ads], indent="\t"),
     "json, a line each": lambda ads: "[\n" + ",\n".join(json.dumps(quoted(one)) for one in ads) + "\n]",

@@ -191,7 +191,7 @@ FORMS = {
         "JOBID USER SUBMIT_TIME START_TIME CPUS\n7 ada 2026-03-02T08:00:00 N/A 4\n",
     ],
     "sreport": [
-        "Top 10 Users 2026-03-01T00:00:00 - 2026-03-31T23:59:59 (2678400 secs)\nUsage reported in CPU Minutes\n",
+        "Top 10 Users 2026-03-01T00:00:00 - 2026-03-31T23:59:59\nUsage reported in CPU Minutes\n",
         "Cluster|Account|0-49 CPUs|50-249 CPUs|% of cluster|\noak|bio|100|0|10%|\n",
     ],
     "sinfo": ["NODELIST   NODES PARTITION       STATE CPUS\nn01            1      gpu*        idle 32\n"],
@@ -206,7 +206,7 @@ FORMS = {
     "snakemake": ["jobid\trule_name\tthreads\ts\th:m:s\tmax_rss\n1\talign\t4\t20.5\t0:00:20\t46\n"],
     "kubectl-others": [
         json.dumps({"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": api, "kind": kind}]})
-        for api, kind in (("tekton.dev/v1", "PipelineRun"), ("v1", "Node"), ("kubevirt.io/v1", "VirtualMachine"))
+        for api, kind in (("tekton.dev/v1", "PipelineRun"), ("v1", "Node"), ("kubevirt.io/v1", "VMI"))
     ],
     "aws-batch-table": [
         json.dumps({"jobSummaryList": [{"jobId": "1", "jobArn": "arn:aws:batch:x", "createdAt": 1772438400000,

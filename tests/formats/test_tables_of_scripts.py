@@ -2,6 +2,7 @@
 
 import pytest
 
+from gwa.errors import UnknownFormat
 from gwa.formats.open import open_trace
 from gwa.store.options import ReadOptions
 
@@ -138,6 +139,14 @@ def test_hours_that_are_stated_have_the_unit_of_their_name(tmp_path):
     text = table(head=HEAD.replace("cores", "core_hours"))
     found, *_ = read(tmp_path / "jobs.csv", text, "min(n_procs)", map="core_hours=core_hours")
     assert found == [(72,)]  # 2 core-hours in 100 seconds
+
+
+def test_a_time_in_no_known_form_is_named_with_how_to_state_it(tmp_path):
+    rows = [f"{n},u1,2026-03-02 08:0{n}:00 CET,10,2" for n in range(5)]
+    path = tmp_path / "jobs.csv"
+    path.write_text(table(head="job_id,user,start_time,run_s,cores", rows=rows))
+    with pytest.raises(UnknownFormat, match=r"'start_time' \(2026-03-02 08:00:00 CET\) is no time in a form"):
+        open_trace([path])
 
 
 def test_success_alone_says_how_jobs_ended(tmp_path):

@@ -6,12 +6,14 @@ from typing import Final
 import numpy as np
 
 from gwa.formats.tables import values
-from gwa.formats.tables.draft import Draft, OpenQuestion
+from gwa.formats.tables.draft import TIMES, Draft, OpenQuestion
 from gwa.formats.tables.mapping import MappingStatement, RoleSource
 from gwa.formats.tables.sample import SampledColumn
-from gwa.formats.tables.vocabulary import words
+from gwa.formats.tables.vocabulary import meanings, words
 
 SIZES: Final = ("procs", "req_procs", "nodes", "req_nodes", "gpus", "req_gpus", "core_hours", "node_hours")
+
+NEEDED_TIMES: Final = ("submit", "start", "end", "run")
 
 MAXIMUM_SHOWN: Final = 8
 
@@ -30,7 +32,7 @@ def require_jobs(draft: Draft) -> None:
         guesses = _guesses(draft)
         shown = ", ".join(list(draft.sample.columns)[:MAXIMUM_SHOWN])
         more = ", …" if len(draft.sample.columns) > MAXIMUM_SHOWN else ""
-        message = f"no column says {' or '.join(lacks)} (columns: {shown}{more})"
+        message = f"no column says {' or '.join(lacks)} (columns: {shown}{more}){_unread(draft)}"
         if guesses and (known_parts or {"submit", "start"} & guesses.keys()):
             asked = {role: s for question in draft.questions for role, s in question.answer.items()}
             hint = MappingStatement({**asked, **guesses})
@@ -39,6 +41,22 @@ def require_jobs(draft: Draft) -> None:
         raise NoJobsError(message)
     _settle_processors(draft)
     _leave_hours_out(draft)
+
+
+def _unread(draft: Draft) -> str:
+    """Return in words which column should say what is lacking, by its name, in a form that is not known."""
+    for name, column in draft.sample.columns.items():
+        if column.is_number or column.shape == "empty":
+            continue
+        for role in (meaning.role for meaning in meanings(name) if not meaning.is_weak):
+            if role in NEEDED_TIMES and not draft.has(role):
+                form = "%Y-%m-%d %H:%M:%S" if role in TIMES else "clock"
+                how = MappingStatement({role: RoleSource((name,), unit=form)}).typed()
+                what = "time" if role in TIMES else "duration"
+                return (
+                    f"; {column.shown(1)} is no {what} in a form that is known: state its form, as in {how}"
+                )
+    return ""
 
 
 def _lacking(draft: Draft) -> Iterator[str]:

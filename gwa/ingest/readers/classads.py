@@ -5,8 +5,8 @@ An ad ends at a blank line, at a line of asterisks (as in the history of a spool
 attribute is assigned twice, the last assignment holds. A value that is the name of another attribute
 stands for its value; other expressions are not evaluated and their attributes are missing. Ads may also be
 JSON objects, on one line or several, alone or in an array: as condor_history writes them, with braces in the
-first column, they are read line by line, and in any other layout as JSON is: also under a name (`HELD_BY`), by
-their ids, or as documents of a search engine (``_source``).
+first column, they are read line by line, and in any other layout as JSON is: also under a name (`HELD_BY`),
+by their ids, or as documents of a search engine (``_source``).
 
 Each column is the attribute of that name, whatever its case. Other attributes are ignored. Options:
 
