@@ -3,7 +3,7 @@ title = "Grid Engine accounting as JSON: accounting.jsonl of Open and Gridware C
 files = ["accounting.jsonl", "accounting.jsonl.*"]
 reader = "json"
 select = "sge"
-contains = ['"job_number"\s*:\s*\d', '"pe_taskid"\s*:\s*"|"rusage"\s*:\s*\{', '"submission_time"\s*:\s*\d', '"(usage|ru_wallclock|granted_pe)"\s*:']
+contains = ['"job_number"\s*:\s*\d', '"pe_taskid"\s*:|"granted_pe"\s*:|"rusage"\s*:\s*\{', '"submission_time"\s*:\s*\d', '"(usage|ru_wallclock|granted_pe)"\s*:']
 export = '''
 # On the master host, with the files that were rotated:
 cat $SGE_ROOT/$SGE_CELL/common/accounting.jsonl* > accounting.jsonl

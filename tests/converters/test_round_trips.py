@@ -271,6 +271,22 @@ def test_one_application_of_yarn_is_read_as_a_list_of_them(tmp_path: Path) -> No
         assert store.rows("select wait_time, run_time, n_procs from jobs") == [(job.wait, job.run, job.procs)]
 
 
+@pytest.mark.parametrize("lacks", ["pe_taskid", "usage", "category", "department"])
+def test_a_record_of_grid_engine_9_is_known_whatever_it_lacks(lacks, tmp_path: Path) -> None:
+    record = {
+        "job_number": 7, "qname": "all.q", "owner": "ada", "account": "sge", "granted_pe": "mpi", "slots": 4,
+        "submission_time": 1_772_438_400_000_000, "start_time": 1_772_438_460_000_000, "failed": 0,
+        "end_time": 1_772_442_060_000_000, "exit_status": 0, "pe_taskid": None, "category": "",
+        "department": "",
+        "usage": {"rusage": {"ru_wallclock": 3600}},
+    }  # fmt: skip
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps({name: value for name, value in record.items() if name != lacks}) + "\n")
+    with open_trace([path]) as store:
+        assert store.provenance["format"] == "sge-json"
+        assert store.row("select project_id, n_procs, run_time from jobs") == (None, 4, 3600)
+
+
 def test_a_record_of_grid_engine_9_without_a_parallel_environment_is_known(tmp_path: Path) -> None:
     """As 9.0.0 writes it, which leaves out what is none."""
     record = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwa.errors import ArgumentError, TraceError
+from gwa.errors import ArgumentError, TraceError, UnknownFormat
 from gwa.formats.open import open_trace
 from gwa.formats.tables.mapping import is_of_requests, read_statement
 from gwa.store.options import ReadOptions
@@ -104,6 +104,33 @@ def test_a_table_of_jobs_with_tokens_is_one_of_jobs(tmp_path):
     )
     with open_trace([path], None, ReadOptions(requests=True)) as store:
         assert store.rows("select run_time, n_procs from jobs") == [(3600, 4)]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "start,prompt_tok,completion_tok", "timestamp,n_input,n_output", "ts,input_usage,output_usage",
+        "created_at,num_prompt_tokens,num_generation_tokens",
+        "time,gen_ai.usage.input_tokens,gen_ai.usage.output_tokens",
+        "start,promptTokenCount,candidatesTokenCount",
+    ],
+)  # fmt: skip
+def test_tokens_are_found_whatever_words_stand_around_them(names, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(names + "\n" + "".join(f"2026-03-02T08:00:0{n}Z,{100 + n},20\n" for n in range(5)))
+    with open_trace([path], None, ReadOptions(requests=True)) as store:
+        assert store.row("select min(tokens_in), max(tokens_out), count(*) from requests") == (100, 20, 5)
+
+
+def test_texts_of_prompts_are_no_tokens_and_tokens_no_processors(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("start,end,input,output\n" + "1772438400,1772438410,hello,hi\n" * 3)
+    with pytest.raises(UnknownFormat, match="no column says"):
+        open_trace([path], None, ReadOptions(requests=True))
+    path.write_text("start,end,total_tokens\n" + "1772438400,1772438410,64\n" * 3)
+    with pytest.raises(UnknownFormat) as refused:
+        open_trace([path], None, ReadOptions(requests=True))
+    assert "procs=total_tokens" not in str(refused.value)
 
 
 def test_a_map_says_whether_it_is_of_jobs_or_of_requests():

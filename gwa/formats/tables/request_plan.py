@@ -18,6 +18,12 @@ from gwa.formats.tables.units import value
 from gwa.formats.tables.values import date_orders, duration_unit, is_time, time_unit
 from gwa.formats.tables.vocabulary import units, words
 
+SAME: Final = {"tok": "tokens", "toks": "tokens", "token": "tokens", "len": "length"}
+"""Words of names, and as what they are looked up."""
+
+NOISE: Final = {"n", "num", "number", "nr", "count", "usage", "gen", "ai", "llm"}
+"""Words of names that decide nothing: OpenTelemetry has ``gen_ai.usage.input_tokens``."""
+
 NEEDED: Final = {"time": "when a request was made", "input": "how many tokens its prompt had"}
 
 
@@ -98,8 +104,10 @@ def request_plan(sample: TableSample, stated: MappingStatement) -> RequestPlan:
 def _by_name(columns: Mapping[str, SampledColumn]) -> dict[str, RoleSource]:
     """Return the column of each role whose name is the likeliest of it."""
     best: dict[str, tuple[int, RoleSource]] = {}
-    for name in columns:
+    for name, column in columns.items():
         for role in request_roles().values():
+            if role.kind == "count" and not column.is_number:
+                continue
             for unit, text in _spellings(name, role.kind):
                 place = role.names.get(text)
                 if place is not None and (role.name not in best or place < best[role.name][0]):
@@ -112,7 +120,10 @@ def _spellings(name: str, kind: str) -> list[tuple[str, str]]:
     found = words(name)
     known = units(kind)
     whole = [("", "_".join(found))]
-    return [*whole, (known[found[-1]], "_".join(found[:-1]))] if found and found[-1] in known else whole
+    if found and found[-1] in known:
+        whole.append((known[found[-1]], "_".join(found[:-1])))
+    plain = "_".join(SAME.get(word, word) for word in found if word not in NOISE)
+    return [*whole, ("", plain)] if kind == "count" else whole
 
 
 def _units(columns: Mapping[str, SampledColumn], sources: dict[str, RoleSource]) -> list[OpenQuestion]:

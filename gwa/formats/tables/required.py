@@ -15,6 +15,9 @@ SIZES: Final = ("procs", "req_procs", "nodes", "req_nodes", "gpus", "req_gpus", 
 
 NEEDED_TIMES: Final = ("submit", "start", "end", "run")
 
+NO_SIZE: Final = {"id", "ids", "tok", "toks", "token", "tokens", "number", "index", "port", "pid", "year"}
+"""Words in the names of columns whose numbers are those of no processors."""
+
 MAXIMUM_SHOWN: Final = 8
 
 MAXIMUM_COUNT: Final = 1e7
@@ -166,7 +169,7 @@ def _ask_hours(draft: Draft, role: str) -> None:
 
 def _may_be_count(column: SampledColumn) -> bool:
     """Whether whole numbers may be those of processors: some repeated, and none like a time."""
-    if column.shape != "whole" or values.is_time(column):
+    if column.shape != "whole" or values.is_time(column) or not NO_SIZE.isdisjoint(words(column.name)):
         return False
     numbers = [float(text) for text in column.values]
     repeated = len(set(numbers)) < len(numbers) or len(numbers) == 1
