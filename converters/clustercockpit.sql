@@ -17,7 +17,7 @@ where it is not known: its submission is its start then, and its wait is missing
 clustercockpit-db. Files data.json beside meta.json hold measurements and are not read.
 Processors are hardware threads (numHwthreads), as the source counts them, else those that resources lists; where neither
 is there they are missing, since the nodes of a cluster are not described here. GPUs are numAcc, 0 where resources list
-none; nodes are numNodes. Requested time is walltime.
+none; nodes are numNodes, by name those of resources. Requested time is walltime.
 completed is completed; failed, timeout, out_of_memory, node_fail, boot_fail, deadline and preempted have failed;
 cancelled and stopped are cancelled. Jobs of one arrayJobId are a bag. The site is the cluster.
 The statistics are means, minima and maxima over nodes and time in units that differ between sites; they are
@@ -89,6 +89,10 @@ select
     case when array_id > 0 then cast(array_id as varchar) end as job_structure_params,
     nullif(project, '') as project_id,
     nodes as n_nodes,
+    case
+        when json_valid(resources)
+            then nullif(array_to_string(list_distinct(json_extract_string(resources, '$[*].hostname')), ','), '')
+    end as node_list,
     coalesce(
         accelerators,
         case when json_valid(resources) then len(json_extract(resources, '$[*].accelerators[*]')) end

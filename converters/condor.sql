@@ -42,8 +42,8 @@ count as comments, and the last run is the job: it does not tell how a job ended
 written. Give either the history or the epochs. Expressions that
 are not the name of another attribute are not evaluated: their value is missing. The queue is the
 universe, by the name that the manual gives its number. The base name of Cmd is the executable, the schedd the
-site of submission, the domain of LastRemoteHost that of execution, and clusters of several processes are bags
-of tasks.
+site of submission, the domain of LastRemoteHost that of execution, its host the node of the last run, and clusters of
+several processes are bags of tasks.
 """
 
 # Ads of transfers, which an epoch history has between those of runs.
@@ -285,6 +285,10 @@ select
     job.x509userproxyvoname as vo_id,
     job.projectname as project_id,
     case when job.has_started then job.hosts end as n_nodes,
+    case
+        when job.has_started and coalesce(job.hosts, 1) = 1
+            then nullif(regexp_extract(job.lastremotehost, '([^@]+)$', 1), '')
+    end as node_list,
     case when job.has_started then job.gpus end as n_gpus,
     job.wanted_gpus as req_gpus,
     job.gpus_devicename as gpu_type,

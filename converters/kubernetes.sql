@@ -50,7 +50,7 @@ before 0.8, completed if its message reports success, and failed if it reports a
 The namespace is the project, and the user too unless -O user_label=NAME names a label that holds users. The
 executable is the image of the first container without registry and tag. Succeeded and Complete are completed,
 Failed is failed, Aborted and Terminated are cancelled. The exit code is the greatest of the containers; of a job that
-completed, of those that succeeded, since others were replaced.
+completed, of those that succeeded, since others were replaced. The nodes are those of its Pods (spec.nodeName).
 """
 
 [accepts]
@@ -465,6 +465,7 @@ members as (
         min(moment(started)) filter (where type = 'job') as first_job,
         max(coalesce(moment(completed), list_filter(said_of, lambda x: x.name = 'Failed' and x.holds)[1].time)) filter (where type = 'job') as last_job,
         count(distinct node) filter (where ran_from is not null) as nodes,
+        string_agg(distinct node, ',' order by node) filter (where ran_from is not null) as node_list,
         bool_or(has_false_start) as is_false,
         max(queue) filter (where is_folded) as queue,
         max(cluster_queue) filter (where is_folded) as cluster_queue
@@ -538,6 +539,7 @@ lived as (
             type <> 'pod' and ended_as in ('Succeeded', 'Complete', 'Completed'), coalesce(members.good_code, members.code), members.code
         ) as code,
         members.nodes,
+        members.node_list,
         members.is_false,
         list_filter(said_of, lambda x: x.name = 'Finished' and x.holds)[1].message as message,
         coalesce(placed.queue, members.queue) as any_queue,
@@ -624,6 +626,7 @@ select
     case when cpus > 0 then 'cpu:' || cast(round(cpus, 6) as varchar) end as req_resources,
     namespace as project_id,
     nullif(nodes, 0) as n_nodes,
+    node_list,
     case when coalesce(start_at, again_at) is not null then given_gpus end as n_gpus,
     gpus as req_gpus,
     case

@@ -26,7 +26,7 @@ fields there, not five as the manual says). Requested memory is in units that a 
 Status: DONE is completed. EXIT is cancelled where the reason is that its owner or an administrator killed
 it (exit_info 8, 9, 14, 15, 23) or where it never started and there is no reason; else it has failed. What bjobs
 tells an exit code of has failed, where it does not tell the start.
-Nodes are the different hosts. GPUs are those that rusage of the resource request names (ngpus_physical=2), for
+Nodes are the different hosts, with their slots in node_list. GPUs are those that rusage of the resource request names (ngpus_physical=2), for
 each host; what bsub -gpu asks for is not read. The state is DONE or EXIT, as j_status says; the exit code is
 that of the program, or 128 + n where signal n ended it. The peak of memory is max_rmem.
 The executable is the name of the job, else the first word of its command. Groups are not recorded.
@@ -94,6 +94,20 @@ coalesce(
 '''
 "nodes_of(hosts)" = '''
 len(list_distinct([regexp_replace(host, '^\d+\*', '') for host in string_split(nullif(hosts, ''), ' ')]))
+'''
+# As host*slots: what is written so, as slots*host, may be any part of the list.
+"listed_hosts(hosts)" = '''
+array_to_string(
+    list_transform(
+        map_entries(list_aggregate(string_split(trim(nullif(hosts, '')), ' '), 'histogram')),
+        lambda one: case
+            when contains(one.key, '*') then regexp_replace(one.key, '^(\d+)\*(.*)$', '\2*\1')
+            when one.value = 1 then one.key
+            else one.key || '*' || one.value
+        end
+    ),
+    ','
+)
 '''
 
 [from_header]
@@ -201,6 +215,7 @@ select
     case when is_array then cast(job.job_number as varchar) end as job_structure_params,
     project_name as project_id,
     case when started is not null then nodes end as n_nodes,
+    case when started is not null then nullif(listed_hosts(hosts), '') end as node_list,
     case when started is not null then coalesce(gpu_count, asked_gpus) end as n_gpus,
     coalesce(asked_gpus, gpu_count) as req_gpus,
     coalesce(gpu_type, nullif(regexp_extract(res_req, 'gpu_?model(?:name|\d*)\s*==\s*["'']?([\w.-]+)', 1), '')) as gpu_type,

@@ -24,7 +24,8 @@ requested times those. CPU time is the processor-seconds utilized, of which 0 me
 the dedicated memory of a task, in MB, over its processors. Requested time is the wallclock limit.
 Completed is completed, since neither records exit codes; Removed, NotRun and Canceled are cancelled, as the events
 JOBCANCEL and JOBREJECT; Failed, Vacated and JOBFAILURE have failed. The state is that of the trace.
-The queue is the required class, the QoS the one delivered, else requested; nodes are the hosts allocated.
+The queue is the required class, the QoS the one delivered, else requested; nodes are the hosts allocated,
+a name for each task.
 """
 
 [options]
@@ -145,6 +146,7 @@ select
     partition as partition_id,
     account as project_id,
     case when has_run then nullif(len(list_distinct(hosts)), 0) end as n_nodes,
+    case when has_run then nullif(array_to_string(hosts, ','), '') end as node_list,
     eligible as eligible_time,
     qos_name as qos,
     state,

@@ -24,7 +24,7 @@ Times are Unix seconds, of which 0 is none. A job waits from its submission to i
 time; one that has not stopped has no run time yet. One without a start never ran.
 Processors are the assigned resources: what a resource is a site decides, mostly a core. Where none are listed they are
 missing. Processors requested are those of wanted_resources, or of the request, where its last level is core or
-resource_id. Nodes are the assigned network addresses. Requested time is walltime, in seconds or H:M:S.
+resource_id. Nodes are the assigned network addresses, with their resources. Requested time is walltime, in seconds or H:M:S.
 Terminated is completed, or has failed where the exit code is not 0; Error is cancelled where an event tells that
 somebody asked to end it (FRAG_JOB_REQUEST) or its message that it was killed, else it has failed. The exit code is a
 status of wait(2). The state is that of OAR. Jobs of one array are a bag if there are several of them.
@@ -69,6 +69,15 @@ command = "varchar"
 
 [functions]
 "listed(x)" = "case when json_valid(x) then case when json_type(x) = 'ARRAY' then json_extract_string(x, '$[*]') end end"
+"listed_hosts(hosts)" = '''
+array_to_string(
+    list_transform(
+        map_entries(list_aggregate(hosts, 'histogram')),
+        lambda one: if(one.value = 1, one.key, one.key || '*' || one.value)
+    ),
+    ','
+)
+'''
 "clock_seconds(x)" = "list_reduce([try_cast(part as double) for part in string_split(x, ':')], lambda sum, part: sum * 60 + part)"
 --- */
 with job as (
@@ -130,6 +139,7 @@ select
     if(is_array, array_id, null) as job_structure_params,
     project as project_id,
     case when begun is not null then nodes end as n_nodes,
+    case when begun is not null then nullif(listed_hosts(listed(hosts)), '') end as node_list,
     state,
     case
         when begun is null or ended is null then null

@@ -41,7 +41,8 @@ has those that exec_vnode or exec_gpus says, else as many as it asked for. Their
 sites name it. Nodes are the hosts in exec_host, else nodect; on a Cray mppwidth / mppnppn. A job could start from
 etime on; eligible_time, how long it waited since, is not used. The exit code of a job that signal n ended is
 128 + n; what is negative is not an exit code. The peak of memory is resources_used.mem. Energy is
-resources_used.energy, in kWh; 0 means not measured.
+resources_used.energy, in kWh; 0 means not measured. The nodes of the last run (node_list) are the hosts of exec_host with their
+processors, else those of exec_vnode; a host is named once for its vnodes n1[0], n1[1].
 """
 
 [options]
@@ -131,6 +132,37 @@ case
         for cpu in string_split(place, ',')
     ])
 end
+'''
+# Each host with the processors that the job held of it; in Torque each of these has a place of its own.
+"listed_hosts(list)" = '''
+case
+    when list_unique([split_part(host, '/', 1) for host in hosts_of(list)]) = 1 then split_part(list, '/', 1)
+    when not regexp_matches(list, '[*,]|/\d+-') then array_to_string(
+        list_transform(
+            map_entries(list_aggregate([split_part(host, '/', 1) for host in hosts_of(list)], 'histogram')),
+            lambda one: one.key || '*' || one.value
+        ),
+        ','
+    )
+    else array_to_string(
+        [
+            split_part(host, '/', 1) || '*' || cast(cpus_of(split_part(host, '/', -1)) as bigint)
+            for host in hosts_of(list)
+        ],
+        ','
+    )
+end
+'''
+# The vnodes n1[0] and n1[1] are parts of the host n1.
+"listed_vnodes(list)" = '''
+array_to_string(
+    [
+        regexp_extract(vnode, '^([^:[]+)', 1)
+        || coalesce('*' || nullif(nullif(regexp_extract(vnode, ':ncpus=(\d+)', 1), ''), '0'), '')
+        for vnode in string_split(translate(list, '()', ''), '+')
+    ],
+    ','
+)
 '''
 # A chunk of a request is 2:ncpus=8 in PBS Pro, 2:ppn=8 in Torque, or a node; GPUs of it are ngpus=2, in Torque gpus=2.
 "times(chunk)" = "coalesce(try_cast(regexp_extract(chunk, '^(\\d+)(:|$)', 1) as double), 1)"
@@ -456,6 +488,10 @@ select
     ) as gpu_type,
     -- PBS on a Cray measures in kWh.
     case when has_ended then 3600000 * nullif(resources_used_energy, 0) end as energy,
+    case
+        when has_run and cray_cpus is null
+            then coalesce(listed_hosts(nullif(exec_host, '')), listed_vnodes(nullif(exec_vnode, '')))
+    end as node_list,
     etime as eligible_time,
     resource_list_qos as qos,
     job_state as state,

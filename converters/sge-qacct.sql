@@ -31,6 +31,7 @@ qdel_info = "deleted_by"
 
 [columns]
 qname = "varchar"
+hostname = "varchar"
 unix_group = "varchar"
 owner = "varchar"
 job_name = "varchar"

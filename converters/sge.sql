@@ -37,7 +37,8 @@ Colons within the category or the name of a job are found by the fields around t
 byte AD (Univa), FF (as its manual may be read) or U+FFFD (what copies made of them) is a colon, too.
 Fields behind maxrss are not read, since their order differs between versions of Univa; neither is the
 accounting as JSON lines of Gridengine 9.
-io (GB) is in UsedResources; mem (GB s), department, account and the host are not kept.
+io (GB) is in UsedResources; mem (GB s), department and account are not kept. The host is the node of a job without a
+parallel environment, or on one slot; of others it is the first, and which were beside it is not recorded.
 """
 
 [accepts]
@@ -46,6 +47,7 @@ guess_cancelled = "yes | no"
 
 [columns]
 qname = "varchar"
+hostname = "varchar"
 unix_group = "varchar"
 owner = "varchar"
 job_name = "varchar"
@@ -307,6 +309,10 @@ select
     nullif(job.project, 'NONE') as project_id,
     -- Of parallel jobs it is not recorded how many hosts they had.
     case when job.started is not null and job.granted_pe = 'NONE' then 1 end as n_nodes,
+    case
+        when job.started is not null and (job.granted_pe = 'NONE' or job.slots = 1)
+            then nullif(nullif(job.hostname, ''), 'UNKNOWN')
+    end as node_list,
     case when job.started is not null then request.gpus * if(is_per_slot, nullif(job.slots, 0), 1) end as n_gpus,
     request.gpus * if(is_per_slot, req_n_procs, 1) as req_gpus,
     request.gpu_type,

@@ -79,7 +79,8 @@ is the nodes', not the job's. The exit code of a
 job that signal n ended is 128 + n. The state is Slurm's, without who cancelled. A reservation stands among the
 resources requested. Partition is both queue
 and partition, Cluster the site, Account (else WCKey) the project, JobName the executable. Tasks of an
-array are a bag of tasks; components of a heterogeneous job (12+1) are jobs of their own.
+array are a bag of tasks; components of a heterogeneous job (12+1) are jobs of their own. The nodes of the last run are
+those of NodeList (node_list); a list that was cut, or that is none, is missing as a whole, and counted.
 """
 
 [options]
@@ -1279,6 +1280,8 @@ select
         ),
         ''
     ) as bounds,
+    case when did_run and nodelist not in ('', 'None assigned', '(null)', 'None', 'n/a', 'N/A') then nodelist end
+        as node_list,
     coalesce(earlier_runs, nullif(try_cast(restarts as bigint), 0)) as n_requeues,
     coalesce(account, wckey) as project_id,
     [

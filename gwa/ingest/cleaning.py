@@ -15,6 +15,7 @@ from gwa.ingest.contradictions import REPAIRS, SLACK, clear_false_times, judged
 from gwa.ingest.row_order import total_order
 from gwa.ingest.spec import RepairStep
 from gwa.store.engines.duckdb import literal
+from gwa.store.hosts import is_readable
 from gwa.store.repairs import CLOCK_SKEW, EARLIER, INVALID_VALUE, LACKING, LONG_NAME, UNSEALED
 from gwa.store.runs import FORM
 from gwa.store.schema import BY_NAME, FIELDS, MAXIMUM_NAME, STATUS, Field
@@ -255,6 +256,7 @@ def finish_jobs(store: Store, steps: Sequence[RepairStep]) -> int:
             folded += changed if step.folds else 0
     recorded = _recorded(store)
     _clear_false_values(store, recorded)
+    _clear_unreadable_lists(store, recorded)
     _cut_long_names(store, recorded)
     clear_false_times(store, recorded)
     folded += _assign_job_numbers(store)
@@ -285,6 +287,22 @@ def _clear_false_values(store: Store, recorded: Sequence[str]) -> None:
         if count:
             store.connection.execute(f"update recorded set {field} = null where {where}")
             store.repaired(name, meaning, count)
+
+
+def _clear_unreadable_lists(store: Store, recorded: Sequence[str]) -> None:
+    """Set lists of nodes that cannot be read to missing; each distinct one is looked at once."""
+    if "node_list" not in recorded:
+        return
+    distinct = "(select distinct node_list from recorded where node_list is not null) as lists"
+    unreadable = store.rows(f"select node_list from {distinct} where not {is_readable()}")
+    if unreadable:
+        store.connection.execute("create temp table unreadable (node_list varchar)")
+        store.insert("unreadable", unreadable)
+        (cleared,) = store.row(
+            "update recorded set node_list = null where node_list in (select node_list from unreadable)"
+        )
+        store.connection.execute("drop table unreadable")
+        store.repaired("invalid value", INVALID_VALUE.format(field="node_list"), cleared)
 
 
 def _cut_long_names(store: Store, recorded: Sequence[str]) -> None:

@@ -29,7 +29,14 @@ from gwa.store.privacy import (
     find_leaks,
     public_line,
 )
-from gwa.store.pseudonyms import PEOPLE_FIELDS, anonymous_sql, define_pseudonyms, kept_fields, naming
+from gwa.store.pseudonyms import (
+    PEOPLE_FIELDS,
+    anonymous_sql,
+    define_anonymous_lists,
+    define_pseudonyms,
+    kept_fields,
+    naming,
+)
 from gwa.store.repairs import EARLIER, UNSEALED
 from gwa.store.schema import FIELDS
 from gwa.store.store import Store
@@ -138,6 +145,8 @@ def _copy_jobs(store: Store, copy: Store, kept: Collection[str], coarser: Coarse
     """
     gone = coarser.without(store.known) if coarser else set()
     recorded = [field.name for field in FIELDS if store.known[field.name] and field.name not in gone]
+    if "node_list" in recorded:
+        define_anonymous_lists(store)
     columns = ["job_id", *(name for name in recorded if name != "job_id")]
     copy.begin(columns)
     people = (

@@ -14,6 +14,7 @@ from collections.abc import Collection
 from typing import Final
 
 from gwa.store.engines.duckdb import literal
+from gwa.store.hosts import HOSTS, LISTS, read_lists
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 
@@ -57,6 +58,10 @@ SUBSTRING: Final = 4
 
 MAXIMUM_KEPT: Final = 200
 """Characters of the longest name that is kept: a longer one is a text."""
+
+HOST_LETTER: Final = "H"
+ANONYMOUS_LISTS: Final = "anonymous_lists"
+"""The table of lists of nodes without names, by the `node_list` that has them."""
 
 STRUCTURE_LETTER: Final = "T"
 STRUCTURES: Final = ("UNITARY", "BoT")
@@ -145,6 +150,27 @@ def define_pseudonyms(store: Store, key: bytes) -> None:
     )
 
 
+def define_anonymous_lists(store: Store) -> None:
+    """Make the table of lists of nodes without names, in an order that says nothing of that of the names."""
+    read_lists(store)
+    store.connection.execute(
+        f"""create or replace temp table {ANONYMOUS_LISTS} as
+        with named as (
+            select host, pseudonym('{HOST_LETTER}', host) as name
+            from (select distinct host from {HOSTS}) as hosts
+        ), sized as (
+            select list, name, slots, min(slots) over whole = max(slots) over whole as is_even
+            from {HOSTS} inner join named using (host) window whole as (partition by list)
+        )
+        select
+            node_list,
+            string_agg(
+                concat(name, case when not is_even then '*' || cast(slots as bigint) end), ',' order by name
+            ) as anonymous
+        from sized inner join {LISTS} using (list) group by node_list"""
+    )
+
+
 def kept_fields(keep: Collection[str]) -> set[str]:
     """Return the fields whose names stay when *keep* is asked for, such as "queues"."""
     return {field for name in keep for field in KEEPABLE[name]}
@@ -184,8 +210,13 @@ def anonymous_sql(field: str, kept: Collection[str], colliding: Collection[str])
     if field == "job_structure":
         return f"if({field} in {STRUCTURES}, {field}, pseudonym('{STRUCTURE_LETTER}', {field}))"
     if field not in PSEUDONYM_LETTERS:
-        own = f"case when regexp_full_match({field}, {literal(PUBLIC_WORDS['runs'])}) then {field} end"
-        return own if field == "runs" else field  # words of others are no runs
+        own = {
+            # Words of others are no runs.
+            "runs": f"case when regexp_full_match(runs, {literal(PUBLIC_WORDS['runs'])}) then runs end",
+            "node_list": f"(select anonymous from {ANONYMOUS_LISTS} as list"
+            " where list.node_list = jobs.node_list)",
+        }
+        return own.get(field, field)
     replaced = f"pseudonym('{PSEUDONYM_LETTERS[field]}', {field})"
     if field not in kept and field in PUBLIC_WORDS:
         return f"if(regexp_full_match({field}, {literal(PUBLIC_WORDS[field])}), {field}, {replaced})"
@@ -202,5 +233,8 @@ def is_anonymous_sql(field: str) -> str:
         return f"regexp_full_match({field}, {item} || '(,' || {item} || ')*')"
     if field == "job_structure":
         return f"({field} in {STRUCTURES} or regexp_full_match({field}, {literal(PSEUDONYM)}))"
+    if field == "node_list":
+        host = rf"{HOST_LETTER}~[0-9a-f]{{16}}(\*[0-9]{{1,9}})?"
+        return f"regexp_full_match({field}, {literal(f'{host}(,{host})*')})"
     form = f"{PUBLIC_WORDS[field]}|{PSEUDONYM}" if field in PUBLIC_WORDS else PSEUDONYM
     return f"regexp_full_match({field}, {literal(form)})"

@@ -15,6 +15,9 @@ from typing import Final
 from gwa.store.peaks import peak_query
 from gwa.store.runs import END, FIRST_START, START, boxes
 
+LISTS: Final = ("runs", "node_list")
+"""Fields whose texts are lists in a notation of gwa."""
+
 MAXIMUM_NAME: Final = 1000
 """The bytes of the longest name, of a user say, that is kept as it is; a page shows it several times."""
 
@@ -44,8 +47,8 @@ class Field:
 
     @property
     def is_name(self) -> bool:
-        """Whether the field holds a name; texts on resources and runs are lists, which may be long."""
-        return self.is_text and not self.name.endswith("_resources") and self.name != "runs"
+        """Whether the field holds a name; texts on resources, runs and nodes are lists, which may be long."""
+        return self.is_text and not self.name.endswith("_resources") and self.name not in LISTS
 
     @property
     def is_whole(self) -> bool:
@@ -143,6 +146,7 @@ EXTENSION_FIELDS: Final = (
     Field("idle_gpus", "IdleGPUs", "BIGINT", "", "GPUs of the job whose mean use was 0", 0, 1e9),
     Field("max_gpu_memory", "MaxGPUMemory", "DOUBLE", "KB", "memory used of one GPU at its peak", 0, 1e15),
     Field("idle_nodes", "IdleNodes", "BIGINT", "", "nodes of the job on which it used no CPU time", 0, 1e9),
+    Field("node_list", "NodeList", "VARCHAR", "", "names of the nodes of its last run: n[01-04],m3*2"),
 )
 """What is recorded beside the 29; GWF text holds them in its columns of resources."""
 

@@ -50,5 +50,8 @@ class Database(Protocol):
     def keep(self, name: str, select: str) -> None:
         """Run *select* and store its result as the table *name*."""
 
+    def share(self, name: str) -> None:
+        """Let queries read the table *name* that stands beside the jobs, in DuckDB."""
+
     def drop(self, name: str) -> None:
         """Drop a table that `keep` made."""

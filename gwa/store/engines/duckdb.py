@@ -77,6 +77,9 @@ class Duck:
         """Store the result of *select* as the table *name*."""
         self._connection.execute(f"create temp table {name} as {select}")
 
+    def share(self, name: str) -> None:
+        """Do nothing: what stands in this database can be read."""
+
     def drop(self, name: str) -> None:
         """Drop a table."""
         self._connection.execute(f"drop table {name}")

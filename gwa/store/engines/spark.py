@@ -99,6 +99,12 @@ class Spark:
         with _one_line_errors():
             self._frame(select).localCheckpoint().createOrReplaceTempView(name)
 
+    def share(self, name: str) -> None:
+        """Let queries read the table *name* of DuckDB, of which all workers get a copy."""
+        with _one_line_errors():
+            table = self._connection.table(name).to_arrow_table()
+            self._session.createDataFrame(table).createOrReplaceTempView(name)
+
     def drop(self, name: str) -> None:
         """Drop a view, and the result stored for it."""
         self._session.catalog.dropTempView(name)
