@@ -286,7 +286,7 @@ select
     job.projectname as project_id,
     case when job.has_started then job.hosts end as n_nodes,
     case
-        when job.has_started and coalesce(job.hosts, 1) = 1
+        when job.has_started and job.hosts = 1
             then nullif(regexp_extract(job.lastremotehost, '([^@]+)$', 1), '')
     end as node_list,
     case when job.has_started then job.gpus end as n_gpus,

@@ -29,6 +29,7 @@ maxrss = ["usage.usage.maxrss", "usage.eusage.maxrss", "maxrss"]
 select
     line,
     qname,
+    hostname,
     unix_group,
     owner,
     job_name,

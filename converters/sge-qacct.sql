@@ -58,6 +58,7 @@ maxrss = "varchar"
 select
     line,
     qname,
+    hostname,
     unix_group,
     owner,
     job_name,

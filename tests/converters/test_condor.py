@@ -368,7 +368,10 @@ def by_hand(said, bags):
         "req_local_disk_space": each(disk, 1024),
         "vo_id": {"undefined": None}.get(said.get("x509userproxyvoname"), said.get("x509userproxyvoname")),
         "project_id": said.get("projectname"),
-        "n_nodes": {"5": 1, "11": number("minhosts")}.get(universe) if start else None,
+        "n_nodes": (of_nodes := {"5": 1, "11": number("minhosts")}.get(universe) if start else None),
+        "node_list": said["lastremotehost"].split("@")[-1]
+        if of_nodes == 1 and "lastremotehost" in said
+        else None,
         "n_gpus": gpus if start else None,
         "req_gpus": number("requestgpus"),
         "gpu_type": said.get("gpus_devicename"),

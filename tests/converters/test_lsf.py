@@ -298,6 +298,18 @@ def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
 END = itemgetter(1)
 
 
+def placed(hosts):
+    """Return the hosts of a job with their slots, by name as LSF writes it."""
+    of_each = [
+        (host.split("*")[-1], host.partition("*")[0] if "*" in host else None) for host in sorted(set(hosts))
+    ]
+    slots = {name: int(told or hosts.count(name)) for name, told in of_each}
+    return ",".join(
+        name if count == 1 and told is None else f"{name}*{count}"
+        for (name, told), count in zip(of_each, slots.values(), strict=True)
+    )
+
+
 def by_hand(row):
     """Return the number of a job, the time of its event, and what its fields are."""
     # Old versions have fewer fields.
@@ -334,6 +346,7 @@ def by_hand(row):
         "job_structure_params": number if index else None,
         "project_id": said["project_name"],
         "n_nodes": len(hosts) if start else None,
+        "node_list": placed(said["hosts"]) if start else None,
         "n_gpus": total if start else None,
         "req_gpus": total,
         "state": {"64": "DONE", "32": "EXIT"}[said["j_status"]],
@@ -537,6 +550,7 @@ def by_hand_of_bjobs(said):
         "job_structure_params": said["JOBID"] if array else None,
         "project_id": said["PROJ_NAME"],
         "n_nodes": said["EXEC_HOST"].count(":") + 1 if start else None,
+        "node_list": placed(said["EXEC_HOST"].split(":")) if start else None,
         "n_gpus": gpus,
         "req_gpus": gpus,
         "state": said["STAT"],

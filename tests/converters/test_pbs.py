@@ -366,6 +366,26 @@ def kilobytes(text):
     return float(text.removesuffix(unit)) * UNITS[unit]
 
 
+def placed(exec_host):
+    """Return the hosts of a job with the processors that it held of each, the only one without."""
+    places = [place.split("/") for place in exec_host.split("+")]
+    if len({host for host, _ in places}) == 1:
+        return places[0][0]
+    if all(place.isdigit() for _, place in places):
+        names = [host for host, _ in places]
+        return ",".join(f"{name}*{names.count(name)}" for name in sorted(set(names)))
+    counted = []
+    for host, place in places:
+        spans = [span.split("-") for span in place.split(",")]
+        cpus = (
+            int(place.split("*")[1])
+            if "*" in place
+            else sum(int(span[-1]) - int(span[0]) + 1 for span in spans)
+        )
+        counted.append(f"{host}*{cpus}")
+    return ",".join(counted)
+
+
 def by_hand(line):
     """Return the id of a job and, by name, what the record of its end says."""
     _, _, number, text = line.split(";", 3)
@@ -407,6 +427,8 @@ def by_hand(line):
         "req_resources": f"gpus:{gpus}" if gpus else None,
         "project_id": None if project == "_pbs_project_default" else project,
         "n_nodes": len(hosts) or int(said.get("Resource_List.nodect", 0)) or None,
+        # In the real log, names of hosts were replaced by what no host is called.
+        "node_list": placed(said["exec_host"]) if "[" not in said.get("exec_host", "[") else None,
         "n_gpus": all_gpus,
         "req_gpus": all_gpus,
         "eligible_time": float(said["etime"]) if "etime" in said else None,
@@ -424,7 +446,10 @@ def test_every_field_of_a_real_log_is_as_a_few_lines_of_python_read_it(logs):
         account = store.account
         assert store.provenance["format"] == "pbs"
         assert account.rows == account.jobs == len(expected) == 9
-        assert store.rows("select * from rejects") == store.rows("select * from repairs") == []
+        assert store.rows("select * from rejects") == []
+        assert store.rows("select meaning, jobs from repairs") == [
+            ("a node_list that is not a valid value was set to missing", 1)
+        ]
         rows = store.rows("select source_id, jobs.* exclude job_id from jobs join source_ids using (job_id)")
     assert {number: tuple(fields) for number, *fields in rows} == expected
 
@@ -615,6 +640,7 @@ def by_hand_of_json(number, said):
         "job_structure_params": array[0] if array else None,
         "req_resources": f"gpus:{wanted['ngpus']}" if "ngpus" in wanted else None,
         "n_nodes": len(set(re.findall(r"node\d+", said["exec_host"]))) if ran else None,
+        "node_list": placed(said["exec_host"]) if ran else None,
         "n_gpus": gpus or None,
         "req_gpus": wanted.get("ngpus"),
         "gpu_type": "a100" if "a100" in wanted["select"] else None,

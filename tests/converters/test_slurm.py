@@ -708,6 +708,7 @@ def by_hand(line):
         "req_resources": said["ReqTRES"].replace("=", ":") or None,
         "project_id": said["Account"],
         "n_nodes": int(said["NNodes"]) if ran else None,
+        "node_list": said["NodeList"] if ran else None,
         "n_gpus": gpus(said["AllocTRES"]) if ran else None,
         "req_gpus": gpus(said["ReqTRES"]),
         "eligible_time": stamp(said["Eligible"]),
