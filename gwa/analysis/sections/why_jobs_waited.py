@@ -1,0 +1,136 @@
+"""What was true while jobs waited."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from gwa.analysis.base import Chapter, MadeWhen, analysis
+from gwa.analysis.waiting_sentences import sentences
+from gwa.metrics.waiting import CONDITIONS, Condition, Waiting, waiting
+from gwa.metrics.waiting_classes import ClassOfWaiting, by_class
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.facts import number
+from gwa.store.store import Store
+from gwa.words.message import message, within_sentence
+from gwa.words.unit import Value
+
+LABELS: Final[dict[Condition, str]] = {
+    "held": message("Before the job could start"),
+    "unknown": message("Not known"),
+    "outage": message("Nothing ran"),
+    "full": message("Machine full"),
+    "gpu": message("GPUs full"),
+    "ceiling": message("At the owner's ceiling"),
+    "unused": message("Unused for a day"),
+    "larger": message("A larger job waited"),
+    "cycle": message("Last minute"),
+    "open": message("Room for all"),
+}
+"""What tables and figures call the conditions."""
+
+KINDS: Final = {
+    "size": message("Processors"),
+    "queue": message("Queue"),
+    "user": message("User"),
+    "project": message("Project"),
+    "hour": message("Hour"),
+    "month": message("Month"),
+}
+
+MAXIMUM_ROWS: Final = 24
+"""The table of more classes has those that waited most, or the last."""
+
+SEEN: Final = 0.0005
+"""A condition that holds less is in no column."""
+
+
+@analysis(
+    "Why jobs waited",
+    Chapter.WAITS,
+    facts=("waiting",),
+    needs=("wait_time",),
+    order=2,
+    made=MadeWhen.ON_REQUEST,
+)
+def why_jobs_waited(store: Store) -> Iterator[Block]:
+    """
+    What was true while jobs waited: of all seconds that jobs waited, the share of each condition.
+
+    A log cannot tell causes, but conditions. Each second of each waiting job has the first that holds then:
+    the job could not start yet, where the log records that; its size is not known, or what ran then, and what
+    is known leaves room; nothing at all ran, for an hour or more; it asked for more processors than were
+    free, in its partition where partitions have processors of their own; for more GPUs than were free; its
+    owner was at a ceiling of its own; it would have taken processors that no job used for a day before or
+    after; another job that could start needed more than was free, so that room may have been kept for it; it
+    was the last minute before the start; or none of these, and there was room for every waiting job.
+
+    A scheduler that starts whatever comes first, by any priority, leaves no second in which every waiting job
+    would fit. What was with room for all is therefore the least that limits, reservations, drained nodes,
+    fragmentation or other resources kept waiting, and no order of jobs explains it.
+
+    Looked at are 200,000 moments, evenly spaced over all seconds waited: a share of n moments has a standard
+    error of 0.5/√n at most, and of fewer than 1,000 there is none. Levels are always those of the whole log;
+    what is selected, or a period, chooses moments. Where more than 5 % of the numbers of jobs are absent,
+    rows are missing: more was busy than the log shows, the machine was full for at least the share that is
+    said, and of room nothing is. Where the log does not say how many processors there are, they are those
+    that were held at once for minutes; the machine may be larger.
+    """
+    found = waiting(store)
+    for sentence in sentences(found):
+        yield Note(sentence)
+    yield Facts(tuple(_facts(found)), listed=False)
+    if found.why_unknown:
+        return
+    for kind, classes in by_class(store, found).items():
+        rows = [_row(one) for one in classes]
+        label = message("Conditions of waiting by {kind}", kind=within_sentence(KINDS[kind]))
+        yield Facts((Fact(f"waiting.by_{kind}", rows, label),), listed=False)
+        if len(classes) > 1:
+            yield _table(kind, classes)
+
+
+def _facts(found: Waiting) -> Iterator[Fact]:
+    """Yield what is known of the waiting of all, and what the shares are."""
+    shares, by_core_hour = found.shares() or {}, found.shares_by_core_hour() or {}
+    for name in CONDITIONS:
+        value = None if name == "held" and not found.knows_holds else shares.get(name)
+        text = message("Share of the waiting: {condition}", condition=LABELS[name])
+        yield Fact(f"waiting.{name}.share", value, text, "fraction")
+        value = None if name == "held" and not found.knows_holds else by_core_hour.get(name)
+        text = message("Share of the waiting by core-hour: {condition}", condition=LABELS[name])
+        yield Fact(f"waiting.{name}.share_by_core_hour", value, text, "fraction")
+    seconds = found.seconds * len(found.places)
+    yield Fact("waiting.seconds", number(seconds), message("Time that jobs waited"), "seconds")
+    yield Fact("waiting.moments", len(found.places), message("Moments of waiting looked at"), "count")
+    yield Fact("waiting.capacity", number(found.capacity), message("Processors that could be free"), "count")
+    yield Fact("waiting.is_bound", found.is_bound, message("What the shares are: values or bounds"))
+    yield Fact("waiting.partitions", found.partitions, message("Whether partitions share processors"))
+    yield Fact("waiting.absent", found.absent, message("Share of job numbers that are absent"), "fraction")
+    missing = message("Why jobs may be missing")
+    yield Fact("waiting.missing", found.missing or None, missing, text="none")
+    why = found.why_unknown or None
+    yield Fact("waiting.why_unknown", why, message("Why it cannot be told why jobs waited"), text="none")
+
+
+def _row(one: ClassOfWaiting) -> dict[str, Any]:
+    shares = {str(name): share for name, share in one.conditions.items()}
+    return {"id": one.name, "moments": one.moments, "share": one.share} | shares
+
+
+def _table(kind: str, classes: Sequence[ClassOfWaiting]) -> Table:
+    """Return the conditions of each class, those that occur."""
+    shown = classes[:MAXIMUM_ROWS] if kind != "month" else classes[-MAXIMUM_ROWS:]
+    seen = [name for name in CONDITIONS if any(one.conditions[name] >= SEEN for one in shown)]
+    columns = (
+        Column(kind, KINDS[kind]),
+        Column("share", message("Share of waiting"), "fraction"),
+        *(Column(name, LABELS[name], "fraction") for name in seen),
+    )
+    rows: list[tuple[Value, ...]] = [
+        (one.name, one.share, *(one.conditions[name] for name in seen)) for one in shown
+    ]
+    return Table(
+        f"waiting-{kind}",
+        message("Why jobs waited, by {kind}", kind=within_sentence(KINDS[kind])),
+        columns,
+        tuple(rows),
+    )

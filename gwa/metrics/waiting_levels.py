@@ -1,0 +1,215 @@
+"""Levels at moments: how much was held, and the largest of those that waited. One sort each, no join."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from gwa.metrics.steps import step
+from gwa.metrics.timeline import Floats
+from gwa.store.store import Store
+from gwa.util.units import DAY, HOUR
+
+SEEN: Final = """
+select part, t, place, change, sum(change) over w as busy,
+    lead(t) over (partition by part order by t) - t as lasts
+from (
+    select {part} as part, start_time as t, cast(held as double) as change, -1 as place from {holding}
+    where start_time is not null and end_time > start_time
+    union all
+    select {part} as part, end_time as t, -cast(held as double) as change, -1 as place from {holding}
+    where start_time is not null and end_time > start_time
+    union all
+    select {part} as part, moment as t, 0.0 as change, place from {moments} as sampled
+) as edge
+window w as (partition by part order by t range between unbounded preceding and current row)
+"""
+"""What is held from each start, end and moment on; those at the same time have the same."""
+
+HOURLY: Final = f"""
+select part, floor(t / {float(HOUR)!r}) as hour, max(busy) as most, sum(change) as net
+from {{seen}} as seen group by part, hour order by part, hour
+"""
+
+HELD: Final = """
+select part, busy, sum(lasts) as seconds from {seen} as seen
+where busy > 0 and lasts > 0 group by part, busy order by part, busy
+"""
+
+LONG: Final = 300.0
+LONG_SHARE: Final = 0.001
+"""
+A level was held that lasted this many seconds, and this share of the time in which anything was held.
+
+An end and the next start may be written a second in the wrong order: the mere maximum is no capacity.
+"""
+
+HOURS: Final = DAY // HOUR
+"""What ran within so many hours before or after can run."""
+
+MOST_HOURS: Final = 2_000_000
+"""Of a longer log some times are wrong."""
+
+RANKED: Final = """
+with edge as (
+    select part, eligible as t, job_id, size, 0 as looked from ({waiters}) as waiter
+    union all
+    select part, started as t, job_id, size, 0 as looked from ({waiters}) as waiter
+    union all
+    select {part} as part, moment as t, null as job_id, null as size, 1 as looked from {moments} as sampled
+), ranked as (
+    select part, job_id, size,
+        sum(looked) over (
+            partition by part order by t range between unbounded preceding and current row
+        ) as rank
+    from edge
+), span as (
+    select part, size, cast(min(rank) as bigint) as first, cast(max(rank) as bigint) as after
+    from ranked where job_id is not null group by part, job_id, size
+), powered as (
+    select part, size, first, after, {power} as power from span where after > first
+), block as (
+    select part, power, first as place, size from powered
+    union all
+    select part, power, after - power as place, size from powered
+)
+select part, power, place, max(size) as most from block group by part, power, place
+"""
+"""
+The largest of the waiting in blocks of moments.
+
+A job waits at consecutive moments of its part, which two overlapping blocks of a power of two cover.
+"""
+
+
+@dataclass(frozen=True)
+class LevelAt:
+    """
+    What was held at moments (*busy*), and the least of what was held at most within a day before and after.
+
+    *most* is what its part of the machine ever held for long (`held_level`) at each moment; *levels* are the
+    levels of each part, ascending, with the seconds that each lasted.
+    """
+
+    busy: Floats
+    usable: Floats
+    most: Floats
+    levels: dict[str, tuple[Floats, Floats]]
+
+    @property
+    def held(self) -> float:
+        """What was held at most, of all parts."""
+        return sum(held_level(*of_part) for of_part in self.levels.values())
+
+    def share_above(self, capacity: float) -> float:
+        """Return in which share of the time that anything was held it was more than *capacity*."""
+        above = sum(float(seconds[level > capacity].sum()) for level, seconds in self.levels.values())
+        total = sum(float(seconds.sum()) for _, seconds in self.levels.values())
+        return above / total if total else 0.0
+
+
+def held_level(levels: Floats, seconds: Floats) -> float:
+    """
+    Return the highest of ascending *levels* that was held for `LONG` and for `LONG_SHARE` of the time.
+
+    >>> held_level(np.array([4.0, 9.0]), np.array([1000.0, 60.0]))
+    4.0
+    """
+    if not len(levels):
+        return 0.0
+    upto = np.cumsum(seconds[::-1])
+    enough = min(max(LONG, LONG_SHARE * float(upto[-1])), float(upto[-1]))
+    return float(levels[::-1][np.searchsorted(upto, enough)])
+
+
+def level_at(store: Store, moments: str, holding: str, part: str) -> LevelAt:
+    """
+    Return what those that are *holding* held at each of *moments*, in the order of their places.
+
+    *moments* is a table with ``moment`` and ``place``, and *part* SQL over both tables of the part of the
+    machine that is looked at.
+    """
+    name = "level_at_moments"
+    store.drop(name)
+    seen = store.keep(name, SEEN.format(part=part, holding=holding, moments=moments))
+    at = store.arrays(
+        f"select part, floor(t / {float(HOUR)!r}) as hour, busy from {seen} as seen where place >= 0"
+        " order by place"
+    )
+    parts, hour = np.asarray(at["part"]).astype(str), np.asarray(at["hour"], np.float64)
+    hourly = store.arrays(HOURLY.format(seen=seen))
+    held = store.arrays(HELD.format(seen=seen))
+    store.drop(name)
+    of_hours, of_levels = (np.asarray(table["part"]).astype(str) for table in (hourly, held))
+    usable, most = np.full(len(hour), np.inf), np.zeros(len(hour))
+    levels = {}
+    for one in np.unique(of_hours).tolist():
+        here, mine = parts == one, of_hours == one
+        changed, highest, net = (
+            np.asarray(hourly[column], np.float64)[mine] for column in ("hour", "most", "net")
+        )
+        usable[here] = _usable(changed, highest, net, hour[here])
+        mine = of_levels == one
+        levels[one] = (
+            np.asarray(held["busy"], np.float64)[mine],
+            np.asarray(held["seconds"], np.float64)[mine],
+        )
+        most[here] = held_level(*levels[one])
+    return LevelAt(np.asarray(at["busy"], np.float64), usable, most, levels)
+
+
+def _usable(hour: Floats, most: Floats, net: Floats, asked: Floats) -> Floats:
+    """
+    Return the lesser of what was held at most in the day before and after each hour that is *asked* for.
+
+    In each *hour* in which anything changes, *most* is the highest level and *net* its change. Less than a
+    day from its ends a log does not know.
+    """
+    first = hour[0]
+    count = int(hour[-1] - first) + 1
+    if count > MOST_HOURS:
+        return np.full(len(asked), np.inf)
+    place = (hour - first).astype(np.int64)
+    change, highest = np.zeros(count), np.zeros(count)
+    change[place], highest[place] = net, most
+    before = np.concatenate(([0.0], np.cumsum(change)[:-1]))
+    highest = np.maximum(highest, before)
+    unlimited = np.full(HOURS, np.inf)
+    padded = np.concatenate((unlimited, highest, unlimited))
+    spans = np.lib.stride_tricks.sliding_window_view(padded, HOURS + 1).max(axis=1)
+    known = np.minimum(spans[:count], spans[HOURS:])
+    found: Floats = known[(asked - first).astype(np.int64)]
+    return found
+
+
+def largest_waiting(store: Store, moments: str, waiters: str, part: str) -> Floats:
+    """
+    Return the largest size of those that waited at each of *moments*, in the order of their places; or 0.
+
+    The query *waiters* yields when they could start, when they did, and of which ``part`` they are. A job
+    that starts at the very second of a moment is taken to wait in it.
+    """
+    order = store.arrays(
+        f"select place, {part} as part from {moments} as sampled order by part, moment, place"
+    )
+    places, parts = np.asarray(order["place"], np.int64), np.asarray(order["part"]).astype(str)
+    names, offsets = np.unique(parts, return_index=True)
+    offset = dict(zip(names.tolist(), offsets.tolist(), strict=True))
+    powers = [2**n for n in range(max(len(places), 1).bit_length() + 1)]
+    power = step("(after - first)", powers[1:], powers)
+    found = store.arrays(RANKED.format(waiters=waiters, part=part, moments=moments, power=power))
+    sizes, most = np.asarray(found["power"], np.int64), np.asarray(found["most"], np.float64)
+    begins = np.asarray(found["place"], np.int64)
+    begins = begins + np.array([offset[str(one)] for one in np.asarray(found["part"])], np.int64)
+    table = np.zeros(len(places))
+    for size in reversed(powers):
+        # A block is two of half its size.
+        lower = table.copy()
+        if size < len(table):
+            np.maximum(lower[size:], table[:-size], out=lower[size:])
+        table = lower
+        here = sizes == size
+        np.maximum.at(table, begins[here], most[here])
+    largest = np.zeros(len(places))
+    largest[places] = table
+    return largest

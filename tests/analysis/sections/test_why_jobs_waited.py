@@ -1,0 +1,99 @@
+"""What the section on why jobs waited says, and what it must not say."""
+
+import numpy as np
+import pytest
+
+from gwa.analysis.waiting_sentences import sentences
+from gwa.metrics.waiting import CONDITIONS, Waiting
+from tests.analysis.sections.blocks import facts, notes, tables
+from tests.metrics.test_waiting import header, simulated
+
+HALF = {"full": 5000, "larger": 2000, "open": 3000}
+ROOM = "room for every waiting job"
+PRIORITY = "can be priority"
+
+
+def made(counts, **fields):
+    """Return waiting with so many moments of each condition."""
+    conditions = np.repeat([CONDITIONS.index(name) for name in counts], list(counts.values()))
+    return Waiting(
+        "t",
+        np.arange(len(conditions)),
+        conditions,
+        np.ones(len(conditions)),
+        **{"knows_holds": True, **fields},
+    )
+
+
+def said(counts, **fields):
+    return " ".join(sentences(made(counts, **fields)))
+
+
+def test_values_are_said_as_values():
+    text = said(HALF)
+    assert text.startswith("50 % of the waiting was while fewer processors were free")
+    assert "At most 20 % can be priority" in text
+    assert "At least 30 % was while there was room" in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "begins"),
+    [
+        (
+            {"is_bound": "full_at_least", "missing": "9 % of the numbers of jobs are absent"},
+            "At least 50 %",
+        ),
+        ({"partitions": "overlapping"}, "50 %"),
+    ],
+)
+def test_nothing_is_said_of_room_where_what_fills_it_is_not_known(fields, begins):
+    text = said(HALF, **fields)
+    assert text.startswith(begins)
+    assert ROOM not in text
+    assert PRIORITY not in text
+
+
+def test_of_a_machine_that_may_be_larger_full_is_at_most_and_nothing_is_said_of_priority():
+    text = said(HALF, is_bound="room_at_least", capacity=340.0)
+    assert text.startswith("At most 50 %")
+    assert "of the 340 ever in use at once" in text
+    assert PRIORITY not in text
+
+
+def test_without_holds_no_order_is_excluded():
+    text = said(HALF, knows_holds=False)
+    assert "Dependencies and holds are not recorded" in text
+    assert ROOM not in text
+
+
+def test_what_is_unknown_may_be_priority_and_little_room_is_not_said():
+    text = said({"full": 9000, "unknown": 600, "open": 400})
+    assert "At most 6 % can be priority" in text
+    assert ROOM not in text
+
+
+def test_few_moments_have_no_share():
+    assert said({"full": 999}).startswith("These jobs waited too little")
+
+
+def test_the_section_has_facts_for_all_and_tables_by_class(section, make_store):
+    store = make_store(header(32), **simulated())
+    made = section("why-jobs-waited", store)
+    found = facts(made)
+    assert sum(found[f"waiting.{name}.share"] for name in CONDITIONS) == pytest.approx(1)
+    assert sum(found[f"waiting.{name}.share_by_core_hour"] for name in CONDITIONS) == pytest.approx(1)
+    assert found["waiting.is_bound"] == "none"
+    waited = np.array(simulated()["wait_time"]).sum()
+    assert found["waiting.seconds"] == pytest.approx(waited)
+    for kind in ("size", "user", "hour", "month"):
+        rows = found[f"waiting.by_{kind}"]
+        assert all(sum(row[name] for name in CONDITIONS) == pytest.approx(1) for row in rows)
+        assert sum(row["share"] for row in rows) <= 1 + 1e-9
+    assert {"waiting-size", "waiting-user", "waiting-hour"} <= set(tables(made))
+    assert "of the waiting was while fewer processors were free" in notes(made)
+
+
+def test_the_section_says_why_it_says_nothing(section, make_store):
+    made = section("why-jobs-waited", make_store(header(8), **simulated()))
+    assert "more processors were busy than the log says" in notes(made)
+    assert facts(made)["waiting.full.share"] is None
