@@ -4,7 +4,7 @@ files = ["*.gramaudit", "gram_audit*.csv"]
 reader = "whole_lines"
 scope = "trace"
 contains = [
-    '\A(?![^\n]*\b(?i:jobid(raw)?)\b)(?s:.*?)^"[^"]*","[^"]*","[^"]*","[^"]*","[^"]*","(NULL|[A-Z][a-z][a-z] [A-Z][a-z][a-z] [ \d]\d |\d{4}-\d\d-\d\d)',
+    '\A(?!(?:"[A-Za-z_]+",){4}|[^\n]*\b(?i:jobid(raw)?)\b)(?s:.*?)^"[^"]*","[^"]*","[^"]*","[^"]*","[^"]*","(NULL|[A-Z][a-z][a-z] [A-Z][a-z][a-z] [ \d]\d |\d{4}-\d\d-\d\d)',
     '^"(NULL|[a-z]+:[^"]*)","[^"]*","(NULL|[^"]*=[^"]*)","',
 ]
 export = '''

@@ -82,6 +82,27 @@ MARKS: Mapping[str, Mapping[str, Any]] = {
         "container": "sim",
     },
     "yarn": {"finalStatus": "SUCCEEDED", "trackingUI": "History", "id": "application_1741500000000_0001"},
+    "gram-audit": {
+        "job_grid_id": "https://x:8443/1",
+        "local_job_id": 7,
+        "subject_name": "/O=Grid/CN=a",
+        "username": "ada",
+        "creation_time": "2026-03-02 08:00:00",
+        "queued_time": "2026-03-02 08:00:00",
+        "success_flag": "true",
+    },
+    "alibaba-gpu2020": {"job_name": "a", "inst_id": "b", "status": "Terminated", "plan_gpu": 50},
+    "alibaba2018": {"task_name": "M1", "instance_num": 1, "task_type": 1, "plan_cpu": 100, "plan_mem": 0.5},
+    "azure-vm": {
+        "vmid": "a",
+        "subscriptionid": "b",
+        "deploymentid": "c",
+        "maxcpu": 90.5,
+        "vmcategory": "Unknown",
+    },
+    "wta": {"ts_submit": 10, "runtime": 3600, "workflow_id": 1, "resource_amount_requested": 4},
+    "slurm-filetxt": {"text": "JobId=7 UserId=ada(1) JobState=COMPLETED StartTime=2026-03-02T08:01:00"},
+    "weka": {"session_id": "a", "hash_ids": "1 2", "t": 0.5, "in": 100, "out": 20},
     "ray": {"submission_id": "raysubmit_a1", "entrypoint": "python t.py", "type": "SUBMISSION"},
 }
 """Names that the tools of some formats write, with values of others or of the tools."""
