@@ -1,8 +1,10 @@
 """Tables as scripts, spreadsheets and simulators write them."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
-from gwa.errors import UnknownFormat
+from gwa.errors import TraceError, UnknownFormat
 from gwa.formats.open import open_trace
 from gwa.store.options import ReadOptions
 
@@ -147,6 +149,45 @@ def test_a_time_in_no_known_form_is_named_with_how_to_state_it(tmp_path):
     path.write_text(table(head="job_id,user,start_time,run_s,cores", rows=rows))
     with pytest.raises(UnknownFormat, match=r"'start_time' \(2026-03-02 08:00:00 CET\) is no time in a form"):
         open_trace([path])
+
+
+@pytest.mark.parametrize(
+    ("first", "form"),
+    [("03.02.26 08:00", "%d.%m.%y %H:%M"), ("13/03/26 08:00", "%d/%m/%y %H:%M"),
+     ("02-Mar-2026 08:00:00", "%d-%b-%Y %H:%M:%S"), ("2 Mar 2026 08:00", "%d %b %Y %H:%M")],
+)  # fmt: skip
+def test_years_of_two_digits_and_names_of_months_are_read(first, form, tmp_path):
+    begin = datetime.strptime(first, form).replace(tzinfo=UTC)
+    rows = [f"{n},u1,{(begin + timedelta(minutes=n)).strftime(form)},100,2" for n in range(5)]
+    text = table(head="job_id,user,start_time,run_s,cores", rows=rows)
+    found, *_ = read(tmp_path / "jobs.csv", text, "min(submit_time), max(submit_time)")
+    assert found == [(begin.timestamp(), begin.timestamp() + 240)]
+
+
+@pytest.mark.parametrize("cells", ["1.024", '"1,024"', '"1,024,000"'])
+def test_points_that_may_part_thousands_of_processors_are_asked_for(cells, tmp_path):
+    text = table(rows=[f"{row.removesuffix(',2')},{cells}" for row in ROWS])
+    with pytest.raises(TraceError, match=r'do points or commas .*"procs=cores:thousands"'):
+        read(tmp_path / "jobs.csv", text)
+    found, *_ = read(tmp_path / "jobs.csv", text, "min(n_procs)", map="procs=cores:thousands")
+    assert found == [(int(cells.strip('"').replace(".", "").replace(",", "")),)]
+
+
+def test_thousands_are_asked_for_where_smaller_numbers_have_none(tmp_path):
+    rows = [
+        f"{row.removesuffix(',2')},{cell}"
+        for row, cell in zip(ROWS, ["512", '"1,024"', "8"] * 10, strict=True)
+    ]
+    found, *_ = read(tmp_path / "jobs.csv", table(rows=rows), "max(n_procs)", map="procs=cores:thousands")
+    assert found == [(1024,)]
+    with pytest.raises(TraceError, match="do points or commas"):
+        read(tmp_path / "jobs.csv", table(rows=rows))
+
+
+def test_parts_of_processors_are_no_thousands(tmp_path):
+    rows = [f"{row.removesuffix(',2')},{n % 3}.500" for n, row in enumerate(ROWS)]
+    found, *_ = read(tmp_path / "jobs.csv", table(rows=rows), "max(n_procs)")
+    assert found == [(3,)]
 
 
 def test_success_alone_says_how_jobs_ended(tmp_path):

@@ -188,4 +188,4 @@ def _fits(kind: str, column: SampledColumn) -> bool:
         "memory": ("size",),
         "exit": ("pair", "clock"),
     }.get(kind, ())
-    return shape in shapes or column.is_number
+    return shape in shapes or column.is_number or (kind == "count" and column.looks_grouped)

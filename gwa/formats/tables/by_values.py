@@ -8,8 +8,9 @@ import numpy as np
 
 from gwa.formats.tables.draft import TIMES, Draft
 from gwa.formats.tables.mapping import MappingStatement, RoleSource
+from gwa.formats.tables.required import SIZES
 from gwa.formats.tables.sample import SampledColumn
-from gwa.formats.tables.units import FRACTIONS
+from gwa.formats.tables.units import FRACTIONS, GROUPED
 from gwa.formats.tables.values import (
     DURATION_SHAPES,
     agreeing_units,
@@ -193,7 +194,9 @@ def _decide_amount(draft: Draft, role: str, kind: str, column: SampledColumn) ->
 
 def _decide_rest(draft: Draft, role: str, kind: str, column: SampledColumn) -> None:
     """Decide the units of counts, shares, states and exit codes."""
-    if kind == "count":
+    if kind == "count" and role in SIZES and role not in draft.stated.sources and column.looks_grouped:
+        draft.ask(role, f"do points or commas part thousands in {column.shown()}?", GROUPED)
+    elif kind == "count":
         draft.set_unit(role, "tres" if column.shape == "tres" else "")
     elif kind == "fraction":
         unit = fraction_unit(draft.raw(column))

@@ -53,11 +53,9 @@ def _unread(draft: Draft) -> str:
             continue
         for role in (meaning.role for meaning in meanings(name) if not meaning.is_weak):
             if role in NEEDED_TIMES and not draft.has(role):
-                form = "%Y-%m-%d %H:%M:%S" if role in TIMES else "clock"
-                how = MappingStatement({role: RoleSource((name,), unit=form)}).typed()
                 what = "time" if role in TIMES else "duration"
                 return (
-                    f"; {column.shown(1)} is no {what} in a form that is known: state its form, as in {how}"
+                    f"; {column.shown(1)} is no {what} in a form that is known, but --map can state its form"
                 )
     return ""
 

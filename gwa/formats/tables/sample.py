@@ -27,6 +27,9 @@ MAXIMUM_COLUMNS: Final = 1000
 MINIMUM_SHARE: Final = 0.95
 """What holds for this share of the values of a column holds for the column."""
 
+YEAR: Final = r"(\d{4}|\d\d(?=[T ,]+\d))"
+"""A year, of two digits only before a clock: others may be parts of a number of a version."""
+
 SHAPES: Final = {
     "whole": r"[-+]?\d+(\.0+)?",
     "number": r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?",
@@ -34,8 +37,9 @@ SHAPES: Final = {
     "iso": r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([T ]\s?\d{1,2}:\d\d(:\d\d([.,]\d+)?)?)?"
     r"( ?([+-]\d\d(:?\d\d)?|Z|UTC|GMT))?",
     "compact": r"\d{8}T?\d{6}Z?",
-    "slashes": r"\d{1,2}/\d{1,2}/\d{4}([T ,]+\d{1,2}:\d\d(:\d\d(\.\d+)?)?( ?[AaPp][Mm])?)?",
-    "dots": r"\d{1,2}\.\d{1,2}\.\d{4}([T ,]+\d{1,2}:\d\d(:\d\d)?)?",
+    "slashes": rf"\d{{1,2}}/\d{{1,2}}/{YEAR}([T ,]+\d{{1,2}}:\d\d(:\d\d(\.\d+)?)?( ?[AaPp][Mm])?)?",
+    "dots": rf"\d{{1,2}}\.\d{{1,2}}\.{YEAR}([T ,]+\d{{1,2}}:\d\d(:\d\d)?)?",
+    "named": r"\d{1,2}[- ][A-Z][a-z]{2}[- ]\d{4}([T ]\d{1,2}:\d\d(:\d\d)?)?",
     "ctime": r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d( [A-Z]{3,4})? \d{4}",
     "clock": r"(\d+(-|( days?,?)? ))?\d+:\d\d(:\d\d([.,]\d+)?)?",
     "iso8601": r"P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?",
@@ -46,6 +50,7 @@ SHAPES: Final = {
 }
 """How the values of a column look; the first that fits its values is its shape."""
 
+_GROUPS: Final = re.compile(r"[1-9]\d{0,2}(,\d{3})+|[1-9]\d{0,2}(\.\d{3})+")
 _ZERO: Final = re.compile(r"[-+]?0+(\.0+)?")
 _PATTERNS: Final = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in SHAPES.items()}
 
@@ -80,6 +85,12 @@ class SampledColumn:
     def is_number(self) -> bool:
         """Whether its values are numbers."""
         return self.shape in {"whole", "number", "comma"}
+
+    @cached_property
+    def looks_grouped(self) -> bool:
+        """Whether points or commas may part thousands: three digits behind each, and no number is below 1."""
+        parted = [value for value in self.values if "." in value or "," in value]
+        return bool(parted) and all(map(_GROUPS.fullmatch, parted))
 
     @cached_property
     def is_zero(self) -> bool:

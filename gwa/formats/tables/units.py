@@ -15,12 +15,19 @@ SECONDS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h"
 KILOBYTES: Final = {"B": 1 / 1024, "KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
 JOULES: Final = {"J": 1.0, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6, "MWh": 3.6e9}
 SCALES: Final = {"": 1.0, "milli": 1e-3, "%": 1e-2}
+GROUPED: Final = "thousands"
+"""The unit of counts whose points or commas part thousands."""
 FRACTIONS: Final = {"fraction": 1.0, "percent": 1e-2}
 
 CODES: Final = {1: "completed", 0: "failed", 5: "cancelled"}
 TRES: Final = {"cpu": "cpu|1", "node": "node|4", "gpu": r"gres/gpu(?::[^=,]*)?|1001|1002"}
 
-DATES: Final = {"d/m/y": ("%d/%m/%Y",), "m/d/y": ("%m/%d/%Y",), "d.m.y": ("%d.%m.%Y",)}
+DATES: Final = {
+    "d/m/y": ("%d/%m/%y", "%d/%m/%Y"),
+    "m/d/y": ("%m/%d/%y", "%m/%d/%Y"),
+    "d.m.y": ("%d.%m.%y", "%d.%m.%Y"),
+    "d-mon-y": ("%d-%b-%Y", "%d %b %Y"),
+}
 CLOCKS: Final = ("", " %H:%M:%S", " %H:%M", " %H:%M:%S.%f", " %I:%M:%S %p", " %I:%M %p")
 CTIME: Final = ("%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %Z %Y")
 COMPACT: Final = ("%Y%m%dT%H%M%S", "%Y%m%d%H%M%S", "%Y%m%dT%H%M%SZ")
@@ -144,6 +151,8 @@ def _count(cell: str, unit: str) -> str:
         names = TRES[unit.partition("-")[2] or "cpu"]
         found = rf"regexp_extract_all({cell}, '(?:^|,)(?:{names})=(\d+)', 1)"
         return f"list_max([try_cast(x as double) for x in {found}])"
+    if unit == GROUPED:
+        return f"try_cast(regexp_replace({cell}, '[.,]', '', 'g') as double)"
     return _scaled(SCALES)(cell, unit)
 
 
@@ -191,7 +200,7 @@ KINDS: Final[Mapping[str, tuple[Expression, tuple[str, ...]]]] = {
     "text": (_text, ("", "number")),
     "time": (_time, (*SECONDS, "iso", *DATES, "ctime", "compact", "excel")),
     "duration": (_duration, (*SECONDS, "clock", "m:s", "iso8601", "spoken")),
-    "count": (_count, (*SCALES, "tres", "tres-node", "tres-gpu")),
+    "count": (_count, (*SCALES, GROUPED, "tres", "tres-node", "tres-gpu")),
     "memory": (_memory, (*KILOBYTES, "size")),
     "energy": (_energy, tuple(JOULES)),
     "fraction": (_scaled(FRACTIONS), tuple(FRACTIONS)),

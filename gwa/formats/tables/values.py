@@ -22,7 +22,13 @@ EPOCHS: Final = {"s": (3e8, 1e10), "ms": (3e11, 1e13), "us": (3e14, 1e16), "ns":
 EXCEL_DAYS: Final = (20_000, 60_000)
 """Days since 1900 of the years 1954 to 2064, in tables of spreadsheets."""
 
-TIME_SHAPES: Final = {"iso": "iso", "compact": "compact", "dots": "d.m.y", "ctime": "ctime"}
+TIME_SHAPES: Final = {
+    "iso": "iso",
+    "compact": "compact",
+    "dots": "d.m.y",
+    "named": "d-mon-y",
+    "ctime": "ctime",
+}
 DURATION_SHAPES: Final = {"clock": "clock", "iso8601": "iso8601", "spoken": "spoken"}
 
 TIGHT: Final = 0.3
