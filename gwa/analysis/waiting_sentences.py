@@ -4,8 +4,24 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.metrics.waiting import Condition, Waiting
+from gwa.metrics.waiting_ceilings import Ceiling
 from gwa.words.formatting import fraction, number
-from gwa.words.message import Message, message
+from gwa.words.message import Message, Verbatim, message
+
+MOST_CEILINGS: Final = 3
+"""Of more ceilings those with most starts are said."""
+
+OWNERS: Final = {
+    "user": message("User {id}"),
+    "qos": message("QoS {id}"),
+    "project": message("Project {id}"),
+    "partition": message("Partition {id}"),
+}
+
+HELD: Final = {
+    "processors": message("it never held more than {most} processors for long"),
+    "jobs": message("it never ran more than {most} jobs at once for long"),
+}
 
 WORTH_SAYING: Final = 0.05
 """Of room that no order of jobs explains it is said from this share on."""
@@ -36,6 +52,7 @@ def sentences(waiting: Waiting) -> Iterator[Message]:
     if waiting.is_bound == "none":
         yield _priority(shares)
     yield from _room(waiting, shares)
+    yield from map(_ceiling, _said(waiting))
 
 
 def _full(waiting: Waiting, shares: dict[Condition, float]) -> Message:
@@ -90,3 +107,25 @@ def _room(waiting: Waiting, shares: dict[Condition, float]) -> Iterator[Message]
             " resources may.",
             share=fraction(least),
         )
+
+
+def _said(waiting: Waiting) -> list[Ceiling]:
+    """Return the ceilings that are said one by one."""
+    own = [one for one in waiting.ceilings if not one.is_common and one.waited]
+    return sorted(own, key=lambda one: (-one.starts, one.kind, one.id))[:MOST_CEILINGS]
+
+
+def _ceiling(one: Ceiling) -> Message:
+    """Return what is seen of a ceiling: a pattern, not a rule."""
+    owner = message(OWNERS[one.kind], id=Verbatim(one.id))
+    if one.same:
+        owner = message("{owner} (or {other}: the same jobs)", owner=owner, other=Verbatim(one.same[0]))
+    held = message(HELD[one.unit], most=number(one.most))
+    return message(
+        "{owner} waited {share} of its time at its own ceiling: {held}, and {own} of these jobs began when"
+        " one of its own ended. That may be a limit, or jobs that wait for each other.",
+        owner=owner,
+        share=fraction(one.waited or 0.0),
+        held=held,
+        own=fraction(one.own or 0.0),
+    )

@@ -25,22 +25,15 @@ REMOVED: Final = re.compile(r"\((\d{1,12}) jobs removed\)")
 
 def absent_share(store: Store) -> float | None:
     """
-    Return which share of the jobs of a whole log is absent from it; None where that cannot be told.
+    Return which share of the job numbers between the first and the last of a whole log is absent from it.
 
-    It is that of the job numbers between the first and the last, where numbers rise with time, and what the
-    header says was removed, if that is more. A log of which gwa numbered the jobs lacks none that is known.
+    None where the log has not the numbers of its source. Where numbers do not rise with time, as where gwa
+    numbered the jobs of several files, none that is known is absent.
     """
     if store.has_all_generated:
         return 0.0
     if JobNumbers.are_lost(store):
         return None
-    jobs = int(store.row("select count(*) as jobs from all_jobs")[0])
-    removed = sum(int(number) for _, value in store.header for number in REMOVED.findall(value))
-    of_note = removed / (jobs + removed) if removed else 0.0
-    return max(of_note, _of_numbers(store))
-
-
-def _of_numbers(store: Store) -> float:
     period = bounds(store)
     numbers = JobNumbers.of(store, period) if period else None
     if numbers is None:
@@ -49,3 +42,10 @@ def _of_numbers(store: Store) -> float:
     if store.row("select count(*) as n from raw_ids")[0]:
         shares.append(store.row(RAW))
     return min(1 - present / given if given else 0.0 for present, given in shares)
+
+
+def removed_share(store: Store) -> float:
+    """Return which share of the jobs of a whole log was removed from it, as its header says."""
+    removed = sum(int(number) for _, value in store.header for number in REMOVED.findall(value))
+    (jobs,) = store.row("select count(*) as jobs from all_jobs")
+    return removed / (jobs + removed) if removed else 0.0

@@ -11,18 +11,19 @@ too. A selection or a period chooses moments.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.metrics.absent_numbers import absent_share
+from gwa.metrics.absent_numbers import absent_share, removed_share
 from gwa.metrics.idleness import idle_stretches, observed
 from gwa.metrics.outcomes import core_seconds
 from gwa.metrics.presence import running, unfinished
 from gwa.metrics.timeline import Floats, Ints
 from gwa.metrics.usage import holding
+from gwa.metrics.waiting_ceilings import CYCLE, MOMENTS, Ceiling, at_ceiling, ceilings, late_starts
 from gwa.metrics.waiting_levels import LevelAt, largest_waiting, level_at
 from gwa.metrics.waits import eligible
 from gwa.metrics.whole import exactly
@@ -30,7 +31,7 @@ from gwa.metrics.window import window
 from gwa.store.resources import CPU, GPU
 from gwa.store.schema import SITE
 from gwa.store.store import Store
-from gwa.util.units import HOUR, MINUTE
+from gwa.util.units import HOUR
 from gwa.words.formatting import fraction
 from gwa.words.message import message
 
@@ -54,12 +55,8 @@ no job used for a day before or after.
 ``cycle``: the last minute before the start. ``open``: there was room for every waiting job.
 """
 
-MOMENTS: Final = 200_000
 MINIMUM_MOMENTS: Final = 1000
 """Of fewer moments there is no share: its standard error would be more than 1.6 points."""
-
-CYCLE: Final = float(MINUTE)
-"""The seconds before a start that are the scheduler's own."""
 
 MAXIMUM_OVER: Final = 0.02
 """Where more processors than there are were busy for this share of the time or longer, nothing is said."""
@@ -83,7 +80,7 @@ WAITERS: Final = """
 select job_id, submit_time as submitted, {eligible} as eligible,
     submit_time + wait_time as started, cast(coalesce(nullif(n_procs, 0), req_n_procs) as double) as asked,
     cast(coalesce(n_gpus, req_gpus, 0) as double) as gpus, {core_seconds} as core_seconds,
-    user_id, project_id, queue_id, partition_id, {wait} as waited
+    user_id, project_id, queue_id, partition_id, qos, {wait} as waited
 from all_jobs where submit_time is not null and wait_time > 0 and (run_time >= 0{or_running})
 """
 """The jobs that waited, and started."""
@@ -145,6 +142,7 @@ class Waiting:
     why_unknown: str = ""
     all_moments: int = 0
     """How many moments the whole log has."""
+    ceilings: tuple[Ceiling, ...] = ()
 
     def shares(self, chosen: NDArray[Any] | slice = slice(None)) -> dict[Condition, float] | None:
         """Return the share of each condition in the *chosen* moments; None where these are too few."""
@@ -251,10 +249,18 @@ def _looked_at(store: Store, table: str, step: float) -> Waiting:
         return Waiting(why_unknown=why)
     free = (level.most if partitions == "apart" else size) - level.busy
     holds = _rules(store, table, at, level, free, part)
+    late = late_starts(
+        store, _waiters(store), holding(store, CPU), part, None if partitions == "apart" else size
+    )
+    owners = ceilings(store, late, holding(store, CPU), size) if late else ()
+    holds["ceiling"], of_owners = at_ceiling(store, table, at["asked"], holding(store, CPU), owners)
+    holds["unknown"] &= ~holds["ceiling"]
     conditions = np.full(len(free), CONDITIONS.index("open"))
     for name in reversed(CONDITIONS[:-1]):
         if name in holds:
             conditions[holds[name]] = CONDITIONS.index(name)
+    at_own = conditions == CONDITIONS.index("ceiling")
+    waited = {one: float(at_own[own].mean()) for one, own in of_owners.items() if len(own) >= MINIMUM_MOMENTS}
     return Waiting(
         table,
         np.arange(len(free)),
@@ -269,6 +275,7 @@ def _looked_at(store: Store, table: str, step: float) -> Waiting:
         absent,
         missing,
         all_moments=len(free),
+        ceilings=tuple(replace(one, waited=waited.get(one)) for one in owners),
     )
 
 
@@ -354,6 +361,8 @@ def _missing(store: Store, absent: float | None) -> str:
         return message("the numbers that jobs had are not known")
     if absent > MAXIMUM_ABSENT:
         return message("{share} of the numbers of jobs are absent", share=fraction(absent))
+    if (removed := removed_share(store)) > MAXIMUM_ABSENT:
+        return message("{share} of the jobs were removed, as the header says", share=fraction(removed))
     if lack:
         return lack
     if users == 1:

@@ -1,12 +1,14 @@
 """Levels at moments: how much was held, and the largest of those that waited. One sort each, no join."""
 
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gwa.metrics.steps import step
-from gwa.metrics.timeline import Floats
+from gwa.metrics.timeline import Floats, Ints
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
 
@@ -85,21 +87,33 @@ A job waits at consecutive moments of its part, which two overlapping blocks of 
 @dataclass(frozen=True)
 class LevelAt:
     """
-    What was held at moments (*busy*), and the least of what was held at most within a day before and after.
+    What was held at moments (*busy*), and *most*: what was ever held for long (`held_level`) by their parts.
 
-    *most* is what its part of the machine ever held for long (`held_level`) at each moment; *levels* are the
-    levels of each part, ascending, with the seconds that each lasted.
+    *parts* are the places of the moments of each part, *levels* its levels, ascending, with the seconds that
+    each lasted, *hourly* the hours in which it changed, the highest level of each and the change in it, and
+    *hour* that of each moment.
     """
 
     busy: Floats
-    usable: Floats
     most: Floats
-    levels: dict[str, tuple[Floats, Floats]]
+    parts: dict[str, Ints]
+    levels: dict[str, tuple[Floats, ...]]
+    hourly: dict[str, tuple[Floats, ...]]
+    hour: Floats
 
     @property
     def held(self) -> float:
         """What was held at most, of all parts."""
         return sum(held_level(*of_part) for of_part in self.levels.values())
+
+    @cached_property
+    def usable(self) -> Floats:
+        """The lesser of what was held at most in the day before each moment and in the day after."""
+        usable = np.full(len(self.hour), np.inf)
+        for name, places in self.parts.items():
+            hours, most, net = self.hourly[name]
+            usable[places] = _usable(hours, most, net, self.hour[places])
+        return usable
 
     def share_above(self, capacity: float) -> float:
         """Return in which share of the time that anything was held it was more than *capacity*."""
@@ -136,26 +150,31 @@ def level_at(store: Store, moments: str, holding: str, part: str) -> LevelAt:
         f"select part, floor(t / {float(HOUR)!r}) as hour, busy from {seen} as seen where place >= 0"
         " order by place"
     )
-    parts, hour = np.asarray(at["part"]).astype(str), np.asarray(at["hour"], np.float64)
     hourly = store.arrays(HOURLY.format(seen=seen))
     held = store.arrays(HELD.format(seen=seen))
     store.drop(name)
-    of_hours, of_levels = (np.asarray(table["part"]).astype(str) for table in (hourly, held))
-    usable, most = np.full(len(hour), np.inf), np.zeros(len(hour))
-    levels = {}
-    for one in np.unique(of_hours).tolist():
-        here, mine = parts == one, of_hours == one
-        changed, highest, net = (
-            np.asarray(hourly[column], np.float64)[mine] for column in ("hour", "most", "net")
-        )
-        usable[here] = _usable(changed, highest, net, hour[here])
-        mine = of_levels == one
-        levels[one] = (
-            np.asarray(held["busy"], np.float64)[mine],
-            np.asarray(held["seconds"], np.float64)[mine],
-        )
-        most[here] = held_level(*levels[one])
-    return LevelAt(np.asarray(at["busy"], np.float64), usable, most, levels)
+    parts = _by_part(at["part"])
+    hours, lasting = (
+        {
+            name: tuple(np.asarray(table[column], np.float64)[rows] for column in columns)
+            for name, rows in _by_part(table["part"]).items()
+        }
+        for table, columns in ((hourly, ("hour", "most", "net")), (held, ("busy", "seconds")))
+    )
+    most = np.zeros(len(at["busy"]))
+    for part_name, places in parts.items():
+        most[places] = held_level(*lasting.get(part_name, (np.zeros(0), np.zeros(0))))
+    return LevelAt(
+        np.asarray(at["busy"], np.float64), most, parts, lasting, hours, np.asarray(at["hour"], np.float64)
+    )
+
+
+def _by_part(parts: NDArray[Any]) -> dict[str, Ints]:
+    """Return the places of each of *parts*."""
+    names, inverse = np.unique(np.asarray(parts).astype(str), return_inverse=True)
+    order = np.argsort(inverse, kind="stable")
+    edges = np.searchsorted(inverse[order], np.arange(1, len(names)))
+    return dict(zip(names.tolist(), np.split(order, edges), strict=True))
 
 
 def _usable(hour: Floats, most: Floats, net: Floats, asked: Floats) -> Floats:

@@ -52,10 +52,14 @@ def case(make_store, name):
     return store, right
 
 
-@pytest.mark.parametrize("name", ["1_full_and_larger", "2_held", "3_open", "4_gpu", "5_outage"])
+@pytest.mark.parametrize("name", ["1_full_and_larger", "2_held", "3_open", "4_gpu", "5_outage", "6_ceiling"])
 def test_logs_worked_out_by_hand(make_store, name):
     store, right = case(make_store, name)
-    shares = waiting(store).shares() or {}
+    found = waiting(store)
+    shares = found.shares() or {}
+    users = sorted({user for (user,) in store.rows("select user_id from jobs")})
+    ceilings = [[float(users.index(one.id)), one.unit, one.most] for one in found.ceilings]
+    assert ceilings == right["ceilings"]
     assert {name: share for name, share in shares.items() if share > 0.002} == pytest.approx(
         right["shares"], abs=0.002
     )
@@ -203,6 +207,13 @@ def test_without_the_busiest_user_the_machine_was_full_for_at_least_a_share(make
     assert waiting(make_store(header(32), **rest)).is_bound == "full_at_least"
     assert waiting(make_store(header(), **columns)).is_bound == "room_at_least"
     assert "jobs may be missing" in waiting(make_store(header(), **rest)).why_unknown
+
+
+def test_what_was_removed_stands_in_the_header(make_store):
+    """A cleaned log, whose jobs may have new numbers; few jobs that were removed are not missed."""
+    for removed, bound in ((300, "full_at_least"), (3, "none")):
+        note = ("Note", f"THIS IS A CLEANED VERSION OF THE LOG! user=2 ({removed} jobs removed)")
+        assert waiting(make_store((*header(32), note), **simulated())).is_bound == bound
 
 
 def test_nothing_is_said_where_more_is_busy_than_there_is(make_store):

@@ -1,6 +1,7 @@
 """What was true while jobs waited."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, MadeWhen, analysis
@@ -80,6 +81,8 @@ def why_jobs_waited(store: Store) -> Iterator[Block]:
     yield Facts(tuple(_facts(found)), listed=False)
     if found.why_unknown:
         return
+    rows = [asdict(one) | {"same": list(one.same)} for one in found.ceilings]
+    yield Facts((Fact("waiting.ceilings", rows, message("Ceilings of owners")),), listed=False)
     for kind, classes in by_class(store, found).items():
         rows = [_row(one) for one in classes]
         label = message("Conditions of waiting by {kind}", kind=within_sentence(KINDS[kind]))
