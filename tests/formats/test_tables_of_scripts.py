@@ -120,12 +120,15 @@ def test_the_end_of_a_job_that_runs_is_a_guess_and_the_start_of_one_that_waits_t
 
 def test_the_run_time_until_now_of_a_job_that_runs_is_none(tmp_path):
     rows = [
-        f"{row},{state}" for row, state in zip(ROWS, ["COMPLETED", "running", "Suspended"] * 10, strict=True)
+        f"{row},{state}"
+        for row, state in zip(
+            ROWS, ["COMPLETED", "running", "R", "Suspended", "PD", "QUEUED"] * 5, strict=True
+        )
     ]
     found, *_ = read(
         tmp_path / "jobs.csv", table(head=f"{HEAD},state", rows=rows), "count(*), count(run_time)"
     )
-    assert found == [(30, 10)]
+    assert found == [(30, 5)]
 
 
 @pytest.mark.parametrize("name", ["core_hours", "CPU hours", "node_hours", "Kernstunden"])
@@ -182,6 +185,12 @@ def test_thousands_are_asked_for_where_smaller_numbers_have_none(tmp_path):
     assert found == [(1024,)]
     with pytest.raises(TraceError, match="do points or commas"):
         read(tmp_path / "jobs.csv", table(rows=rows))
+
+
+def test_a_question_for_a_unit_says_how_commas_are_read(tmp_path):
+    rows = [f'{n},u1,{1_700_000_000 + n},"3,{600 + n}",2' for n in range(5)]
+    with pytest.raises(TraceError, match="Its commas are read as those of decimals"):
+        read(tmp_path / "jobs.csv", table(head="job_id,user,start_time,runtime,cores", rows=rows))
 
 
 def test_parts_of_processors_are_no_thousands(tmp_path):

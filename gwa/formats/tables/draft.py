@@ -7,6 +7,7 @@ import numpy as np
 
 from gwa.formats.tables.mapping import Mapped, MappingStatement, RoleSource
 from gwa.formats.tables.sample import SampledColumn, TableSample
+from gwa.formats.tables.units import GROUPED
 from gwa.formats.tables.values import Numbers, Values
 from gwa.formats.tables.vocabulary import roles
 from gwa.store.schema import MAXIMUM_DURATION
@@ -68,6 +69,8 @@ class Draft:
         A column that no trace needs is left out instead, with a note that says how to have it read.
         """
         self.set_unit(role, unit)
+        if unit != GROUPED and self.column(role).looks_grouped and "," in "".join(self.column(role).values):
+            text += " Its commas are read as those of decimals: where they part thousands, leave them out."
         if role in OPTIONAL and role not in self.stated.sources:
             self.leave_out(role, text)
         else:
