@@ -28,7 +28,8 @@ once, at JobStartDate; of two runs the first is known, too, and of more the sum 
 jobs ran from there to CompletionDate; removed ones as long as LastRemoteWallClockTime says, else RemoteWallClockTime
 (of all runs, so not longer than since the last start), else until EnteredCurrentStatus if they were running until
 then: time on hold, or idle after an eviction, is not run time (LastJobStatus 5 and 1), and then it is missing. Jobs
-that are neither have no run time yet. Jobs without a start have no wait, run time or processors.
+that are neither have no run time yet; one that is idle or held after a run, as condor_q tells of it, holds nothing, and lists
+what its run held. Jobs without a start have no wait, run time or processors.
 Jobs of the universes scheduler (DAGMan) and local run on the submit host: they hold no processors of the pool.
 Completed with exit code 0 and no signal is completed, otherwise failed; removed is cancelled; others
 are unknown. Processors are CpusProvisioned, else RequestCpus; in the parallel universe that many on
@@ -111,6 +112,8 @@ with job as (
         coalesce(nullif(jobstartdate, 0), started) as first_start,
         -- A run that goes on is in neither.
         coalesce(jobstatus, 4) in (2, 6, 7) as is_running,
+        -- Idle or held after a run, as condor_q tells of it.
+        has_started and coalesce(jobstatus, 4) in (1, 5) and epochwritedate is null as waits_again,
         remotewallclocktime - if(is_running, 0, lastremotewallclocktime) as earlier_seconds,
         nullif(coalesce(residentsetsize_raw, residentsetsize, imagesize_raw, imagesize), 0) as memory,
         requestcpus * case when jobuniverse = 11 then minhosts else 1 end as wanted,
@@ -190,10 +193,10 @@ told as (
         file_no,
         line,
         first_start,
-        coalesce(numjobstarts - 1, 1) as earlier_runs,
+        nullif(coalesce(numjobstarts - 1, if(waits_again, 0, 1)), 0) as earlier_runs,
         concat_ws(
             ';',
-            case when earlier_seconds > 0 and vacated > first_start then concat_ws(
+            case when earlier_seconds > 0 and vacated > first_start and first_start < started then concat_ws(
                 '/',
                 cast(first_start - qdate as bigint),
                 cast(if(numjobstarts = 2, earlier_seconds, vacated - first_start) as bigint),
@@ -205,16 +208,27 @@ told as (
                 cast(started - qdate as bigint),
                 if(is_running, '', cast(cast(last_seconds as bigint) as varchar)),
                 '', '', '', '',
-                case jobstatus when 4 then 'completed' when 3 then 'removed' when 1 then 'evicted' else '' end
+                case jobstatus when 4 then 'completed' when 3 then 'removed' when 1 then 'evicted' when 5 then 'held' else '' end
             ) end
         ) as boxes
     from (
         select
             *,
             least(coalesce(nullif(lastvacatetime, 0), started), started) as vacated,
-            coalesce(nullif(lastremotewallclocktime, 0), nullif(completiondate, 0) - started) as last_seconds
+            coalesce(
+                nullif(lastremotewallclocktime, 0),
+                nullif(completiondate, 0) - started,
+                case when waits_again and numjobstarts = 1 then nullif(remotewallclocktime, 0) end,
+                case when waits_again and lastvacatetime > started then lastvacatetime - started end,
+                case
+                    when waits_again and coalesce(lastjobstatus, 2) in (2, 6, 7) then enteredcurrentstatus - started
+                end
+            ) as last_seconds
         from job
-        where qdate > 0 and first_start >= qdate and first_start < started and coalesce(numjobstarts, 2) > 1
+        where
+            qdate > 0
+            and first_start >= qdate
+            and (first_start < started and coalesce(numjobstarts, 2) > 1 or waits_again)
     )
 ),
 
@@ -232,7 +246,11 @@ select
     job.file_no,
     job.line,
     nullif(job.qdate, 0) as submit_time,
-    coalesce(several.first_start, told.first_start, job.started) - nullif(job.qdate, 0) as wait_time,
+    coalesce(
+        case when several.id is not null then least(several.first_start, job.first_start) end,
+        told.first_start,
+        job.started
+    ) - nullif(job.qdate, 0) as wait_time,
     coalesce(several.boxes, nullif(told.boxes, '')) as runs,
     greatest(several.runs - 1, told.earlier_runs) as n_requeues,
     case job.jobstatus
@@ -252,7 +270,8 @@ select
     end as run_time,
     job.started as start_time,
     coalesce(nullif(job.lastremotewallclocktime, 0), job.remotewallclocktime) as measured_time,
-    case when job.has_started then job.procs end as n_procs,
+    -- What a job that waits again held where nothing says for how long, is unknown.
+    case when job.has_started and not (job.waits_again and nullif(told.boxes, '') is null) then job.procs end as n_procs,
     nullif(job.remoteusercpu + job.remotesyscpu, 0) / nullif(job.procs, 0) as average_cpu_time,
     case when job.has_started then job.memory / nullif(job.procs, 0) end as used_memory,
     job.wanted as req_n_procs,

@@ -11,6 +11,7 @@ import pytest
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
 from gwa.ingest.readers.classads import resolve
+from gwa.metrics.presence import present, unfinished
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 
@@ -340,10 +341,13 @@ def by_hand(said, bags):
     first = number("jobstartdate")
     is_again = bool(start and first and first < start)
     ran_for = (removed and start and number("lastremotewallclocktime")) or ran
+    # A job that is held, or idle again, held nothing since its status changed.
+    held_for = number("enteredcurrentstatus") - start if start and state in "15" else None
+    waits = f"{start - submit:.0f}/{held_for:.0f}/////held" if held_for else None
     known = {
         "submit_time": submit,
         "wait_time": (first if is_again else start) - submit if start else None,
-        "runs": f"{start - submit:.0f}/{ran_for:.0f}/////completed" if is_again else None,
+        "runs": f"{start - submit:.0f}/{ran_for:.0f}/////completed" if is_again else waits,
         "n_requeues": number("numjobstarts") - 1 if is_again else None,
         "run_time": ran_for,
         "n_procs": given if start else None,
@@ -450,3 +454,51 @@ def test_an_epoch_history_is_its_jobs(layout, jobs):
     sent = ad(EpochAdType="INPUT", EnteredCurrentStatus=SUBMITTED + 900)
     assert jobs(sent, first, last, sent, fields="run_time, status", layout=layout) == [(60, 1)]
     assert account(jobs) == (4, 1, 1, 0, 2)
+
+
+WAITS = {"JobStatus": 1, "CompletionDate": 0, "LastJobStatus": 2, "NumJobStarts": 1}
+
+
+@pytest.mark.parametrize(
+    ("told", "held"),
+    [
+        ({"LastRemoteWallClockTime": 1800.0, "RemoteWallClockTime": 1800.0}, 1800),
+        ({"RemoteWallClockTime": 1800.0}, 1800),
+        ({"LastVacateTime": 1_741_601_860}, 1800),
+        ({"EnteredCurrentStatus": 1_741_601_860}, 1800),
+        ({"EnteredCurrentStatus": 1_741_601_860, "LastJobStatus": 5}, 0),
+    ],
+)
+@pytest.mark.parametrize("status", [1, 5])
+def test_a_job_that_waits_again_holds_nothing_since(told, held, status, tmp_path):
+    """It is idle or held, as condor_q prints it, and was evicted from its only run an hour and more ago."""
+    path = tmp_path / "queue.json"
+    start = 1_741_600_060
+    others = {"LastRemoteWallClockTime": 0, "RemoteWallClockTime": 0, "EnteredCurrentStatus": start}
+    first = {"QDate": start - 60, "JobStartDate": start, "JobCurrentStartDate": start}
+    one = ad(**first, **(WAITS | others | told | {"JobStatus": status}))
+    later = ad(QDate=start + 9000, ClusterId=99, GlobalJobId=f"ap#99.0#{start + 9000}")
+    path.write_text(json.dumps([quoted(one), quoted(later)]))
+    with open_trace([path]) as store:
+        boxes = store.rows(
+            f"select end_time - start_time from {present(store)} as present where start_time = {start}"
+        )
+        assert boxes == [(held,)] * (held > 0)
+        assert unfinished(store) == 0
+
+
+def test_the_first_start_is_known_where_an_epoch_history_lacks_the_first_run(tmp_path):
+    start = 1_741_600_060
+    path = tmp_path / "epochs.json"
+    runs = [
+        ad(
+            QDate=start - 60, JobStartDate=start, JobCurrentStartDate=start + begin, NumJobStarts=number,
+            JobStatus=status, CompletionDate=(start + begin + 600) * (status == 4),
+            LastVacateTime=start + begin + 600,
+            EpochWriteDate=start + begin + 600, EnteredCurrentStatus=start + begin + 600,
+        )
+        for begin, number, status in ((5000, 2, 1), (9000, 3, 4))
+    ]  # fmt: skip
+    path.write_text(json.dumps([quoted(run) for run in runs]))
+    with open_trace([path]) as store:
+        assert store.row("select wait_time, run_time, n_requeues from jobs") == (60, 600, 2)
