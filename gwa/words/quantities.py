@@ -73,6 +73,7 @@ OWN: Final = (
     Quantity("runtime_median", message("Median run time"), "seconds", RAN),
     Quantity("runtime_p95", message("95th percentile of run time"), "seconds", RAN),
     Quantity("nodes", message("Nodes"), "count"),
+    Quantity("last_end", message("Last end of a job"), "timestamp", RAN),
     Quantity("node_seconds", message("Node time"), "held seconds", RAN),
     Quantity("held_hours", message("Hours, unfinished jobs included"), "hours"),
     Quantity("held_share", message("Share of hours"), "fraction"),

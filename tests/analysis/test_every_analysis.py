@@ -40,6 +40,7 @@ SOME: dict[str, list[Any]] = {
     "eligible_time": [1e9, 1e9 + 12, None, None, 1e9 + 90_000, None],
     "max_memory": [1500.0, None, 2e6, None, 1024.0, 1.0],
     "state": ["COMPLETED", "TIMEOUT", "<u>", None, "OUT_OF_MEMORY", None],
+    "node_list": ["n1", "n[1-2]", "n1*3,n2", None, "n[1-4]", "n3"],
 }
 
 # fmt: off

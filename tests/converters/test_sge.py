@@ -548,7 +548,8 @@ def local(seconds):
 
 
 PRINTED = {
-    "qname": "all.q", "group": "physics", "owner": "user042", "jobname": "run.sh", "jobnumber": 7,
+    "qname": "all.q", "hostname": "node01.example.org", "group": "physics", "owner": "user042",
+    "jobname": "run.sh", "jobnumber": 7,
     "taskid": "undefined", "qsub_time": local(0), "start_time": local(10), "end_time": local(70),
     "granted_pe": "NONE", "slots": 1, "failed": 0, "exit_status": 0, "ru_wallclock": 60, "ru_maxrss": 2048,
     "cpu": "50.0", "maxvmem": "4.000M",
