@@ -25,6 +25,7 @@ from gwa.metrics.outcomes import outcome
 from gwa.statistics.hypergeometric import Draw, upper_tail
 from gwa.store.engines.duckdb import literal
 from gwa.store.hosts import on_nodes
+from gwa.store.schema import SITE
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR, MINUTE
 
@@ -58,12 +59,13 @@ MORE: Final = 0.3
 NINE_IN_TEN: Final = 1.2816
 """Standard deviations below the mean that nine in ten values exceed."""
 
-RUNS: Final = """
+RUNS: Final = f"""
 select job_id, user_id as who, coalesce(executable_id, '') as what,
-    concat(coalesce(partition_id, ''), ' ', coalesce(queue_id, '')) as part, host, start_time as since,
+    concat(coalesce({SITE}, ''), ' ', coalesce(partition_id, ''), ' ', coalesce(queue_id, '')) as part,
+    host, start_time as since,
     case when outcome = 'failed' then 1 else 0 end as failed
 from (
-    select *, {outcome} as outcome from {placed} as placed
+    select *, {{outcome}} as outcome from {{placed}} as placed
     where share > 0.999999 and user_id is not null and submit_time is not null
 ) as told
 where outcome in ('completed', 'failed') and coalesce(upper(state), '') not like 'OUT_OF_ME%'

@@ -1,6 +1,7 @@
 """Lists of nodes: each becomes its names or nothing, they are read once, and no name is left of them."""
 
 import json
+import tomllib
 
 import duckdb
 import pytest
@@ -157,11 +158,52 @@ def test_no_name_of_a_node_is_left_and_jobs_stay_where_they_ran(make_store):
     assert order == sorted(order)
 
 
+HOSTS_OF = {
+    "slurm": "$text",
+    "kubernetes": "$text",
+    "pbs": "case when $text like '(%' then listed_vnodes($text) else listed_hosts($text) end",
+    "lsf": "listed_hosts(replace($text, ':', ' '))",
+}
+"""How converters make a list of what each scheduler writes; HTCondor's sample has its own."""
+
+
+def as_list(form, text):
+    """Return the list of nodes that the converter *form* makes of a *text*."""
+    header = (HOME / "converters" / f"{form}.sql").read_text().partition("--- */")[0].removeprefix("/* ---")
+    functions = tomllib.loads(header).get("functions", {})
+    with duckdb.connect() as database:
+        for head, body in functions.items():
+            if head.partition("(")[0] in {"hosts_of", "cpus_of", "listed_hosts", "listed_vnodes"}:
+                database.execute(f"create macro {head} as ({body})")
+        (made,) = database.execute(f"select {HOSTS_OF[form]}", {"text": text}).fetchall()[0]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "shares"),
+    [
+        ("pbs", "n1/0*4+n2/1+n2/2", {"n1": 4, "n2": 2}),
+        ("pbs", "n1/0+n1/1+n2/5", {"n1": 2, "n2": 1}),
+        ("pbs", "n1/0-3+n3/7", {"n1": 4, "n3": 1}),
+        ("pbs", "n1/0,2+n3/7*2", {"n1": 2, "n3": 2}),
+        ("pbs", "(n1[0]:ncpus=4:ngpus=1+n1[1]:ncpus=4)+(n2:ncpus=2)", {"n1": 8, "n2": 2}),
+        ("lsf", "4*n1:2*n2", {"n1": 4, "n2": 2}),
+        ("lsf", "n1 n1 n2", {"n1": 2, "n2": 1}),
+        ("slurm", "n[01-02],m3", {"n01": 1, "n02": 1, "m3": 1}),
+    ],
+)
+def test_what_schedulers_write_is_the_slots_of_each_node(form, text, shares):
+    (found,) = expanded(as_list(form, text))
+
+    assert found == pytest.approx({name: slots / sum(shares.values()) for name, slots in shares.items()})
+
+
 @pytest.mark.skipif(not CASES.is_dir(), reason="../shared/cases/nodes is absent")
 def test_lists_of_all_schedulers():
     rows = [line.split("\t") for line in (CASES / "1-lists" / "lists.tsv").read_text().splitlines()]
-    of_slurm = [(text, {*names.split()}) for form, text, names in rows if form == "slurm"]
+    rows = [row for row in rows if row[0] in HOSTS_OF]
 
-    found = expanded(*(text for text, _ in of_slurm))
+    found = expanded(*(as_list(form, text) for form, text, _ in rows))
 
-    assert [set(shares or ()) for shares in found] == [names for _, names in of_slurm]
+    assert len(rows) == 17
+    assert [set(shares or ()) for shares in found] == [{*names.split()} for _, _, names in rows]
