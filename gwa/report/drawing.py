@@ -30,8 +30,8 @@ def kinds() -> list[str]:
     """
     Return the names of all kinds of plots.
 
-    >>> kinds()
-    ['bars', 'cdf', 'density', 'gantt', 'groups', 'heatmap', 'lines', 'lorenz', 'series', 'spark', 'strips']
+    >>> " ".join(kinds())
+    'bars cdf density gantt groups heatmap lines lorenz series shares spark strips'
     """
     return sorted(_drawings())
 

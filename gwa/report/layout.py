@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from gwa.report.document import Attachment, Block, Facts, FactTable, Figure, Note, Report, Section, Table
 
-WIDE_KINDS: Final = {"series", "gantt", "groups", "heatmap", "strips"}
+WIDE_KINDS: Final = {"series", "gantt", "groups", "heatmap", "shares", "strips"}
 """Kinds of figures that take the whole width; of others two may stand side by side."""
 
 MAXIMUM_BARS: Final = 12

@@ -29,6 +29,7 @@ from gwa.report.figures.heatmap import heatmap
 from gwa.report.figures.lines import lines
 from gwa.report.figures.lorenz import lorenz
 from gwa.report.figures.series import series
+from gwa.report.figures.shares import Bar, shares
 from gwa.report.figures.strips import Strip, strips
 
 NASTY = (
@@ -64,6 +65,11 @@ def make_all(name="all", values=(0, 1, 5, 70, 7200, 7200, 1e6)):
         heatmap("h", name, some[None, :], [name], [name] * len(some), "alt", unit="count"),
         lorenz("l", name, {name: (np.arange(len(some)) + 1, np.cumsum(np.abs(some)))}, name, name, "alt"),
         lorenz("m", name, {name: ([], [])}, name, name, "alt"),
+        shares(
+            "w", name,
+            [Bar(name, 1.0, {"full": some[0], "open": some[-1], "b": 1.0}), Bar("b", 0.1, {"b": 1.0, "open": 3.0})],
+            {"full": name, "open": "open", "b": "b"}, "alt",
+        ),
         density("y", name, some, some, np.ones(len(some)), "alt", xlabel=name, ylabel=name, unit="seconds"),
         gantt("g", name, [(0.0, 9.0, 0, 2, name), (5.0, 7.0, 2, 9, "b")], (0.0, 8.0), name, "alt"),
         groups("q", name, [name, "b"], {name: [(1.0, 0.5), (None, None)], "b": [(3.0, None), (99.0, 1.0)]},

@@ -1,6 +1,6 @@
 """What was true while jobs waited."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -8,9 +8,11 @@ from gwa.analysis.base import Chapter, MadeWhen, analysis
 from gwa.analysis.waiting_sentences import sentences
 from gwa.metrics.waiting import CONDITIONS, Condition, Waiting, waiting
 from gwa.metrics.waiting_classes import ClassOfWaiting, by_class
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table
 from gwa.report.facts import number
+from gwa.report.figures.shares import Bar, shares
 from gwa.store.store import Store
+from gwa.words.formatting import fraction
 from gwa.words.message import message, within_sentence
 from gwa.words.unit import Value
 
@@ -36,6 +38,9 @@ KINDS: Final = {
     "hour": message("Hour"),
     "month": message("Month"),
 }
+
+WEIGHT_OF_ALL: Final = 0.3
+"""How thick the bar of all jobs is: one that weighs so much."""
 
 MAXIMUM_ROWS: Final = 24
 """The table of more classes has those that waited most, or the last."""
@@ -88,14 +93,15 @@ def why_jobs_waited(store: Store) -> Iterator[Block]:
         label = message("Conditions of waiting by {kind}", kind=within_sentence(KINDS[kind]))
         yield Facts((Fact(f"waiting.by_{kind}", rows, label),), listed=False)
         if len(classes) > 1:
+            yield _picture(found, kind, classes)
             yield _table(kind, classes)
 
 
 def _facts(found: Waiting) -> Iterator[Fact]:
     """Yield what is known of the waiting of all, and what the shares are."""
-    shares, by_core_hour = found.shares() or {}, found.shares_by_core_hour() or {}
+    by_job, by_core_hour = found.shares() or {}, found.shares_by_core_hour() or {}
     for name in CONDITIONS:
-        value = None if name == "held" and not found.knows_holds else shares.get(name)
+        value = None if name == "held" and not found.knows_holds else by_job.get(name)
         text = message("Share of the waiting: {condition}", condition=LABELS[name])
         yield Fact(f"waiting.{name}.share", value, text, "fraction")
         value = None if name == "held" and not found.knows_holds else by_core_hour.get(name)
@@ -115,13 +121,43 @@ def _facts(found: Waiting) -> Iterator[Fact]:
 
 
 def _row(one: ClassOfWaiting) -> dict[str, Any]:
-    shares = {str(name): share for name, share in one.conditions.items()}
-    return {"id": one.name, "moments": one.moments, "share": one.share} | shares
+    return {"id": one.name, "moments": one.moments, "share": one.share} | _parts(one.conditions)
+
+
+def _picture(found: Waiting, kind: str, classes: Sequence[ClassOfWaiting]) -> Figure:
+    """Return a bar for all jobs, by job and by core-hour, and one for each class, as thick as it waited."""
+    shown = _shown(kind, classes)
+    whole = {message("all jobs"): found.shares(), message("by core-hour"): found.shares_by_core_hour()}
+    of_all = [Bar(label, WEIGHT_OF_ALL, _parts(parts)) for label, parts in whole.items() if parts]
+    title = message("Conditions while jobs waited, by {kind}", kind=within_sentence(KINDS[kind]))
+    first = max(LABELS, key=lambda name: (found.shares() or {}).get(name, 0.0))
+    return shares(
+        f"waiting-picture-{kind}",
+        title,
+        [*of_all, *(Bar(one.name, one.share, _parts(one.conditions)) for one in shown)],
+        {str(name): label for name, label in LABELS.items()},
+        message(
+            "{title}. Of all waiting most was of one condition: {condition}, {share}.",
+            title=title,
+            condition=within_sentence(LABELS[first]),
+            share=fraction((found.shares() or {})[first]),
+        ),
+        note=message("Bars are as thick as the share of the waiting that they are of."),
+    )
+
+
+def _parts(conditions: Mapping[Condition, float]) -> dict[str, float]:
+    return {str(name): share for name, share in conditions.items()}
+
+
+def _shown(kind: str, classes: Sequence[ClassOfWaiting]) -> Sequence[ClassOfWaiting]:
+    """Return the classes that waited most or, of months, the last."""
+    return classes[:MAXIMUM_ROWS] if kind != "month" else classes[-MAXIMUM_ROWS:]
 
 
 def _table(kind: str, classes: Sequence[ClassOfWaiting]) -> Table:
     """Return the conditions of each class, those that occur."""
-    shown = classes[:MAXIMUM_ROWS] if kind != "month" else classes[-MAXIMUM_ROWS:]
+    shown = _shown(kind, classes)
     seen = [name for name in CONDITIONS if any(one.conditions[name] >= SEEN for one in shown)]
     columns = (
         Column(kind, KINDS[kind]),
@@ -136,4 +172,5 @@ def _table(kind: str, classes: Sequence[ClassOfWaiting]) -> Table:
         message("Why jobs waited, by {kind}", kind=within_sentence(KINDS[kind])),
         columns,
         tuple(rows),
+        minor=True,
     )
