@@ -67,7 +67,7 @@ def make_all(name="all", values=(0, 1, 5, 70, 7200, 7200, 1e6)):
         lorenz("m", name, {name: ([], [])}, name, name, "alt"),
         shares(
             "w", name,
-            [Bar(name, 1.0, {"full": some[0], "open": some[-1], "b": 1.0}), Bar("b", 0.1, {"b": 1.0, "open": 3.0})],
+            [Bar(name, 1.0, {"full": some[0], "open": some[-1], "b": 1}), Bar("b", 0.1, {"b": 1, "open": 3})],
             {"full": name, "open": "open", "b": "b"}, "alt",
         ),
         density("y", name, some, some, np.ones(len(some)), "alt", xlabel=name, ylabel=name, unit="seconds"),
