@@ -23,7 +23,7 @@ from gwa.metrics.outcomes import core_seconds
 from gwa.metrics.presence import running, unfinished
 from gwa.metrics.timeline import Floats, Ints
 from gwa.metrics.usage import holding
-from gwa.metrics.waiting_ceilings import CYCLE, MOMENTS, Ceiling, at_ceiling, ceilings, late_starts
+from gwa.metrics.waiting_ceilings import CYCLE, KINDS, MOMENTS, Ceiling, at_ceiling, ceilings, late_starts
 from gwa.metrics.waiting_levels import LevelAt, largest_waiting, level_at
 from gwa.metrics.waits import eligible
 from gwa.metrics.whole import exactly
@@ -178,21 +178,25 @@ def waiting(store: Store) -> Waiting:
 
 
 def _chosen(store: Store, whole: Waiting) -> Waiting:
-    """Return the moments of a part of the whole: those of its jobs, in its period."""
+    """Return the moments of a part of the whole, and the ceilings of their owners."""
     views = dict(store.views())
     jobs = views.get("all_jobs") or views["jobs"]
     within = ""
     if store.period:
         first, last = store.period
         within = f" and moment >= {first!r} and moment < {last!r}"
-    found = store.whole.arrays(
-        f"select place from {whole.table} as sampled"
-        f" where job_id in (select job_id from ({jobs}) as chosen){within} order by place"
-    )
+    chosen = f"from {whole.table} as sampled where job_id in (select job_id from ({jobs}) as chosen){within}"
+    found = store.whole.arrays(f"select place {chosen} order by place")
     places = np.asarray(found["place"], np.int64)
     fields = {**vars(whole), "places": places}
     fields |= {name: getattr(whole, name)[places] for name in ("conditions", "core_seconds")}
-    return Waiting(**fields)
+    owners = {
+        (kind, name)
+        for kind in sorted({one.kind for one in whole.ceilings})
+        for (name,) in store.whole.rows(f"select distinct {KINDS[kind]} {chosen}")
+    }
+    own = tuple(one for one in whole.ceilings if (one.kind, one.id) in owners)
+    return Waiting(**{**fields, "ceilings": own})
 
 
 def _whole(store: Store) -> Waiting:

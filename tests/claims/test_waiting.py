@@ -72,6 +72,16 @@ def test_in_one_log_of_a_world_no_sentence_is_false(make_store, name):
     assert counted["logs with a ceiling"] == (name in LIMITS)
 
 
+def test_of_a_selection_only_ceilings_of_its_owners_are_said(make_store):
+    columns, _ = Scheduler(WORLDS["limit of processors"], SEEDS[0]).log()
+    store = make_store(header(CPUS), **columns)
+    own = next(one.id for one in waiting(store).ceilings if one.waited and not one.is_common)
+    found = waiting(store.filtered(f"user_id = '{own}'"))
+    assert {one.id for one in found.ceilings} == {own}
+    assert f"User {own} waited" in " ".join(sentences(found))
+    assert len(waiting(store).ceilings) > 1
+
+
 def test_without_the_busiest_user_nothing_is_said_of_room(make_store):
     columns, _ = Scheduler(WORLDS["backfilled"], SEEDS[0]).log()
     users = np.array(columns["user_id"])

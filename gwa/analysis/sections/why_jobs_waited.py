@@ -89,7 +89,7 @@ def why_jobs_waited(store: Store) -> Iterator[Block]:
     rows = [asdict(one) | {"same": list(one.same)} for one in found.ceilings]
     yield Facts((Fact("waiting.ceilings", rows, message("Ceilings of owners")),), listed=False)
     for kind, classes in by_class(store, found).items():
-        rows = [_row(one) for one in classes]
+        rows = [_row(found, one) for one in classes]
         label = message("Conditions of waiting by {kind}", kind=within_sentence(KINDS[kind]))
         yield Facts((Fact(f"waiting.by_{kind}", rows, label),), listed=False)
         if len(classes) > 1:
@@ -120,8 +120,10 @@ def _facts(found: Waiting) -> Iterator[Fact]:
     yield Fact("waiting.why_unknown", why, message("Why it cannot be told why jobs waited"), text="none")
 
 
-def _row(one: ClassOfWaiting) -> dict[str, Any]:
-    return {"id": one.name, "moments": one.moments, "share": one.share} | _parts(one.conditions)
+def _row(found: Waiting, one: ClassOfWaiting) -> dict[str, Any]:
+    """Return the shares of a class; what is not recorded is unknown, not 0."""
+    unrecorded = {} if found.knows_holds else {"held": None}
+    return {"id": one.name, "moments": one.moments, "share": one.share} | _parts(one.conditions) | unrecorded
 
 
 def _picture(found: Waiting, kind: str, classes: Sequence[ClassOfWaiting]) -> Figure:

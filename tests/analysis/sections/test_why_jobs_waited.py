@@ -93,6 +93,14 @@ def test_the_section_has_facts_for_all_and_tables_by_class(section, make_store):
     assert "of the waiting was while fewer processors were free" in notes(made)
 
 
+def test_holds_that_are_not_recorded_are_unknown_and_not_none(section, make_store):
+    columns = simulated()
+    del columns["eligible_time"]
+    found = facts(section("why-jobs-waited", make_store(header(32), **columns)))
+    assert found["waiting.held.share"] is None
+    assert {row["held"] for row in found["waiting.by_user"]} == {None}
+
+
 def test_the_section_says_why_it_says_nothing(section, make_store):
     made = section("why-jobs-waited", make_store(header(8), **simulated()))
     assert "more processors were busy than the log says" in notes(made)
