@@ -10,6 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import gwa
 from gwa.analysis.waiting_sentences import sentences
 from gwa.metrics.waiting import Waiting, waiting
 from tests.claims.waiting import CPUS, WORLDS, Scheduler
@@ -111,3 +112,29 @@ def test_each_sentence_is_false_in_one_of_twenty_logs_at_most(make_store):
     for kind in ("full", "held", "priority", "room", "ceiling", "down"):
         assert counted[kind], kind
         assert counted[f"{kind} false"] <= 0.05 * counted[kind], (kind, counted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("log", "bound", "condition", "share"),
+    [
+        ("KTH-SP2-1996-2.1-cln", "none", "open", 0.136),
+        ("CEA-Curie-2011-2.1-cln", "full_at_least", "larger", 0.70),
+        ("HPC2N-2002-2.1-cln", "full_at_least", "full", 0.01),
+    ],
+)
+def test_real_logs_have_the_shares_that_were_found_by_other_means(logs, log, bound, condition, share):
+    """Of a log from which users were removed, nothing is said of room."""
+    with gwa.open(logs / "swf" / f"{log}.swf.gz") as trace:
+        found = waiting(trace.store)
+    text = " ".join(sentences(found))
+    assert found.is_bound == bound
+    assert (found.shares() or {})[condition] == pytest.approx(share, abs=0.01)
+    assert bool(re.search("room for every|can be priority|ceiling", text)) == (bound == "none")
+
+
+def test_the_partitions_of_the_sample_have_processors_of_their_own(slurm_sample):
+    with gwa.open(slurm_sample) as trace:
+        found = waiting(trace.store)
+    assert found.partitions == "apart"
+    assert (found.shares() or {})["full"] == pytest.approx(0.77, abs=0.01)
