@@ -23,6 +23,9 @@ HELD: Final = {
     "jobs": message("it never ran more than {most} jobs at once for long"),
 }
 
+SMALLEST: Final = 0.001
+"""A share that is "at most" is said to be no smaller: what is less is written with a sign of its own."""
+
 WORTH_SAYING: Final = 0.05
 """Of room that no order of jobs explains it is said from this share on."""
 
@@ -95,7 +98,9 @@ def _missing(waiting: Waiting) -> Message:
 def _priority(shares: dict[Condition, float]) -> Message:
     """Return how much priority can be at most: what is unknown is added, too."""
     most = shares["unused"] + shares["larger"] + shares["cycle"] + shares["unknown"]
-    return message("At most {share} can be priority, or room kept for larger jobs.", share=fraction(most))
+    return message(
+        "At most {share} can be priority, or room kept for larger jobs.", share=fraction(max(most, SMALLEST))
+    )
 
 
 def _room(waiting: Waiting, shares: dict[Condition, float]) -> Iterator[Message]:

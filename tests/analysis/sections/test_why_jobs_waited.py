@@ -72,6 +72,10 @@ def test_what_is_unknown_may_be_priority_and_little_room_is_not_said():
     assert ROOM not in text
 
 
+def test_a_small_bound_is_said_as_one():
+    assert "At most 0.1 % can be priority" in said({"full": 99_999, "larger": 1})
+
+
 def test_few_moments_have_no_share():
     assert said({"full": 999}).startswith("These jobs waited too little")
 
