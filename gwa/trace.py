@@ -31,7 +31,7 @@ from gwa.store.runs import END, START
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 from gwa.store.subset import Subset, select
-from gwa.store.system import Header, System, checked_system, read_system
+from gwa.store.system import Header, System, checked_system, described_beside, read_system
 from gwa.util.progress import SILENT, Progress
 from gwa.util.scratch import ScratchFolder
 from gwa.words.unit import Value
@@ -630,7 +630,8 @@ def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the p
     format
         The name of the format, where it is not to be recognised.
     system
-        What is known of the system: a system file, or a dictionary of what would stand in it.
+        What is known of the system: a system file, or a dictionary of what would stand in it. By default
+        the file that lies beside a log under its name is taken: ``sample.toml`` beside ``sample.sacct``.
     strict
         Whether a row that cannot be read is an error. Otherwise it is counted as rejected.
     memory
@@ -676,6 +677,8 @@ def open(  # noqa: A001, PLR0913 - gwa.open reads as what it does; all but the p
             raise type(error)(str(error).replace(str(file), "the table")) from error
         return Trace(store, IN_MEMORY, scratch=folder)
     files = at_paths(paths)
+    if system is None and len(files) == 1 and (beside := described_beside(files[0])):
+        reading = replace(reading, system=beside[1])
     return Trace(open_trace(files, format, reading), title(files))
 
 

@@ -8,11 +8,13 @@ from typing import Final
 
 import duckdb
 
-from gwa.analysis.answers import answers, evidence, in_brief
+from gwa.analysis.answers import answers, evidence
 from gwa.analysis.answers.base import Known
 from gwa.analysis.base import analyses
+from gwa.analysis.brief import brief
 from gwa.analysis.core import core
 from gwa.analysis.finding import findings
+from gwa.analysis.lead import lead
 from gwa.analysis.synthetic import OVERLINE, origin, reworded
 from gwa.report.document import Fact, Note, Report
 from gwa.report.explorer import Explorer
@@ -78,16 +80,18 @@ def build(
     report = Report(*_titles(store, name, part), tuple(sections), zone, inputs)
     known = evidence(store, sections, is_selection=any(subset.is_selective for subset in filters))
     shown = {section.id for section in sections if not section.failed}
-    given = answers(known, shown)
+    first = lead(store, known)
     made = replace(
         report,
         findings=findings(known.facts, shown, whole=not known.is_selection),
         overline=OVERLINE if store.is_generated else message("Workload report"),
-        answers=given,
-        answer=in_brief(given),
+        answers=answers(known, shown),
+        answer=first.sentence,
+        lead=first,
         period=_period(known, zone),
         explorer=_explorer(store, known) if explore else None,
     )
+    made = brief(made, store)
     return reworded(made) if store.is_generated else made
 
 

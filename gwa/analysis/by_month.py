@@ -6,9 +6,11 @@ from typing import Final
 
 import numpy as np
 
+from gwa.analysis.answers.base import Known
 from gwa.analysis.build import reproduction
 from gwa.analysis.comparison.levels import signed
 from gwa.analysis.comparison.over_time import Months, calendar_months, month_figures, over_time, strips_of
+from gwa.analysis.lead import lead, linked
 from gwa.errors import TraceError
 from gwa.metrics.intervals import Stretches
 from gwa.report.document import Block, Fact, FactTable, Report, Section
@@ -77,6 +79,7 @@ def by_month(store: Store, name: str, pages: Mapping[str, str]) -> Report:
         reproduction(store),
         overline=message("Month by month"),
         answer=_sentence(course.months, shown),
+        lead=linked(lead(store, Known({}, {})), pages),
     )
 
 

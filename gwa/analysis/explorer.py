@@ -11,17 +11,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analyses
+from gwa.analysis.budget_sentence import phrases
+from gwa.analysis.lead import LABELS
 from gwa.analysis.sections.breakdowns import SECTIONS
+from gwa.breakdown.budget import budget
 from gwa.breakdown.cube import EPOCH, OTHERS, Cube, by_size, cube, lies_within_a_century
 from gwa.breakdown.dimensions import OUTCOME_NAMES, Dimension, recorded
-from gwa.breakdown.held import KNOWN_OF
+from gwa.breakdown.held import KNOWN_OF, RESTARTED
 from gwa.breakdown.planes import packed
 from gwa.metrics.calendar import Calendar
 from gwa.metrics.outcomes import OUTCOMES
 from gwa.metrics.presence import recorded as recorded_time
 from gwa.metrics.stillness import stillness
+from gwa.metrics.usage import usage
 from gwa.report.explorer import Choice, Explorer, Mark
 from gwa.report.strip import strip
+from gwa.store.resources import GPU
 from gwa.store.store import Period, Store
 
 Codes = NDArray[np.float64]
@@ -47,7 +52,7 @@ ASIDE: Final = (Chapter.SIZES, Chapter.ARRIVALS)
 
 DETAILS: Final = (
     "overview", "capacity", "utilization", "demand", "usage", "waits", "slowdown", "wait-bounds", "estimates",
-    "synthetic-workloads",
+    "synthetic-workloads", "nodes", "memory", "energy", "gpus",
 )  # fmt: skip
 """Sections that the first screen answers in short, or that add details to another one."""
 
@@ -116,7 +121,22 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
         tuple(_aside()),
         dict(_follows(store, choices, shown, cells)),
         _still(store, tables, cpus, first, end - 1),
+        _budget(store),
+        phrases() | {f"label_{name}": (label,) for name, label in LABELS.items()},
     )
+
+
+def _budget(store: Store) -> dict[str, Any]:
+    """Return how the hours of *store* are told apart, for its parts."""
+    found, gpus = budget(store), usage(store, GPU)
+    return {
+        "kind": found.kind,
+        "is_told": found.is_told,
+        "is_bound": found.is_bound,
+        "has_unknown_runs": found.has_unknown_runs,
+        "knows_outages": found.outages is not None,
+        "gpus": None if store.is_selection or gpus.inferred else gpus.total,
+    }
 
 
 def _telling(dimensions: Sequence[Dimension], jobs: pa.Table) -> list[Dimension]:
@@ -216,7 +236,7 @@ def _usage(
 ) -> dict[str, Codes]:
     columns = _shared(cells.usage, days, choices, shown)
     told = {name: _filled(cells.usage[name], np.nan) for name in ("known", "accounted")}
-    return columns | told | _amounts(cells.usage, *MEASURED)
+    return columns | told | _amounts(cells.usage, *MEASURED, RESTARTED)
 
 
 def _shared(

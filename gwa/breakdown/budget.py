@@ -7,10 +7,10 @@ the last of their job is apart from its outcome.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeVar
 
-from gwa.breakdown.held import AMOUNTS, held_at_any_time, recorded_amounts, within
+from gwa.breakdown.held import AMOUNTS, held_at_any_time, recorded_amounts
 from gwa.metrics.outcomes import BAD_OUTCOMES, OUTCOMES, Outcome, coding
 from gwa.metrics.requeues import requeues
 from gwa.metrics.stillness import stillness, unaccounted_in
@@ -21,6 +21,8 @@ from gwa.metrics.window import window
 from gwa.store.resources import GPU
 from gwa.store.store import Period, Store
 from gwa.util.units import HOUR
+
+Name = TypeVar("Name", bound=str)
 
 Kind = Literal["none", "count", "log", "used", "machine"]
 """
@@ -88,6 +90,16 @@ class Budget:
         return self.capacity is not None and self.used > self.capacity
 
     @property
+    def segments(self) -> Mapping[str, float]:
+        """The parts, and in the place of those that ran without finishing each of their outcomes."""
+        found: dict[str, float] = {}
+        for name, amount in self.parts.items():
+            found |= (
+                {end: self.outcomes[end] for end in BAD_OUTCOMES} if name == "unfinished" else {name: amount}
+            )
+        return found
+
+    @property
     def parts(self) -> Mapping[Part, float]:
         """The parts of the total that are known, which add up to it."""
         if self.kind == "none":
@@ -110,43 +122,66 @@ class Budget:
 
 
 def budget(store: Store) -> Budget:
-    """Return what the hours of *store* became; those of its period, where it has one."""
+    """Return what the hours of *store* became, those of its period where it has one; it is found once."""
+    return store.once("budget", lambda: _budget(store))
+
+
+def _budget(store: Store) -> Budget:
     jobs = totals(store).jobs
     if not (store.has("run_time") and store.has("n_procs")):
         return Budget("none", jobs, None, dict.fromkeys(OUTCOMES, 0.0), 0.0, {})
     period = window(store).period
     gaps = unaccounted_in(store, period) if period else []
-    seconds = period[1] - period[0] - sum(end - begin for begin, end in gaps) if period else None
-    outcomes, restarted, gpus = _held(store, period or store.period, gaps)
-    used = sum(outcomes.values()) + restarted
-    size = None if store.is_selection else store.system.size
-    capacity = size * seconds if size and seconds else None
+    asked = period or store.period
+    (held,) = _held_in(store, [asked], gaps) if asked else _held_ever(store)
     known, earlier = coding(store), requeues(store)
     has_unknown_runs = bool(earlier and earlier.runs and earlier.cpu_seconds is None)
-    is_told = known.codes == "several" and outcomes["unknown"] <= MAXIMUM_UNKNOWN * used
-    return Budget(
-        _kind(jobs, used, None if has_unknown_runs else seconds, capacity),
-        jobs,
-        seconds,
-        outcomes,
-        restarted,
-        gpus,
-        capacity,
-        _outages(store, period, gaps, size, capacity) if period and size and capacity else None,
-        is_told,
-        is_told and not known.tells("failed"),
-        has_unknown_runs,
+    found = _of_period(store, period, gaps, held)
+    is_told = known.codes == "several" and found.outcomes["unknown"] <= MAXIMUM_UNKNOWN * found.used
+    return replace(
+        found,
+        kind=_kind(jobs, found, has_window=period is not None and not has_unknown_runs),
+        jobs=jobs,
+        is_told=is_told,
+        is_bound=is_told and not known.tells("failed"),
+        has_unknown_runs=has_unknown_runs,
     )
 
 
-def _kind(jobs: int, used: float, seconds: float | None, capacity: float | None) -> Kind:
-    if not used and not capacity:
+def budgets(store: Store, whole: Budget, periods: Sequence[Period]) -> list[Budget]:
+    """
+    Return what the hours of each of *periods* became, as the *whole* is told apart.
+
+    They are within the window of observation, which the whole has. Where more was held in a period than the
+    machine had, it is of what was held.
+    """
+    gaps = [gap for period in periods for gap in unaccounted_in(store, period)]
+    found = []
+    for period, held in zip(periods, _held_in(store, periods, gaps), strict=True):
+        one = _of_period(store, period, gaps, held)
+        kind = "used" if whole.kind == "machine" and one.has_too_much else whole.kind
+        found.append(replace(one, kind=kind, is_told=whole.is_told, is_bound=whole.is_bound))
+    return found
+
+
+def _of_period(store: Store, period: Period | None, gaps: Sequence[Period], held: "_Held") -> Budget:
+    """Return the amounts of a *period* without *gaps* in it; its kind is not judged."""
+    seconds = None if period is None else period[1] - period[0] - sum(_shared(period, gap) for gap in gaps)
+    size = None if store.is_selection else store.system.size
+    capacity = size * seconds if size and seconds else None
+    outages = _outages(store, period, gaps, size, capacity) if period and size and capacity else None
+    return Budget("none", 0, seconds, held.outcomes, held.restarted, held.gpus, capacity, outages)
+
+
+def _kind(jobs: int, found: Budget, *, has_window: bool) -> Kind:
+    """Return what the hundred are of, by what was *found* of so many jobs."""
+    if not found.used and not found.capacity:
         return "none"
-    if jobs < FEW or used < LITTLE:
+    if jobs < FEW or found.used < LITTLE:
         return "count"
-    if seconds is None:
+    if not has_window:
         return "log"
-    return "used" if capacity is None or used > capacity else "machine"
+    return "used" if found.capacity is None or found.has_too_much else "machine"
 
 
 def _shared(one: Period, other: Period) -> float:
@@ -169,30 +204,56 @@ def _outages(
     return size * down if size * down >= MINIMUM_OUTAGE * capacity else 0.0
 
 
-def _held(
-    store: Store, period: Period | None, gaps: Sequence[Period]
-) -> tuple[dict[Outcome, float], float, dict[str, float]]:
-    """Return what last runs held by outcome, what others did, and what was held and used of GPUs."""
-    inside, where = within(period) if period else ("seconds", "true")
-    inside = " - ".join((inside, *(within(gap)[0] for gap in gaps)))
+@dataclass
+class _Held:
+    """What last runs held by outcome, what others did, and what was held and used of GPUs."""
+
+    outcomes: dict[Outcome, float]
+    restarted: float
+    gpus: dict[str, float]
+
+
+def _held_in(store: Store, periods: Sequence[Period], gaps: Sequence[Period]) -> list[_Held]:
+    """Return what was held in each of *periods*, outside *gaps*, each of which lies in one of them."""
+    within = "greatest(least(end_time, {last}, until) - greatest(start_time, {first}, since), 0.0)"
+    spans = [("since", "until"), *((repr(first), repr(last)) for first, last in gaps)]
+    inside = " - ".join(within.format(first=first, last=last) for first, last in spans)
+    places = ", ".join(f"({place}, {since!r}, {until!r})" for place, (since, until) in enumerate(periods))
+    table = (
+        f"{held_at_any_time(store)} as held"
+        f" inner join (select * from (values {places}) as every(place, since, until)) as periods"
+        " on start_time < until and end_time > since"
+    )
+    return _held(store, table, f"({inside})", len(periods))
+
+
+def _held_ever(store: Store) -> list[_Held]:
+    """Return what was held at any time, also where times are not known."""
+    return _held(
+        store, f"(select *, 0 as place from {held_at_any_time(store)} as every) as held", "seconds", 1
+    )
+
+
+def _held(store: Store, table: str, seconds: str, count: int) -> list[_Held]:
+    """Return what the rows of a *table* held in *count* places, by the SQL of how many *seconds*."""
     names = ["cpu_seconds", *(name for name in recorded_amounts(store) if name.startswith("gpu_"))]
     sums = ", ".join(
-        f"coalesce({exact_sum(AMOUNTS[name].format(seconds=f'({inside})'))}, 0.0) as {name}" for name in names
+        f"coalesce({exact_sum(AMOUNTS[name].format(seconds=seconds))}, 0.0) as {name}" for name in names
     )
     rows = store.rows(
-        f"select outcome, is_last_run, {sums} from {held_at_any_time(store)} as held where {where}"
-        " group by outcome, is_last_run order by outcome, is_last_run"
+        f"select place, outcome, is_last_run, {sums} from {table}"
+        " group by place, outcome, is_last_run order by place, outcome, is_last_run"
     )
-    outcomes, restarted = dict.fromkeys(OUTCOMES, 0.0), 0.0
-    gpus = dict.fromkeys(names[1:], 0.0)
-    for name, is_last_run, seconds, *of_gpus in rows:
+    found = [_Held(dict.fromkeys(OUTCOMES, 0.0), 0.0, dict.fromkeys(names[1:], 0.0)) for _ in range(count)]
+    for place, name, is_last_run, amount, *of_gpus in rows:
+        one = found[place]
         if is_last_run:
-            outcomes[name] += seconds
+            one.outcomes[name] += amount
         else:
-            restarted += seconds
-        for key, value in zip(gpus, of_gpus, strict=True):
-            gpus[key] += value
-    return outcomes, restarted, gpus
+            one.restarted += amount
+        for key, value in zip(one.gpus, of_gpus, strict=True):
+            one.gpus[key] += value
+    return found
 
 
 def gpu_parts(store: Store, found: Budget) -> Mapping[str, float | None]:
@@ -219,9 +280,9 @@ def gpu_parts(store: Store, found: Budget) -> Mapping[str, float | None]:
     }
 
 
-def hundred(parts: Mapping[Part, float]) -> dict[Part, int]:
+def hundred(parts: Mapping[Name, float], number: int = 100) -> dict[Name, int]:
     """
-    Return whole numbers that add up to 100, by largest remainder; of equal ones the larger part has more.
+    Return whole numbers that add up to *number*, by largest remainder: of equal ones the larger has more.
 
     >>> hundred({"finished": 1.0, "unfinished": 1.0, "unused": 1.0})
     {'finished': 34, 'unfinished': 33, 'unused': 33}
@@ -229,9 +290,9 @@ def hundred(parts: Mapping[Part, float]) -> dict[Part, int]:
     whole = sum(parts.values())
     if whole <= 0:
         return dict.fromkeys(parts, 0)
-    exact = {name: 100 * value / whole for name, value in parts.items()}
+    exact = {name: number * value / whole for name, value in parts.items()}
     numbers = {name: int(value) for name, value in exact.items()}
     by_remainder = sorted(parts, key=lambda name: (numbers[name] - exact[name], -exact[name]))
-    for name in by_remainder[: 100 - sum(numbers.values())]:
+    for name in by_remainder[: number - sum(numbers.values())]:
         numbers[name] += 1
     return numbers

@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gwa.breakdown.dimensions import Classes, Dimension, recorded
-from gwa.breakdown.held import held_jobs, recorded_amounts
+from gwa.breakdown.held import amounts_of_runs, held_jobs, recorded_amounts
 from gwa.breakdown.measures import measured_jobs
 from gwa.breakdown.sums import sums
 from gwa.errors import ArgumentError, TraceError
@@ -163,7 +163,8 @@ class Cube:
 
     *usage* are cells of what jobs held in a ``day``, with the dimensions and ``outcome``, whether the log is
     ``known`` to have the load of that time, and whether it is ``accounted`` for: outside missing rows and
-    stillness of a day or more. A day in which that changes has several.
+    stillness of a day or more. A day in which that changes has several. Where jobs list several runs,
+    ``restarted_seconds`` are those of ``cpu_seconds`` that were held by runs which were not their job's last.
 
     *days* are each ``day`` of *usage*, how many ``seconds`` it has, within the period of the trace, in how
     many of them the load is known (``known_seconds``), and accounted for as well (``accounted_seconds``).
@@ -259,6 +260,7 @@ class _Cells:
         self._keys = [_Key.of(store, one, classes) for one in shown if (classes := one.of(store))]
         self._amounts = list(recorded_amounts(store))
         self._weights = list(_weights(store))
+        self._held = [*self._amounts, *amounts_of_runs(store)]
         grains = GRAINS if has_holders else self._possible()
         finest = _finest(grains)
         if has_holders:
@@ -293,7 +295,7 @@ class _Cells:
 
     def usage(self) -> str:
         """Return the query of the cells of usage."""
-        sums = dict.fromkeys(self._amounts, "double") | ({HELD: "bigint"} if self._has_holders else {})
+        sums = dict.fromkeys(self._held, "double") | ({HELD: "bigint"} if self._has_holders else {})
         columns = self._columns_of_usage(self.grain)
         return self._with_names(self._of_usage(self.grain, self._usage), columns, sums)
 
@@ -312,7 +314,7 @@ class _Cells:
 
     def _of_usage(self, grain: Grain, table: str) -> str:
         """Return the query of the cells of a *grain*, of what jobs held or of finer cells in a *table*."""
-        sums = {name: f"sum({name})" for name in self._amounts}
+        sums = {name: f"sum({name})" for name in self._held}
         if self._has_holders:
             # A job that runs for days is in a cell of each: of several days, no more are sure than of one.
             sums[HELD] = f"{'sum' if grain.days == 1 else 'max'}({HELD})"
@@ -449,7 +451,7 @@ def _weights(store: Store) -> dict[str, str]:
 def _usage(store: Store, keys: Sequence[_Key]) -> str:
     """Return the table of what each job held in each bin: a day, or the part of one that is known."""
     span = recorded_time(store.whole)
-    amounts = recorded_amounts(store)
+    amounts = {**recorded_amounts(store), **amounts_of_runs(store)}
     columns = {"day": "day", **{one.name: f"{one.name}_number" for one in keys}}
     columns |= {name: name for name in ("outcome", "known", "accounted")} | {HELD: _holders(store, span)}
     numbered = "".join(f", {one.sql} as {one.name}_number" for one in keys)

@@ -55,6 +55,11 @@ AMOUNTS: Final = {
 }
 """The SQL of what a job held in some *seconds*."""
 
+RESTARTED: Final = "restarted_seconds"
+
+OF_RUNS: Final = {RESTARTED: "case when not is_last_run and n_procs >= 1 then n_procs * {seconds} else 0 end"}
+"""The SQL of the part of ``cpu_seconds`` that runs held which were not the last of their job."""
+
 FIELDS: Final = {
     "cpu_seconds": "n_procs",
     "gpu_seconds": "n_gpus",
@@ -115,6 +120,11 @@ def held_at_any_time(store: Store) -> str:
 def recorded_amounts(store: Store) -> Mapping[str, str]:
     """Return the SQL of each of `AMOUNTS` whose field the log records, yet without its seconds."""
     return {name: sql for name, sql in AMOUNTS.items() if store.has(FIELDS[name])}
+
+
+def amounts_of_runs(store: Store) -> Mapping[str, str]:
+    """Return `OF_RUNS` where jobs list several runs."""
+    return OF_RUNS if store.has("n_procs") and has_boxes(store) else {}
 
 
 def held(store: Store) -> Held | None:

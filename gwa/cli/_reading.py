@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from gwa.cli._output import SAME_RESULT, tell_joined
 from gwa.cli._terminal import echo, progress
+from gwa.util.filenames import as_text
 
 if TYPE_CHECKING:
     from gwa.formats.measure import Joined
@@ -66,6 +67,25 @@ def reading(params: dict[str, Any], *, strict: bool = False) -> "ReadOptions":
     )
 
 
+def described(traces: Sequence[Path], options: "ReadOptions", *, quiet: bool) -> "ReadOptions":
+    """
+    Return *options* with the description of the system that lies beside the only one of *traces*, and say so.
+
+    One that was given with --system goes before it.
+    """
+    from gwa.store.system import described_beside
+
+    beside = described_beside(traces[0]) if len(traces) == 1 and options.system is None else None
+    if beside is None:
+        return options
+    if not quiet:
+        echo(
+            f"{as_text(beside[0].name)}: lies beside {as_text(traces[0].name)} and describes its system",
+            err=True,
+        )
+    return replace(options, system=beside[1])
+
+
 def _set(pairs: Sequence[str]) -> dict[str, str]:
     """Return the options of a format, given as KEY=VALUE."""
     values = dict(pair.partition("=")[::2] for pair in pairs)
@@ -94,7 +114,7 @@ def opened_whole(trace: Path, params: dict[str, Any], *, takes_requests: bool = 
     from gwa.trace import Trace, title
 
     stated = _stated(params)
-    read_options, joined = joining(reading(params), params)
+    read_options, joined = joining(described([trace], reading(params), quiet=params["quiet"]), params)
     read_options = replace(read_options, requests=takes_requests)
     with Trace(open_trace([trace], params["name"], read_options), title([trace])) as whole:
         tell_joined(trace, joined, quiet=params["quiet"])

@@ -10,7 +10,7 @@ import click
 from gwa.cli._commands import Purpose
 from gwa.cli._options import SOURCES, flag, measurements, options, pseudonyms, reads, says
 from gwa.cli._output import claimed, noting, output, tell, tell_joined, tell_replaced
-from gwa.cli._reading import engine, joining, reading
+from gwa.cli._reading import described, engine, joining, reading
 from gwa.cli._terminal import echo
 from gwa.util.filenames import as_text
 
@@ -74,7 +74,10 @@ def command(
     words += ["--map", params["map_"]] if params["map_"] else []
     words += ["--cluster", params["cluster"]] if params["cluster"] else []
     words += [word for path in params["measurements"] for word in ("--measurements", as_text(path.name))]
-    read_options, joined = joining(reading(params, strict=strict), params)
+    read_options = reading(params, strict=strict)
+    if not (more or params["since"]):  # a store that is appended to has its description
+        read_options = described(sources, read_options, quiet=params["quiet"])
+    read_options, joined = joining(read_options, params)
     read_options, notes = noting(read_options)
     arguments: dict[str, Any] = {
         "name": str(own) if own else params["name"],

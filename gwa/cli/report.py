@@ -15,6 +15,7 @@ from click.core import ParameterSource
 
 from gwa.cli import _options
 from gwa.cli._commands import Purpose
+from gwa.cli._lead import say_lead
 from gwa.cli._output import FORCE, account_in_words, claimed, page_name, part_in_words, write_texts
 from gwa.cli._reading import earlier_part, opened_whole, part_of, reading, refuse_for_requests
 from gwa.cli._terminal import echo, echo_json
@@ -255,6 +256,9 @@ class _Output:
             echo(path)
 
 
+SAID: Final = {"busy"}
+"""The answers that what became of the hours says."""
+
 Wanted = Callable[["Store"], Sequence[str] | None]
 """Returns the sections of the report on a store."""
 
@@ -344,8 +348,11 @@ def _print_answers(report: "Report", trace: "Trace", language: "Language | None"
     period = words(report.period)
     read = (kind, account_in_words(trace.store.account), period)
     echo(f"{as_text(trace.name)}: {'; '.join(filter(None, read))}", err=True)
-    width = max((len(words(answer.question)) for answer in report.answers), default=0)
-    for answer in report.answers:
+    if report.lead:
+        say_lead(report.lead, words)
+    given = [answer for answer in report.answers if answer.id not in SAID]
+    width = max((len(words(answer.question)) for answer in given), default=0)
+    for answer in given:
         echo(f"  {words(answer.question):{width}}  {words(answer.text)}", err=True)
 
 

@@ -34,7 +34,8 @@ def command(kind: str | None, out: Path, *, force: bool, quiet: bool) -> None:
     its work, an outage of a day, and ten days whose rows are missing. No system ran these jobs. The bytes are
     the same on every machine.
 
-    'slurm' is what sacct prints, with jobstats' summaries in AdminComment; 'swf' is the same workload in the
+    'slurm' is what sacct prints, with jobstats' summaries in AdminComment, and beside it a description of the
+    cluster, such as sample.toml; 'swf' is the same workload in the
     Standard Workload Format, which has no GPUs and no energy. Without either, the suffix of OUT decides: .swf
     is swf, any other is slurm. A further .gz or .zst compresses.
 
@@ -47,7 +48,7 @@ def command(kind: str | None, out: Path, *, force: bool, quiet: bool) -> None:
       gwa sample -o sample.sacct.gz
       gwa sample requests -o sample.requests.csv
     """
-    from gwa.formats.sample import write
+    from gwa.formats.sample import write, write_system
 
     suffixes = [suffix for suffix in out.suffixes if suffix not in COMPRESSED]
     suffix = suffixes[-1] if suffixes else ""
@@ -62,10 +63,16 @@ def command(kind: str | None, out: Path, *, force: bool, quiet: bool) -> None:
         )
     is_of_requests = suffixes[-2:] == [".requests", ".csv"]
     chosen = kind or ("swf" if suffix == ".swf" else "requests" if is_of_requests else "slurm")
-    with claimed([out], force=force):
+    system = out.with_name(f"{out.name.partition('.')[0]}.toml")
+    files = [out, system] if chosen == "slurm" else [out]
+    with claimed(files, force=force):
         made = write(chosen, out)
+        if system in files:
+            write_system(system)
     what = "jobs of an invented cluster, 64 weeks"
     if chosen == "requests":
         what = "requests to language models of an invented service, three days"
     if not quiet:
+        if system in files:
+            echo(f"{system}: how large the cluster is, which gwa takes from beside the log", err=True)
         echo(f"{out}: {made:,} {what}\nnext: gwa report {quote(str(out))}", err=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, Type
 
 from gwa.errors import TraceError
 from gwa.report.explorer import NOT_IN_JSON, Explorer
+from gwa.report.lead import Lead
 from gwa.words.message import Level
 from gwa.words.unit import Unit, Value
 
@@ -508,9 +509,8 @@ class Answer:
     """
     The answer to a question that everybody asks first: a *number*, a sentence (*text*), a small picture.
 
-    *caption* says what the number is of, *gist* the answer in a short sentence. *section* is where there is
-    more about it, empty where the report does not have it. *state* says what is known; without a number the
-    answer is not, and the text says why.
+    *caption* says what the number is of. *section* is where there is more about it, empty where the report
+    does not have it. *state* says what is known; without a number the answer is not, and the text says why.
     """
 
     id: str
@@ -521,7 +521,6 @@ class Answer:
     picture: Figure | None = None
     state: State = "known"
     caption: str = ""
-    gist: str = field(default="", metadata=NOT_IN_JSON)
 
 
 @dataclass(frozen=True)
@@ -553,7 +552,9 @@ class Report:
     explorer
         What its page filters; the JSON has none of it.
     answer
-        What is found, in a sentence where the report answers one question, else the answers in brief.
+        What is found, in a sentence; of a trace what became of its hours.
+    lead
+        What became of the hours of the machine, which a page of a trace says first.
 
     Examples
     --------
@@ -578,6 +579,7 @@ class Report:
     period: str = ""
     explorer: Explorer | None = field(default=None, repr=False, metadata=NOT_IN_JSON)
     answer: str = ""
+    lead: Lead | None = None
 
     def facts(self) -> tuple[Fact, ...]:
         """

@@ -76,6 +76,10 @@ class Explorer:
         of what it shows and the key of its classes, of a choice or of times.
     still : str
         The first picture, as SVG, where no script draws it.
+    budget : Mapping
+        How the hours are told apart: of what the hundred are, and what is known of how jobs ended.
+    sentences : Mapping
+        The templates of what is said of a selection, for one and for many, by their names.
 
     """
 
@@ -94,3 +98,5 @@ class Explorer:
     aside: tuple[str, ...] = ()
     follows: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     still: str = field(default="", repr=False, metadata=NOT_IN_JSON)
+    budget: Mapping[str, Value] = field(default_factory=dict, repr=False)
+    sentences: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)

@@ -21,7 +21,6 @@ from gwa.errors import DefinitionError
 from gwa.report import document
 from gwa.report.as_json import plain
 from gwa.report.drawing import draw_all, image_address, kinds, to_draw
-from gwa.report.facts import busy_facts, has_gaps
 from gwa.report.grid import grid, is_number
 from gwa.report.language import Language
 from gwa.report.layout import chapters, rows_by_section, says_nothing
@@ -39,8 +38,11 @@ HEADLINES = (
 )
 """The facts that stand in the head of the page; those of the first section stand in for missing ones."""
 
-FIXED = ("trace.users", "trace.cpus")
-"""Those that no selection changes."""
+OF_TRACE = ("trace.jobs", "trace.users", "trace.cpus")
+"""Those of a page that says first what became of hours."""
+
+CHANGED = "changed"
+"""The answer that such a page says of what changed."""
 
 SCRIPTS = ("report", "draw", "figures")
 """The scripts of a page, which it has as one: each has names of its own."""
@@ -48,18 +50,8 @@ SCRIPTS = ("report", "draw", "figures")
 EXPLORING = ("cells", "chapters", "explorer")
 """Those of a page that filters itself, before the parts of the last one."""
 
-STYLES = ("report", "explorer", "print")
+STYLES = ("report", "explorer", "lead", "print")
 """The style sheets of a page, in their order."""
-
-FIRST_NUMBERS = (
-    "trace.jobs", "utilization.mean", "usage.cpu_seconds", "wait.weighted.median", "jobs.wait.median",
-    "usage.gpu_seconds",
-)  # fmt: skip
-"""
-The facts that stand where the page filters itself, as long as no script does it.
-
-How busy the system was is what the answers say of it: outside gaps, or a lower bound.
-"""
 
 KINDS = "static/figures/"
 """Where the script of each kind of figure stands that the page draws itself, called as the kind."""
@@ -178,7 +170,7 @@ def page(
         paper=paper,
         scripts=(*SCRIPTS, *exploring, *(f"figures/{kind}" for kind in kinds_on_page(overrides))),
         report=report,
-        summary=summary(report, of_selections=bool(report.explorer) and not paper),
+        summary=summary(report, is_led=bool(report.lead and report.answers)),
         others_in_view=OTHERS_IN_VIEW,
         chapters=parts,
         unrecorded=[one for one in report.sections if not one.is_on_top and says_nothing(report, one)],
@@ -227,25 +219,22 @@ def findings_by_place(report: document.Report, *, paper: bool = False) -> dict[s
     """
     Return the findings by where they stand: cautions, what to do first, others, and those of sections.
 
-    First comes what most is at stake in; where nothing known is, the order is that of the findings.
-    What an answer has *answered* is not said again beside it, and no section says what is in view above; on
-    *paper* that is all.
+    First comes what most is at stake in; where nothing known is, the order is that of the findings. No
+    section says what is in view above; on *paper* that is all. Where a page says first what became of hours,
+    all others stand in their sections.
     """
     cautions = [found for found in report.findings if _is_caution(found)]
     to_do = [found for found in report.findings if found.action and found not in cautions]
     first = sorted(to_do, key=lambda found: found.priority)[:MAXIMUM_ACTIONS]
-    answered = {
-        found.text for found in report.findings if any(found.text in one.text for one in report.answers)
-    }
-    others = [
-        found for found in report.findings if found not in [*cautions, *first] and found.text not in answered
-    ]
-    in_view = [*cautions, *first, *(others if paper else others[:OTHERS_IN_VIEW])]
-    texts = (*(one.text for one in report.answers), *(found.text for found in in_view))
-    said = headlines_by_section(report, {*answered, *texts})
+    above = [*cautions, *first]
+    others = (
+        [] if report.lead and report.answers else [found for found in report.findings if found not in above]
+    )
+    in_view = [*above, *(others if paper else others[:OTHERS_IN_VIEW])]
+    texts = (*(one.text for one in report.answers if one.id == CHANGED), *(found.text for found in in_view))
     return {
-        "cautions": cautions, "to_do": first, "remarkable": others, "answered": answered, "said": said,
-        "in_view": texts,
+        "cautions": cautions, "to_do": first, "remarkable": others,
+        "said": headlines_by_section(report, texts), "in_view": texts,
     }  # fmt: skip
 
 
@@ -254,25 +243,20 @@ def explored(report: document.Report) -> dict[str, Any]:
     explorer = report.explorer
     if explorer is None:
         return {}
-    known = {fact.id: fact for fact in report.facts() if is_number(fact.value)}
-    values = {name: fact.value for name, fact in known.items()}
-    busy, _ = busy_facts(values, has_gaps=has_gaps(values))
-    first = [busy if name == "utilization.mean" else name for name in FIRST_NUMBERS]
     return {
         "explorer_about": plain(explorer),
         "first_picture": Markup(explorer.still),  # noqa: S704 - drawn by us
         "first_image": Markup(image_address(explorer.still) if explorer.still else ""),  # noqa: S704 - drawn by us
         "explorer_cells": b64encode(explorer.cells).decode(),
-        "first_numbers": [known[name] for name in first if name in known],
         "outcomes": list(explorer.outcomes.items()),
     }
 
 
-def summary(report: document.Report, *, of_selections: bool = False) -> list[document.Fact]:
+def summary(report: document.Report, *, is_led: bool = False) -> list[document.Fact]:
     """
     Return the most important numbers, for the head of the page; none where it answers one question.
 
-    Jobs and their CPU time are left out of a page that says them below, *of selections*.
+    A page that *is led* by what became of hours has those of the trace alone.
     """
     if report.answer and not report.answers:
         return []
@@ -282,7 +266,7 @@ def summary(report: document.Report, *, of_selections: bool = False) -> list[doc
         numbers.pop("trace.cpus", None)  # a lower bound is no size
     first = report.sections[0].blocks if report.sections else ()
     first_ids = [fact.id for block in first if isinstance(block, document.Facts) for fact in block.facts]
-    ids = FIXED if of_selections else dict.fromkeys([*HEADLINES, *first_ids])
+    ids = OF_TRACE if is_led else dict.fromkeys([*HEADLINES, *first_ids])
     return [numbers[name] for name in ids if name in numbers][: len(HEADLINES)]
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from gwa.errors import DefinitionError
 from gwa.report import document
 from gwa.report.explorer import Explorer
+from gwa.report.lead import Hours, Lead
 from gwa.util.assets import asset
 from gwa.words.message import Message, Number, Verbatim
 from gwa.words.unit import Value
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Part = TypeVar("Part", bound="DataclassInstance")
+Told = TypeVar("Told", bound=Hours)
 
 LABELS: Final = {"xlabel", "ylabel", "label", "reference", "rows", "columns", "places"}
 """Where the data of a figure hold words."""
@@ -218,7 +220,8 @@ def translated(report: document.Report, translate: Callable[[str], str]) -> docu
     texts = _texts(report, translate, "title", "subtitle", "overline", "period", "answer")
     answers = tuple(_answer(answer, translate) for answer in report.answers)
     explorer = report.explorer and _explorer(report.explorer, translate)
-    return replace(texts, sections=sections, findings=findings, answers=answers, explorer=explorer)
+    lead = report.lead and _lead(report.lead, translate)
+    return replace(texts, sections=sections, findings=findings, answers=answers, explorer=explorer, lead=lead)
 
 
 def _explorer(explorer: Explorer, translate: Callable[[str], str]) -> Explorer:
@@ -229,7 +232,26 @@ def _explorer(explorer: Explorer, translate: Callable[[str], str]) -> Explorer:
         for choice in choices
     )
     outcomes = {name: translate(text) for name, text in explorer.outcomes.items()}
-    return replace(explorer, choices=tuple(named), outcomes=outcomes)
+    sentences = {name: tuple(map(translate, texts)) for name, texts in explorer.sentences.items()}
+    return replace(explorer, choices=tuple(named), outcomes=outcomes, sentences=sentences)
+
+
+def _lead(lead: Lead, translate: Callable[[str], str]) -> Lead:
+    """Return what a page says first with its words translated."""
+    return replace(
+        _texts(_hours(lead, translate), translate, "heading"),
+        columns=tuple(map(translate, lead.columns)),
+        rows=tuple(_texts(row, translate, "note") for row in lead.rows),
+        gpus=lead.gpus and _hours(lead.gpus, translate),
+    )
+
+
+def _hours(hours: Told, translate: Callable[[str], str]) -> Told:
+    return replace(
+        _texts(hours, translate, "sentence", "basis"),
+        clauses=tuple(_texts(clause, translate, "text") for clause in hours.clauses),
+        captions=tuple(_texts(caption, translate, "text", "label") for caption in hours.captions),
+    )
 
 
 def _figure(figure: document.Figure, translate: Callable[[str], str]) -> document.Figure:

@@ -252,6 +252,25 @@ def read_system(path: Path) -> Mapping[str, object]:
         return checked_system(file.data)
 
 
+def described_beside(path: Path) -> tuple[Path, Mapping[str, object]] | None:
+    """
+    Return the description of a system that lies beside a log under its name, and what it says.
+
+    That of ``sample.sacct`` or ``sample.swf.gz`` is ``sample.toml``. A file of that name without any key of a
+    description is something else; raise `DefinitionError` for one that says nonsense.
+    """
+    file = path.with_name(f"{path.name.partition('.')[0]}.toml")
+    if file == path or not file.is_file():
+        return None
+    try:
+        known = (
+            TomlFile.read(file, "a description of a system").data.keys() & _SystemFile.__dataclass_fields__
+        )
+    except GwaError:
+        return None
+    return (file, read_system(file)) if known else None
+
+
 def checked_system(described: Mapping[str, Any]) -> Mapping[str, object]:
     """Return what is *described* of a system; raise `DefinitionError` where it is nonsense."""
     system = record(_SystemFile, dict(described))

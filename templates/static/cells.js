@@ -4,6 +4,7 @@
 const cells = (() => {
   const OUTCOMES = 6; // completed, limit, failed, cancelled, running, unknown
   const WAITS = 80; // classes: unknown, below a second, then half octaves or whole ones
+  const COUNTED = OUTCOMES + 4; // of each day: by outcome, by runs that were started again, and of GPUs what is held, used and known
   const TIME = -2, NONE = -1;
 
   async function inflated(text) {
@@ -43,18 +44,18 @@ const cells = (() => {
   const MEASURED = ["gpu_used_seconds", "gpu_known_seconds", "gpu_idle_seconds", "gpu_idle_known_seconds"];
 
   // What a selection holds; jobs without a known day come after the last one, and are in none of a period. Of time, *picked* has the first day and the one after the last; of each list, the chosen codes.
-  // Held are core-hours and GPU-hours of days whose load is known or, where *every*, of all. *rows* names the list whose
-  // classes have waits of their own, *holders* that whose classes have what is measured of GPUs, and *columnOf* gives the
-  // column of a day in the calendar of so many *columns*.
-  function select(tables, sizes, picked, { every, rows, holders, columnOf, columns }) {
+  // Held are core-hours and GPU-hours of days whose load is known or, where *every*, of all; *counted* has by day what was held in
+  // the time that is accounted for, by outcome of last runs, by other runs, and of GPUs. *rows* names the lists whose classes have
+  // waits of their own, *holders* that whose classes have what is measured of GPUs.
+  function select(tables, sizes, picked, { every, rows = [], holders }) {
     const days = tables.days.rows, count = sizes.length;
     const made = {
       jobs: 0, undated: 0, cpu: 0, gpu: 0, accounted: 0, outcomes: amounts(OUTCOMES), time: amounts((days + 1) * OUTCOMES),
       lists: sizes.map(({ size }) => amounts(size * OUTCOMES)),
       waits: { jobs: new Float64Array(WAITS), cpu: new Float64Array(WAITS) },
-      calendar: new Float64Array(columns * 24),
+      counted: new Float64Array((days + 1) * COUNTED),
       measured: new Float64Array(MEASURED.length), holders: sizes[holders] && new Float64Array(sizes[holders].size * MEASURED.length),
-      rows: sizes[rows] && { jobs: new Float64Array(sizes[rows].size * WAITS), cpu: new Float64Array(sizes[rows].size * WAITS) },
+      rows: new Map(rows.map((k) => [k, { jobs: new Float64Array(sizes[k].size * WAITS), cpu: new Float64Array(sizes[k].size * WAITS) }])),
     };
     const { jobs, usage } = tables, measured = MEASURED.flatMap((name, n) => usage[name] ? [[n, usage[name]]] : []);
     pass(jobs, sizes, picked, days, (row, day, outcome, missed, codes) => {
@@ -66,15 +67,14 @@ const cells = (() => {
       made.jobs += n;
       if (day === days) made.undated += n;
       made.outcomes.jobs[outcome] += n;
-      if (jobs.hour && day < days) made.calendar[columnOf[day] * 24 + jobs.hour[row]] += n;
       if (!jobs.wait) return;
       const waited = jobs.wait[row], weight = jobs.cpu_seconds?.[row] ?? 0;
       made.waits.jobs[waited] += n;
       made.waits.cpu[waited] += weight;
-      if (made.rows) {
-        const at = codes[rows][row] * WAITS + waited;
-        made.rows.jobs[at] += n;
-        made.rows.cpu[at] += weight;
+      for (const [k, own] of made.rows) {
+        const at = codes[k][row] * WAITS + waited;
+        own.jobs[at] += n;
+        own.cpu[at] += weight;
       }
     });
     pass(usage, sizes, picked, days, (row, day, outcome, missed, codes) => {
@@ -82,6 +82,13 @@ const cells = (() => {
       if (missed < 0) {
         made.time.cpu[day * OUTCOMES + outcome] += cpu;
         made.time.gpu[day * OUTCOMES + outcome] += gpu;
+        if (every || usage.known[row] && usage.accounted[row]) {
+          const at = day * COUNTED, restarted = usage.restarted_seconds?.[row] ?? 0;
+          made.counted[at + outcome] += cpu - restarted;
+          made.counted[at + OUTCOMES] += restarted;
+          made.counted[at + OUTCOMES + 1] += gpu;
+          for (const [n, values] of measured) if (n < 2) made.counted[at + OUTCOMES + 2 + n] += values[row];
+        }
       }
       if (missed === TIME || !(every || usage.known[row])) return;
       if (missed >= 0) {
@@ -178,5 +185,5 @@ const cells = (() => {
     return total;
   };
 
-  return { OUTCOMES, WAITS, MEASURED, unpack, select, matching, broken, least, quantile, sum };
+  return { OUTCOMES, WAITS, COUNTED, MEASURED, unpack, select, matching, broken, least, quantile, sum };
 })();

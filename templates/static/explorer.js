@@ -6,14 +6,14 @@ const explorer = (() => {
   const NAMES = ["completed", "limit", "failed", "cancelled", "running", "unknown"];
   const BAD = [1, 2, 3], KNOWN = [0, 1, 2, 3];
   const UNITS = ["cpu", "jobs", "gpu"];
-  const FEW = 6; // rows of a list before it is opened
+  const FEW = 7; // rows of a list before it is opened
   const margins = { left: 60, right: 12 }; // of pictures
   const place = (id) => document.getElementById(`explorer-${id}`);
   const html = draw.escape;
 
   // The data of the page (*about*, *words*, *data*, *sizes*, *time*); what is selected (*state*), what that and all jobs hold
-  // (*shown*, *whole*); how it is shown: the *columns* of the calendar, lists that are *opened*, *pictures*, a *notice*.
-  const view = { about: null, words: null, data: null, sizes: null, time: null, state: null, shown: null, whole: null, columns: null, opened: new Set(), pictures: {}, notice: "" };
+  // (*shown*, *whole*); how it is shown: lists that are *opened*, *pictures*, a *notice*.
+  const view = { about: null, words: null, data: null, sizes: null, time: null, state: null, shown: null, whole: null, opened: new Set(), pictures: {}, notice: "" };
 
   // --- Days ----------------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ const explorer = (() => {
 
   // --- What can be asked, and what is selected -----------------------------------------------------
 
-  const nothing = () => ({ from: 0, to: view.data.days.rows, lists: {}, by: hasCpu() ? "cpu" : "jobs", weigh: hasCpu() ? "cpu" : "jobs", rows: 0, sort: "amount", up: false, at: "" });
+  const nothing = () => ({ from: 0, to: view.data.days.rows, lists: {}, by: hasCpu() ? "cpu" : "jobs", rows: Math.max(0, view.about.choices.findIndex((choice) => !choice.has_own_order)), at: "" });
   const hasCpu = () => Boolean(view.data.usage.cpu_seconds);
   const hasGpu = () => Boolean(view.data.usage.gpu_seconds);
   const isCut = () => view.state.from > 0 || view.state.to < view.data.days.rows;

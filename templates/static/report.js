@@ -38,7 +38,8 @@ function pageTools() {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input, textarea, select")) return;
     event.preventDefault();
-    box.focus();
+    const first = document.getElementById("explorer-find"); // it finds sections, too
+    (first?.offsetParent ? first : box).focus();
   });
   box.addEventListener("input", () => search(plain(box.value), tools.querySelector(".found")));
 }

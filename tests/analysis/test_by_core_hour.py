@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gwa
-from gwa.analysis.answers import answers, evidence, in_brief
+from gwa.analysis.answers import answers, evidence
 from gwa.analysis.base import analyses
 from gwa.analysis.finding import findings
 from gwa.metrics.outcomes import KNOWN_OUTCOMES
@@ -189,32 +189,8 @@ def test_outcomes_are_shares_of_what_the_first_screen_counts(make_store):
     assert f"{fraction(share)} went into jobs that failed" in finding.text
 
 
-@pytest.mark.parametrize(
-    ("fields", "brief"),
-    [
-        (
-            {"status": [0] * 10 + [1] * 40},
-            "20 % of the core-hours went into jobs that did not complete.",
-        ),
-        ({"wait_time": [0.0] * 50}, "Every known wait is 0 s: no job waited."),
-        ({"n_procs": [None] * 50, "wait_time": [60.0] * 50}, "Half of the jobs waited 1 min or less."),
-        ({"wait_time": [None] * 50, "status": [1] * 20 + [None] * 30}, ""),
-        ({"status": [1] * 50, "state": ["COMPLETED"] * 50}, "All jobs completed."),
-        (
-            {"status": [0] * 20 + [1] * 5 + [None] * 25},
-            "80 % of the core-hours of jobs whose outcome is known",
-        ),
-    ],
-)
-def test_the_answers_in_brief_have_what_is_known_and_nothing_else(make_store, fields, brief):
-    found = in_brief(answers(evidence(make_store(**jobs(**fields)), ()), ()))
-    assert brief in found
-    assert "unknown" not in found
-    assert "not recorded" not in found
-
-
 @pytest.mark.parametrize("running", [10, 40])
-def test_of_what_little_is_known_nothing_is_said_in_brief(make_store, running):
+def test_of_what_little_is_known_no_finding_is_made(make_store, running):
     """Jobs that still run have no outcome: where most core-hours are theirs, shares of others mislead."""
     ended = 50 - running
     store = make_store(
@@ -229,7 +205,6 @@ def test_of_what_little_is_known_nothing_is_said_in_brief(make_store, running):
     assert known.get("outcomes.jobs.running") == running
     answer = answer_of(store, "wrong")
     assert " whose outcome is known" in answer.text
-    assert bool(answer.gist) == (running < 25)
     assert ("failures" in {one.id for one in findings(known.facts)}) == (running < 25)
 
 

@@ -20,10 +20,10 @@ select coalesce(sum(n_requeues) filter (where runs is null or strpos(runs, ';') 
 
 
 def said(store):
-    """Return the answers to how busy the system was, and to what went wrong, with their gists."""
+    """Return the answer to how busy the system was, and what that and the answer to what went wrong say."""
     given = {answer.id: answer for answer in answers(evidence(store, ()), ())}
     busy, wrong = given["busy"], given["wrong"]
-    return busy, [str(busy.text), str(busy.gist)], [str(wrong.text), str(wrong.gist)]
+    return busy, [str(busy.text)], [str(wrong.text)]
 
 
 def check(store):

@@ -4,17 +4,19 @@ import json
 import math
 import random
 import re
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
-import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import gwa
+from gwa.analysis.budget_sentence import budget_sentence, selection_sentence
 from gwa.breakdown import cube
+from gwa.breakdown.budget import budget
 from gwa.breakdown.dimensions import Dimension, recorded
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
@@ -41,8 +43,9 @@ REAL = {
 }  # fmt: skip
 """Logs of others, where they lie beside the project."""
 
-COMPARED = ("trace.jobs", "usage.", "utilization.", "wait.weighted.")
+COMPARED = ("trace.jobs", "budget.", "gpu.budget.")
 HALF_OCTAVE = 0.5 + 1e-9
+BAD = ("limit", "failed", "cancelled")
 
 SET = """
 hash => new Promise((done) => {
@@ -53,9 +56,9 @@ hash => new Promise((done) => {
 """
 
 READ = """
-() => Object.fromEntries([...document.querySelectorAll(":is(#explorer-numbers, #explorer-gpus) [data-fact]")]
-  .filter((one) => one.dataset.fact)
-  .map((one) => [one.dataset.fact, one.dataset.value === "" ? null : Number(one.dataset.value)]))
+() => Object.fromEntries([...document.querySelectorAll(
+  ".head .summary [data-fact='trace.jobs'], #lead .hours i")]
+  .map((one) => [one.dataset.fact || one.className.replace("of-", ""), Number(one.dataset.value)]))
 """
 
 
@@ -323,26 +326,23 @@ def check(page, address, part):
     if part is None:
         assert shown["trace.jobs"] == 0, address
         return
-    if not part.store.has("run_time"):
-        return  # nothing ended: the report leaves use out, the page says at least what the jobs that run hold
     facts = {name: value for prefix in COMPARED for name, value in part.facts(prefix).items()}
-    facts |= {f"jobs.wait.{name}": value for name, value in waits(part).items()}
-    assert shown["trace.jobs"] == facts["trace.jobs"], address
+    assert shown.pop("trace.jobs") == facts["trace.jobs"], address
+    if part.store.has("run_time"):
+        check_hours(shown, facts, address)
+
+
+def check_hours(shown, facts, address):
+    """Compare the parts of the bars with *facts*, or their sums where these are told apart otherwise."""
+    others = {"others", "budget.unused", "budget.outages"}
+    ours = {name: value for name, value in shown.items() if name not in others and "gpu" not in name}
+    assert sum(ours.values()) == pytest.approx(facts.get("budget.used") or 0.0, rel=1e-9, abs=1e-6), address
+    if facts.get("budget.unfinished") is not None:
+        bad = sum(shown.get(name, 0.0) for name in BAD)
+        assert bad == pytest.approx(facts["budget.unfinished"], rel=1e-9, abs=1e-6), address
     for name, value in shown.items():
-        if name.startswith(("usage.", "utilization.")) and value is not None:
-            # Of a part in which nothing has a size the log records no use: the page adds up to nothing.
-            assert facts.get(name, 0) == pytest.approx(value, rel=1e-9, abs=1e-9), (address, name)
-        if "wait." in name:
-            assert within_class(value, facts.get(name)), (address, name, value, facts.get(name))
-
-
-def waits(part):
-    """Return the wait that half of the jobs, and 95 % of them, do not exceed, without interpolation."""
-    known = np.sort(part.sql("select wait_time from jobs where wait_time >= 0").wait_time.to_numpy())
-    shares = {"median": 0.5, "p95": 0.95}
-    if not len(known):
-        return dict.fromkeys(shares)
-    return {name: known[math.ceil(round(share * len(known), 6)) - 1] for name, share in shares.items()}
+        if facts.get(name) is not None:
+            assert value == pytest.approx(facts[name], rel=1e-9, abs=1e-6), (address, name)
 
 
 def within_class(value, fact):
@@ -409,28 +409,30 @@ def test_what_is_known_of_gpus_is_the_facts_of_any_part(context, gpu_trace, tmp_
     page, wrong = visit(context, page_of(gpu_trace, tmp_path))
     expect(page.locator("#explorer")).to_be_visible()
     shown, rng = page.evaluate(READ), random.Random(3)
-    facts = gpu_trace.facts("usage.gpu")
-    assert {name: shown[name] for name in facts} == pytest.approx(facts)
-    assert 0 < shown["usage.gpu_used_seconds"] < shown["usage.gpu_known_seconds"] < shown["usage.gpu_seconds"]
+    facts = gpu_trace.facts("gpu.budget")
+    for name in ("computed", "still", "unmeasured"):
+        assert shown[f"gpu.budget.{name}"] == pytest.approx(facts[f"gpu.budget.{name}"])
+        assert shown[f"gpu.budget.{name}"] > 0
     for _ in range(10):
         check(page, *selection(rng, gpu_trace, about(page)))
     assert not [text for text in wrong if not text.startswith(("data:", "blob:"))]
 
 
-def test_a_click_on_who_left_gpus_idle_chooses_them(context, gpu_trace, tmp_path):
+def test_a_click_on_whose_gpus_did_not_compute_chooses_them(context, gpu_trace, tmp_path):
     page, _ = visit(context, page_of(gpu_trace, tmp_path))
-    first = page.locator("#explorer-holders button").first
+    page.locator('#explorer-by button[value="gpu"]').click()
+    page.locator(".used .switch button >> text=projects").click()
+    first = page.locator(".list.lost li button").first
     name = first.locator(".name").inner_text()
     rows = gpu_trace.sql(
-        "select project_id as name, sum(idle_gpus * run_time) as idle from jobs group by all"
-        " order by idle desc"
+        "select project_id as name, sum((1 - gpu_utilization) * n_gpus * run_time) as still from jobs"
+        " where gpu_utilization >= 0 group by all order by still desc"
     )
     assert name == rows.name[0]
     first.click()
-    assert page.evaluate("location.hash") == f"#project={name}"
-    part = gpu_trace.filter(f"project_id = '{name}'").facts("usage.gpu")
-    assert page.evaluate(READ)["usage.gpu_idle_seconds"] == pytest.approx(part["usage.gpu_idle_seconds"])
-    expect(page.locator("#explorer-holders button")).to_have_count(1)
+    assert f"project={name}" in page.evaluate("location.hash")
+    part = gpu_trace.filter(f"project_id = '{name}'").facts("gpu.budget")
+    assert page.evaluate(READ)["gpu.budget.still"] == pytest.approx(part["gpu.budget.still"])
 
 
 @pytest.mark.parametrize("gpu_trace", [False], indirect=True)
@@ -438,20 +440,22 @@ def test_a_click_on_who_left_gpus_idle_chooses_them(context, gpu_trace, tmp_path
 def test_where_no_gpu_is_measured_the_page_says_how_it_would_be(context, gpu_trace, tmp_path, width):
     page, _ = visit(context, page_of(gpu_trace, tmp_path))
     page.set_viewport_size({"width": width, "height": 900})
-    block = page.locator("section", has=page.locator("#explorer-gpus"))
+    expect(page.locator("#lead-gpus-sentence")).to_contain_text("whether they computed is not recorded")
+    page.locator('#explorer-by button[value="gpu"]').click()
+    block = page.locator(".list.lost")
     expect(block).to_contain_text("--measurements FILE")
-    assert page.locator("#explorer-holders").inner_text() == ""
+    assert block.locator("li").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_block_of_gpus_keeps_nobody_out_and_fits(context, gpu_trace, tmp_path, scheme):
+def test_the_bar_of_gpus_keeps_nobody_out_and_fits(context, gpu_trace, tmp_path, scheme):
     page, _ = visit(context, page_of(gpu_trace, tmp_path))
     page.emulate_media(color_scheme=scheme)
     for width in (380, 768, 1440):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-    found = Axe().run(page, context="#explorer").response["violations"]
+    found = Axe().run(page, context=".head").response["violations"]
     assert [violation["id"] for violation in found] == []
 
 
@@ -464,25 +468,108 @@ def test_jobs_that_nothing_tells_apart_are_shown_all_the_same(context, tmp_path)
         page, errors = visit(context, page_of(trace, tmp_path))
     assert not errors
     assert page.locator('[data-fact="trace.jobs"]').first.get_attribute("data-value") == "20"
+    expect(page.locator("#lead-sentence")).to_contain_text("20 jobs held 80 processor-hours")
     assert page.locator("#explorer-strip svg").count() >= 1
 
 
-def test_a_log_without_gpus_has_no_block_of_them(opened):
-    expect(opened.locator("#explorer-gpus")).to_be_hidden()
+def test_a_log_without_gpus_has_no_bar_of_them(opened):
+    expect(opened.locator("#lead-gpus-sentence")).to_have_count(0)
 
 
 def test_the_whole_log_shows_its_facts_exactly(opened, sample):
     trace, _ = sample
-    shown, facts = opened.evaluate(READ), trace.facts()
+    shown = opened.evaluate(READ)
+    facts = trace.facts("budget") | trace.facts("trace.jobs")
     for name, value in shown.items():
-        assert facts[name] == pytest.approx(value, rel=1e-12), name
-    assert {"trace.jobs", "usage.cpu_seconds", "utilization.mean", "jobs.wait.median"} <= set(shown)
+        if name not in BAD:
+            assert facts[name] == pytest.approx(value, rel=1e-12), name
+    assert {"trace.jobs", "budget.finished", "budget.unused"} <= set(shown)
+
+
+def sentence_of(page, address):
+    """Return what the page says first at an *address*, without what only keeps words together."""
+    page.evaluate(SET, address)
+    return page.locator("#lead-sentence").inner_text().replace("\u00a0", " ").replace("\n", " ")
+
+
+def test_the_sentence_of_a_selection_is_that_of_the_report(opened, sample):
+    trace, _ = sample
+    whole, rng = budget(trace.store), random.Random(2)
+    names = next(choice["names"] for choice in about(opened)["choices"] if choice["key"] == "user")
+    for count in (1, 1, 1, 1, 2, 2, 3, 5):
+        chosen = rng.sample(names, count)
+        part = trace.filter(f"user_id in ({', '.join(map(literal, chosen))})")
+        found = replace(budget(part.store), is_told=whole.is_told, is_bound=whole.is_bound)
+        said = sentence_of(opened, f"#user={','.join(chosen)}")
+        ordered = [name for name in names if name in chosen] if count > 1 else chosen
+        expected = {selection_sentence(ordered, found, whole), selection_sentence(chosen, found, whole)}
+        assert said in expected, (said, expected)
+    assert sentence_of(opened, "#") == budget_sentence(whole)
+
+
+def test_the_sentence_of_a_period_is_that_of_its_report(opened, sample):
+    trace, _ = sample
+    rng, known = random.Random(8), about(opened)
+    for _ in range(6):
+        first, last = sorted(rng.sample(range(known["last_day"] - known["first_day"]), 2))
+        days = [EPOCH + timedelta(days=known["first_day"] + day) for day in (first, last)]
+        part = budget(trace.filter(period=f"{days[0]}..{days[1] - timedelta(days=1)}").store)
+        said = sentence_of(opened, f"#from={days[0]}&to={days[1]}").partition(": ")[2]
+        if part.kind == "machine":
+            expected = str(budget_sentence(part))
+            assert said in {expected[:1].lower() + expected[1:], expected}
+
+
+def months_log(folder):
+    """Write a log of a machine of 64 processors that is busy for four months; return the file."""
+    rng, path = random.Random(9), folder / "months.swf"
+    head = ("; MaxProcs: 64", "; UnixStartTime: 1704067200", "; TimeZoneString: UTC")
+    rows = (
+        f"{n} {7200 * n} {rng.randrange(3600)} {rng.randrange(60, 30000)} {rng.randrange(1, 16)} -1 -1 4 -1"
+        f" -1 {rng.choice((0, 1, 1, 1, 5))} {rng.randrange(1, 9)} 1 2 {rng.randrange(1, 4)} 1 -1 -1"
+        for n in range(1440)
+    )
+    path.write_text("\n".join((*head, *rows, "")))
+    return path
+
+
+def test_a_month_is_chosen_by_a_click_and_dropped_by_another(context, tmp_path):
+    with gwa.open(months_log(tmp_path)) as trace:
+        opened, _ = visit(context, page_of(trace, tmp_path))
+    month = opened.locator("#lead-months button").nth(1)
+    name = month.locator(".name").inner_text()[:7]
+    numbers = month.locator(".values span").all_inner_texts()
+    month.click()
+    assert f"from={name}-01" in opened.url
+    expect(opened.locator("#explorer-chips .chip")).to_have_count(1)
+    expect(opened.locator('#lead-months button[aria-pressed="true"]')).to_have_count(1)
+    said = opened.locator("#lead-sentence").inner_text()
+    assert all(number in said for number in numbers[:2] if number != "0")
+    opened.locator("#lead-months button").nth(1).click()
+    expect(opened.locator("#explorer-chips .chip")).to_have_count(0)
+
+
+def test_anybody_is_found_by_a_part_of_a_name(opened):
+    names = next(choice["names"] for choice in about(opened)["choices"] if choice["key"] == "user")
+    for name in (names[0], names[-1]):
+        opened.keyboard.press("/")
+        opened.keyboard.type(name)
+        expect(opened.locator("#explorer-hits button").first).to_contain_text(name)
+        opened.keyboard.press("Enter")
+        assert f"user={name}" in opened.url
+        opened.keyboard.press("Escape")
+        opened.keyboard.press("Escape")
+    opened.locator("#explorer-find").fill("nobody of this name")
+    expect(opened.locator("#explorer-hits")).to_contain_text("is not in this log")
+    opened.locator("#explorer-find").fill("wait")
+    opened.locator("#explorer-hits button", has_text="section").first.click()
+    expect(opened.locator("#waits")).to_be_in_viewport()
 
 
 def test_who_is_said_to_hold_most_holds_it_in_the_list_too(opened, sample):
     trace, _ = sample
     most = trace.facts("users.by_held")["users.by_held"]
-    listed = opened.locator('#explorer-lists [data-pick="user"]').evaluate_all(
+    listed = opened.locator('.used [data-pick="user"]').evaluate_all(
         "all => all.map((one) => [one.querySelector('.name').textContent, one.dataset.value])"
     )
     for row, (name, hours) in zip(most, listed, strict=False):
@@ -525,17 +612,6 @@ def test_a_gap_that_the_log_does_not_explain_is_not_marked_as_an_outage(context,
         assert page.locator(f'#explorer-strip path[fill="var(--{look})"]').get_attribute("d")
 
 
-def test_a_calendar_of_a_day_has_no_hours_along_its_days(context, tmp_path):
-    log = tmp_path / "day.swf"
-    rows = [f"{n} {600 * n} 5 900 4 -1 -1 4 -1 -1 1 {n % 3 + 1} 1 1 1 1 -1 -1" for n in range(100)]
-    head = ("; MaxProcs: 400", "; UnixStartTime: 1000000000", "; TimeZoneString: UTC")
-    log.write_text("\n".join((*head, *rows, "")))
-    with gwa.open(log) as trace:
-        page, _ = visit(context, page_of(trace, tmp_path))
-    words = page.locator("#explorer-calendar svg text").all_text_contents()
-    assert [word for word in words if ":" in word] == ["00:00", "06:00", "12:00", "18:00"]
-
-
 def test_on_paper_names_are_whole_and_nothing_is_left_to_open(context, chapters):
     page, _ = visit(context, chapters)
     page.set_viewport_size({"width": 665, "height": 900})  # what A4 is wide between its margins
@@ -555,7 +631,7 @@ def test_on_paper_names_are_whole_and_nothing_is_left_to_open(context, chapters)
 @pytest.mark.parametrize("width", [320, 380])
 def test_a_long_name_in_a_list_is_cut_before_its_share(width, opened):
     opened.set_viewport_size({"width": width, "height": 900})
-    gaps = opened.locator("#explorer-lists .row, #explorer-lists [data-pick]").evaluate_all(
+    gaps = opened.locator("#explorer-lists [data-pick]").evaluate_all(
         """all => all.map((one) => {
           const [name, share] = [one.querySelector(".name"), one.querySelector(".share")];
           name.textContent = "a name of more letters than there is room for";
@@ -572,7 +648,7 @@ def test_a_click_chooses_and_its_chip_drops_it(opened):
     row.click()
     expect(opened.locator("#explorer-chips .chip")).to_contain_text(name)
     assert f"user={name}" in opened.url
-    expect(opened.locator('#explorer-lists [data-pick="user"][aria-pressed="true"]')).to_have_count(1)
+    expect(opened.locator('.used [data-pick="user"][aria-pressed="true"]')).to_have_count(1)
     opened.go_back()
     expect(opened.locator("#explorer-chips .chip")).to_have_count(0)
     opened.go_forward()
@@ -598,9 +674,9 @@ def test_names_in_tables_choose_as_lists_do_by_click_and_by_keys(context, chapte
     expect(page.locator("#explorer-kept")).to_be_empty()
     settled(page)
     expect(page.locator('.pick[aria-pressed="true"]')).to_have_count(0)
-    row = page.locator("#explorer-table .pick").first
+    row = page.locator("#explorer-lists button[data-pick]").first
     row.press("Space")
-    expect(page.locator("#explorer-chips .chip")).to_contain_text(row.inner_text())
+    expect(page.locator("#explorer-chips .chip")).to_contain_text(row.locator(".name").inner_text())
     assert not [text for text in wrong if not text.startswith(("data:", "blob:"))]
 
 
@@ -661,9 +737,8 @@ def test_what_is_pointed_at_has_three_digits_and_stands_aligned(opened):
 
 
 def test_names_of_rows_are_written_as_the_log_has_them(opened):
-    """The table had "Vqvu1" for the user "vqvu1"."""
-    opened.locator("#explorer-rows").scroll_into_view_if_needed()
-    looks = opened.locator("#explorer tbody th, #explorer tbody th *, #explorer .name").evaluate_all(
+    """A table had "Vqvu1" for the user "vqvu1"."""
+    looks = opened.locator("#explorer .name").evaluate_all(
         "all => all.flatMap((one) => ['', '::first-letter'].map((part) =>"
         " getComputedStyle(one, part).textTransform))"
     )
@@ -682,14 +757,12 @@ def test_dragging_over_the_strip_chooses_a_period(opened):
 
 
 def test_the_first_screen_is_the_instrument(opened):
-    """The sentence, the strip, the numbers and the lists stand in view on a screen of 1440 by 900."""
+    """The sentence, its bar, the strip and the lists stand in view on a screen of 1440 by 900."""
     opened.set_viewport_size({"width": 1440, "height": 900})
-    parts = (".found-out", "#explorer-strip", "#explorer-numbers", "#explorer-lists .list >> nth=0")
+    parts = ("#lead-sentence", "#lead-bar", "#explorer-strip", "#explorer-lists .list >> nth=0")
     boxes = [opened.locator(part).first.bounding_box() for part in parts]
     assert [box["y"] for box in boxes] == sorted(box["y"] for box in boxes)
-    assert boxes[-1]["y"] + boxes[-1]["height"] <= 900
-    below = opened.evaluate("document.querySelector('#explorer-lists').nextElementSibling.className")
-    assert below == "do-next"
+    assert boxes[3]["y"] + boxes[3]["height"] <= 900
 
 
 def test_what_is_clicked_stays_where_it_is(opened):
@@ -701,15 +774,16 @@ def test_what_is_clicked_stays_where_it_is(opened):
     assert opened.evaluate(top) == pytest.approx(before, abs=4)
 
 
-def test_what_is_found_of_all_jobs_is_not_taken_for_a_part(opened):
-    said = "getComputedStyle(document.querySelector('.found-out'), '::before').content"
-    assert opened.evaluate(said) == "none"
-    opened.locator('[data-pick="user"]').first.click()
-    assert opened.evaluate(said) == '"Of all jobs:"'
+def test_what_is_found_of_all_jobs_is_not_taken_for_a_part(context, chapters):
+    page, _ = visit(context, chapters)
+    said = "getComputedStyle(document.querySelector('.changed'), '::before').content"
+    assert page.evaluate(said) == "none"
+    page.locator('[data-pick="user"]').first.click()
+    assert page.evaluate(said) == '"Of all jobs:"'
 
 
 def test_shares_of_a_column_have_as_many_digits(opened):
-    cells = opened.locator('[data-pick="user"] .share').all_inner_texts()
+    cells = opened.locator('.used [data-pick="user"] .share').all_inner_texts()
     assert len(cells) > 4
     assert all(re.fullmatch(r"(< 0\.1|> 99\.9|\d+\.\d)\s%", cell.replace("\u00a0", " ")) for cell in cells), (
         cells
@@ -724,7 +798,7 @@ def test_what_the_page_does_not_have_is_said(opened):
 def test_a_link_within_the_page_keeps_the_selection(opened):
     opened.locator('[data-pick="user"]').first.click()
     before = opened.url
-    opened.locator(".answers a").first.click()
+    opened.locator(".contents a").first.click()
     assert opened.url == before
     expect(opened.locator("#explorer-chips .chip")).to_have_count(1)
 
@@ -738,10 +812,12 @@ def test_an_address_without_a_selection_shows_everything(opened):
 
 def test_quantiles_of_rows_are_called_approximate(opened):
     """Each is that of classes of half octaves, also where no part is selected."""
-    cells = opened.locator("#explorer-table tbody tr td:nth-last-child(-n + 2)").all_inner_texts()
-    assert len(cells) > 2
-    assert all(re.match("[≈<]\N{NO-BREAK SPACE}|< ", cell) or cell == "–" for cell in cells), cells
-    assert any("≈" in cell for cell in cells)
+    titles = opened.locator(".waited [data-pick]").evaluate_all("all => all.map((one) => one.title)")
+    assert len(titles) > 2
+    assert all("≈" in title or "< 1" in title.replace("\u00a0", " ") or ": 0" in title for title in titles), (
+        titles
+    )
+    assert any("≈" in title for title in titles)
 
 
 def test_the_rows_are_saved_as_csv(opened):
@@ -787,12 +863,13 @@ def test_german_words_stand_on_a_german_page(context, sample, tmp_path):
     page, wrong = visit(context, file)
     shown = page.locator("#explorer").inner_text()
     assert "Kernstunden" in shown
-    english = ["core-hours", "Jobs by", "Busy", "Waited", "completed", "cancelled", "Who and what", "others"]
+    shown += page.locator("#lead").inner_text() + page.locator("#explorer-bar").inner_text()
+    english = ["core-hours", "Of every", "finished", "unused", "processors", "Who used", "waited", "others"]
     assert [word for word in english if word in shown] == []
     assert not wrong
 
 
-def test_lists_are_read_from_the_top_and_a_legend_names_what_there_is(context, tmp_path, monkeypatch):
+def test_lists_are_read_from_the_top_and_others_stand_last(context, tmp_path, monkeypatch):
     """Of seventy users fifty are told apart; the others together hold most, and stand last all the same."""
     monkeypatch.setattr(cube, "MAXIMUM_CELLS", 1000)
     log = tmp_path / "many.swf"
@@ -803,23 +880,13 @@ def test_lists_are_read_from_the_top_and_a_legend_names_what_there_is(context, t
     log.write_text("\n".join(("; MaxProcs: 16", "; UnixStartTime: 1000000000", *rows, "")))
     with gwa.open(log) as trace:
         page, wrong = visit(context, page_of(trace, tmp_path))
-    legend, rows_shown = (
-        page.locator("#explorer-legend span:visible"),
-        page.locator("#explorer-table tbody tr"),
-    )
-
-    assert legend.all_inner_texts() == ["completed", "failed"]
-    expect(rows_shown).to_have_count(6)
-    page.locator("#explorer-table .more").click()
-    assert rows_shown.count() > 6
-    for column in ("amount", "jobs", "name"):
-        page.locator(f'#explorer-table [data-sort="{column}"]').click()
-        assert " others" in rows_shown.last.inner_text()
-    page.locator("#explorer-table .more").click()
-    expect(rows_shown).to_have_count(6)
-    lists = page.locator("#explorer-lists > *").evaluate_all("all => all.map((one) => one.offsetTop)")
-    counts = [lists.count(top) for top in sorted(set(lists))]
-    assert max(counts) - min(counts) <= 1
+    rows_shown = page.locator(".list.used li")
+    expect(rows_shown).to_have_count(7)
+    page.locator(".list.used .more").click()
+    assert rows_shown.count() > 7
+    assert " others" in rows_shown.last.inner_text()
+    page.locator(".list.used .more").click()
+    expect(rows_shown).to_have_count(7)
     assert not wrong
 
 
@@ -840,30 +907,13 @@ def test_the_page_asks_for_clicks_that_it_can_answer(context, tmp_path, days, hi
     expect(page.locator("#explorer-from")).to_be_visible(visible=days > 2)
 
 
-def test_what_is_not_known_of_outcomes_stands_beside_what_is(context, tmp_path):
-    """Of ten jobs eight had not ended: what is known is told with its share of all."""
-    log = tmp_path / "running.sacct"
-    lines = ["JobID|User|Partition|Submit|Start|End|State|NCPUS|Elapsed"]
-    for job in range(10):
-        end, state, elapsed = (
-            ("2024-05-02T00:00:00", "FAILED", "23:00:00") if job < 2 else ("Unknown", "RUNNING", "")
-        )
-        submitted = f"2024-05-0{1 + job // 9}T00:0{job}:00"
-        lines.append(f"{job}|u{job % 3}|p|{submitted}|2024-05-01T01:00:00|{end}|{state}|4|{elapsed}")
-    log.write_text("\n".join((*lines, "")))
-    with gwa.open(log) as trace:
-        page, _ = visit(context, page_of(trace, tmp_path))
-    numbers = page.locator("#explorer-numbers").inner_text()
-    assert re.search(r"whose outcome is known \(\d[\d.]*\s%\sof all\)", numbers), numbers
-
-
 def test_without_scripts_the_first_picture_says_what_its_colours_are(browser, sample):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(sample[1].as_uri())
     text = page.locator(".still-legend").inner_text()
     assert text.startswith("Core-hours a day")
-    filled = page.locator("#explorer-still svg path[fill]").evaluate_all(
+    filled = page.locator("noscript svg path[fill], .head > svg path[fill]").evaluate_all(
         "all => all.map(one => one.getAttribute('fill'))"
     )
     named = page.locator(".still-legend i:not(.line)").evaluate_all(
@@ -875,7 +925,7 @@ def test_without_scripts_the_first_picture_says_what_its_colours_are(browser, sa
         for fill, look in zip(filled, named, strict=True)
     )
     assert ("all of the system" in text) == bool(
-        page.locator("#explorer-still svg path[stroke-dasharray]").count()
+        page.locator("noscript svg path[stroke-dasharray], .head > svg path[stroke-dasharray]").count()
     )
     context.close()
 

@@ -1,13 +1,13 @@
 """
-Eight questions of three readers, and the clicks after which their answer stands in view.
+Ten questions of three readers, and the clicks after which their answer stands in view.
 
-Somebody who pays for the system, with ten seconds: how full was it; who used most of it; what should be
-done? Who runs it, with a minute: which sizes wait longest; what became of the core-hours of the largest user;
-what happened in a period? Who studies it: at what hours does that user submit; what are the exact numbers?
+Somebody who pays for the system, with ten seconds: what became of it; how full was it; who used most of it;
+what should be done? Who runs it, with a minute: which sizes wait longest; whose jobs fail; what became of the
+core-hours of the largest user; what happened in a period, in a month? Who studies it: what are the exact
+numbers?
 """
 
 import re
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
@@ -16,8 +16,7 @@ from playwright.sync_api import Page, expect
 import gwa
 from gwa.report.html import html
 from tests.browser.conftest import visit
-
-ROOT: Final = Path(__file__).parents[2]
+from tests.browser.test_explorer import months_log
 
 
 class Question(NamedTuple):
@@ -32,20 +31,15 @@ class Question(NamedTuple):
 FIRST_USER: Final = '#explorer-lists [data-pick="user"] >> nth=0'
 
 QUESTIONS: Final = (
-    Question("How full was it?", (), "#explorer-numbers", r"Busy"),
+    Question("What became of the machine?", (), "#lead-sentence", r"\d+ became finished work"),
+    Question("How full was it?", (), "#lead-captions", r"\d+ % unused"),
     Question("Who used most of it?", (), FIRST_USER, r"\d %"),
-    Question("What should be done?", (), ".do-next, .findings >> nth=0", r"\w"),
-    Question(
-        "Which sizes wait longest?",
-        ("#explorer-rows button >> text=Processors", "#explorer-table [data-sort=p95]"),
-        "#explorer-table",
-        r"\d[\d.]* (s|min|h|d)",
-    ),
-    Question(
-        "What became of the core-hours of the largest user?", (FIRST_USER,), "#explorer-numbers", r"\d %"
-    ),
-    Question("What happened in a period?", ("drag",), "#explorer-numbers", r"overall: "),
-    Question("At what hours does that user submit?", (FIRST_USER,), "#explorer-calendar", r"jobs an hour"),
+    Question("What should be done?", (), ".do-next, .changed >> nth=0", r"\w"),
+    Question("Which sizes wait longest?", (), ".waited", r"\d[\d.]* (s|min|h|d)"),
+    Question("Whose jobs fail?", (), ".lost", r"[\d.]+"),
+    Question("What became of the core-hours of the largest user?", (FIRST_USER,), "#lead-sentence", r"\d %"),
+    Question("What happened in a period?", ("drag",), "#lead-sentence", r"\d{4}: "),
+    Question("What happened in a month?", ("#lead-months button >> nth=1",), "#lead-sentence", r"\d{4}: "),
     Question(
         "What are the exact numbers of that user?",
         (FIRST_USER, '#explorer [data-save="csv"]'),
@@ -81,7 +75,7 @@ def asked(page: Page, question: Question) -> str:
 def file(tmp_path_factory):
     """Return the page of a sample."""
     path = tmp_path_factory.mktemp("questions") / "page.html"
-    with gwa.open(ROOT / "sample_traces" / "swf" / "tiny.swf") as trace:
+    with gwa.open(months_log(path.parent)) as trace:
         report = trace.report(["overview", "utilization", "users", "waits", "outcomes"], explore=True)
     path.write_text(html(report), encoding="utf-8")
     return path

@@ -19,7 +19,6 @@ from gwa.analysis.endings import core_hour_shares, known_share
 from gwa.analysis.finding import rules
 from gwa.analysis.spans import ANSWERS, span_of, spans_of
 from gwa.report.document import Figure, Report
-from gwa.report.html import explored
 from gwa.store.subset import Subset, select
 from gwa.words.formatting import fraction, number
 from tests.claims.first_screens import BEGIN, DAY, HOUR, Columns, Made, jobs_at, kept, stated, swf
@@ -173,17 +172,22 @@ def test_the_chart_beside_it_shows_the_same_mean_over_the_same_time(made):
     assert f"{facts[f'utilization.{name}']:.0f} on average" in figure.alt
 
 
-def test_the_card_without_scripts_is_the_number_of_the_sentence(made):
+def test_the_first_sentence_and_its_bar_are_of_the_span_of_the_levels(made):
+    """Used of the hundred is the mean of the levels; without a size nothing is said of the machine."""
     case, _, _, report, _ = made
     facts = values(report)
-    numbers = {fact.id: fact.value for fact in explored(report)["first_numbers"]}
-    busy = [name for name in numbers if name.startswith("utilization.")]
+    lead = report.lead
+    assert lead
+    amounts = {one.id: one.amount for one in lead.segments}
     if not case.header:
-        assert not busy
+        assert not amounts.keys() & {"unused", "outages"}
+        assert "machine" not in lead.sentence.replace("size of the machine", "")
+        assert "unused" not in lead.sentence
         return
-    text = next(one.text for one in report.answers if one.id == "busy")
-    assert [fraction(numbers[name]) in text for name in busy] == [True]
-    assert numbers[busy[0]] == facts[busy[0]]
+    if amounts and "unused" in amounts:
+        used = sum(amount for name, amount in amounts.items() if name not in {"unused", "outages"})
+        mean = facts.get("utilization.known_mean") or facts.get("utilization.mean")
+        assert used / sum(amounts.values()) == pytest.approx(mean, rel=1e-9)
 
 
 def test_every_number_of_a_sentence_is_a_fact_of_its_span(made):

@@ -333,15 +333,17 @@ def test_a_row_that_is_too_wide_is_printed_line_by_line(tmp_path):
     assert re.search(r"^queue_id +short\r?$", shown, re.MULTILINE)
 
 
-def test_a_report_says_what_was_read_and_the_five_answers(tmp_path):
+def test_a_report_says_what_was_read_what_became_of_the_hours_and_the_answers(tmp_path):
     source = HOME / "sample_traces" / "swf" / "tiny.swf"
     loud = run("report", source, "-o", tmp_path, text=True)
     lines = loud.stderr.splitlines()
     assert loud.stdout == f"{tmp_path / 'tiny.html'}\n"
     assert lines[0].startswith("tiny: swf; 1,200 jobs from 1,221 rows")
     assert "2025-03-10 to 2025-03-23" in lines[0]
-    assert [line.split("?")[0].strip() for line in lines[1:]] == [
-        "How busy was it",
+    assert lines[1].startswith("  Of every 100 processor-hours, ")
+    (bar,) = (line.strip() for line in lines if set(line.strip()) <= set("█▓▒▞░?"))
+    assert bar.count("░") > 0
+    assert [line.split("?")[0].strip() for line in lines if "? " in line and line[2:3].isupper()] == [
         "Who used it",
         "How long did jobs wait",
         "What went wrong",

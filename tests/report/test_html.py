@@ -240,9 +240,9 @@ def test_the_head_has_the_most_important_numbers(report):
     assert shown[:4] == ["trace.jobs", "trace.users", "trace.cpus", "trace.cpu_seconds"]
 
 
-def test_the_head_of_a_page_that_filters_itself_has_what_no_selection_changes(report):
-    assert [fact.id for fact in summary(report, of_selections=True)] == [
-        name for name in ("trace.users", "trace.cpus") if report.fact(name)
+def test_the_head_of_a_page_that_is_led_has_what_is_of_the_trace_alone(report):
+    assert [fact.id for fact in summary(report, is_led=True)] == [
+        name for name in ("trace.jobs", "trace.users", "trace.cpus") if report.fact(name)
     ]
 
 

@@ -13,12 +13,11 @@ from gwa.analysis.base import analyses
 from gwa.report.document import Answer, Section
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
-from gwa.words.message import Message, joined
 
 QUESTIONS: Final[tuple[Question, ...]] = (busy, who, wait, wrong, changed)
 
-DATA: Final = ("overview", "data-quality")
-"""The sections that say how far the trace can be trusted, which findings ask."""
+DATA: Final = ("overview", "data-quality", "capacity")
+"""The sections that say how far the trace and its size can be trusted, which findings and the lead ask."""
 
 SECTIONS: Final = frozenset((*DATA, *(name for question in QUESTIONS for name in question.sections)))
 """The sections whose facts any answer reads."""
@@ -37,11 +36,6 @@ def evidence(store: Store, made: Sequence[Section], *, is_selection: bool = Fals
     fields = [name for name in NAMES if store.has(name)]
     zone = None if store.system.relative else store.system.timezone.key
     return Known.of(sections, fields, is_selection=is_selection, zone=zone)
-
-
-def in_brief(given: Sequence[Answer]) -> Message:
-    """Return the gist of the answers *given*: what an e-mail would say; empty where nothing is known."""
-    return joined(" ", [answer.gist for answer in given if answer.gist])
 
 
 def answers(known: Known, shown: Collection[str]) -> tuple[Answer, ...]:

@@ -82,7 +82,7 @@ class AnswerStatement:
     What is known (*state*), as a *number* and a sentence (*text*).
 
     *section* is where there is more of it, *picture* what shows it at a glance, *caption* what the number is
-    of, *gist* the answer in a short sentence.
+    of.
     """
 
     state: State
@@ -91,7 +91,6 @@ class AnswerStatement:
     section: str
     picture: Figure | None = None
     caption: str = ""
-    gist: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,6 @@ class Question:
             said.picture,
             said.state,
             said.caption,
-            said.gist,
         )
 
 

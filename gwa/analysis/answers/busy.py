@@ -30,7 +30,7 @@ def busy(known: Known) -> AnswerStatement:
     gaps = unaccounted_sentences(known.facts)
     # Where job numbers of the source are not recorded, the mean outside of gaps is unknown.
     are_left_out = has_gaps(known.facts) and known.get("utilization.known_busy") is not None
-    number_text, text, gist, is_known = _processors(known, has_gaps=are_left_out)
+    number_text, text, is_known = _processors(known, has_gaps=are_left_out)
     sentences = [
         text,
         *_over(known),
@@ -40,20 +40,20 @@ def busy(known: Known) -> AnswerStatement:
     ]
     state: State = "unknown" if not number_text else "known" if is_known else "bound"
     picture = _picture(known)
-    return AnswerStatement(state, number_text, joined(" ", sentences), "utilization", picture, gist=gist)
+    return AnswerStatement(state, number_text, joined(" ", sentences), "utilization", picture)
 
 
-def _processors(known: Known, *, has_gaps: bool) -> tuple[str, Message, str, bool]:
-    """Return the number, the sentence on processors and its gist, and whether it is a value or a bound."""
+def _processors(known: Known, *, has_gaps: bool) -> tuple[str, Message, bool]:
+    """Return the number, the sentence on processors, and whether it is a value or a bound."""
     is_known = known.get("utilization.busy") is not None and not _has_unknown_runs(known)
     share, held = map(known.get, busy_facts(known.facts, has_gaps=has_gaps))
     when = _when(known, has_gaps=has_gaps and is_known)
     if held is None:
-        return "", _unknown(known), "", False
+        return "", _unknown(known), False
     if known.get("trace.cpus_inferred") or share is None:
         return (*_without_size(known, held, when, is_known=is_known), is_known)
     if share > 1:
-        return "", _impossible(known, share), "", False
+        return "", _impossible(known, share), False
     return (*_share(known, share, when, is_known=is_known), is_known)
 
 
@@ -83,8 +83,8 @@ def _span(known: Known) -> str:
     return message(" from {first} to {last}", first=first, last=last)
 
 
-def _share(known: Known, share: float, when: Message, *, is_known: bool) -> tuple[Message, Message, Message]:
-    """Return how large a share of the processors was busy, as a number, a sentence and its gist."""
+def _share(known: Known, share: float, when: Message, *, is_known: bool) -> tuple[Message, Message]:
+    """Return how large a share of the processors was busy, as a number and a sentence."""
     text, size = fraction(share), _size(known)
     value = message("{share}", share=text) if is_known else message("≥ {share}", share=text)
     held = text if is_known else message("at least {share}", share=text)
@@ -93,16 +93,13 @@ def _share(known: Known, share: float, when: Message, *, is_known: bool) -> tupl
         what = message("These jobs kept {share} of {size} busy on average{span}", **words)
     else:
         what = message("{when}, {share} of {size} were busy", when=when, share=held, size=size)
-    gist = message("{what}.", what=what)
     if is_known:
-        return value, gist, gist
-    return value, message("{what}: the log does not show all that ran.", what=what), gist
+        return value, message("{what}.", what=what)
+    return value, message("{what}: the log does not show all that ran.", what=what)
 
 
-def _without_size(
-    known: Known, held: float, when: Message, *, is_known: bool
-) -> tuple[Message, Message, Message]:
-    """Return how many processors were busy on a system of unknown size: a number, a sentence, its gist."""
+def _without_size(known: Known, held: float, when: Message, *, is_known: bool) -> tuple[Message, Message]:
+    """Return how many processors were busy on a system of unknown size: a number and a sentence."""
     busy_text = plural("{n} processor", "{n} processors", held, n=number(held))
     most = number(known.get("trace.cpus"))
     text = (
@@ -116,8 +113,7 @@ def _without_size(
         )
     )
     value = busy_text if is_known else message("≥ {held}", held=busy_text)
-    whole = message("{what}; the size of the system is not recorded.", what=text)
-    return value, whole, message("{what}.", what=text)
+    return value, message("{what}; the size of the system is not recorded.", what=text)
 
 
 def _size(known: Known) -> Message:

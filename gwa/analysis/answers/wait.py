@@ -19,10 +19,9 @@ def wait(known: Known) -> AnswerStatement:
         return AnswerStatement("unknown", "", _unknown(known), "waits")
     if known.get("jobs.wait.max") == 0:
         text = message("Every known wait is 0 s: no job waited.")
-        return AnswerStatement("known", seconds(0), text, "waits", gist=text)
+        return AnswerStatement("known", seconds(0), text, "waits")
     if known.get("wait.weighted.median") is None:
         worth, caption = seconds(median), message("median job")
-        gist = message("Half of the jobs {waited}.", waited=_waited(median))
         text = message(
             "Half of the jobs {waited}; the 95th percentile is {high}. By core-hour it is unknown, for"
             " core-hours or their waits are not known.",
@@ -31,7 +30,7 @@ def wait(known: Known) -> AnswerStatement:
         )
     else:
         worth, caption = seconds(known.get("wait.weighted.median")), _caption(known)
-        text, gist = joined(" ", (_halves(known), *_range(known))), _half(known)
+        text = joined(" ", (_halves(known), *_range(known)))
     if _are_from_eligibility(known):
         text += message(
             " Waits count from when a job could start: {share} of the time from submission to start lay"
@@ -46,7 +45,7 @@ def wait(known: Known) -> AnswerStatement:
             wait=worst_wait(worst),
         )
     picture = _by_size(known.get("wait.by_size") or [])
-    return AnswerStatement("known", worth, text, "waits", picture, caption, gist)
+    return AnswerStatement("known", worth, text, "waits", picture, caption)
 
 
 def _unknown(known: Known) -> Message:
@@ -92,14 +91,6 @@ def _whole(known: Known) -> Message:
     if share is None or share > 1 - NOTICEABLE:
         return message("the core-hours")
     return message("the core-hours whose wait is known ({share} of all)", share=fraction(share))
-
-
-def _half(known: Known) -> Message:
-    """Return the median by core-hour."""
-    parts = {"whole": _whole(known), "waited": _waited(known.get("wait.weighted.median"))}
-    if _are_from_eligibility(known):
-        return message("Half of {whole} went to jobs that {waited} once they could start.", **parts)
-    return message("Half of {whole} went to jobs that {waited}.", **parts)
 
 
 def _waited(most: float) -> Message:

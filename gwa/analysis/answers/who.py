@@ -45,29 +45,29 @@ def who(known: Known) -> AnswerStatement:
     for holders in HOLDERS:
         total = known.get(f"trace.{holders.family}")
         if total:
-            number_text, caption, text, gist = _holding(known, holders, total)
+            number_text, caption, text = _holding(known, holders, total)
             picture = _picture(known, holders)
-            return AnswerStatement("known", number_text, text, "users", picture, caption, gist)
+            return AnswerStatement("known", number_text, text, "users", picture, caption)
     if known.has("user_id") or known.has("group_id"):  # recorded, but the section says nothing of them
         return AnswerStatement("unknown", "", message("Who used it is unknown: no job counts."), "users")
     return AnswerStatement("unknown", "", message("Users and groups are not recorded."), "users")
 
 
-def _holding(known: Known, holders: Holders, total: int) -> tuple[Message, Message, Message, Message]:
-    """Return who holds how much: a number, what it is of, a sentence and its gist."""
+def _holding(known: Known, holders: Holders, total: int) -> tuple[Message, Message, Message]:
+    """Return who holds how much: a number, what it is of, and a sentence."""
     half = known.get(f"{holders.family}.half_held")
-    number_text, caption, gist = _count(holders, total), message(""), message("")
+    number_text, caption = _count(holders, total), message("")
     if total == 1:
-        text = gist = message("All jobs with a known {one} are of one.", one=holders.one)
+        text = message("All jobs with a known {one} are of one.", one=holders.one)
     elif not half:
         text = _by_jobs(known, holders, total)
     elif half >= EVEN * total and _is_even(known, holders, total):
-        text = gist = _evenly(known, holders, total)
+        text = _evenly(known, holders, total)
     else:
         number_text = message("{half} of {total}", half=number(half), total=number(total))
         caption = message("{many} hold half of the core-hours", many=holders.many)
-        text, gist = _concentrated(known, holders, total, half)
-    return number_text, caption, joined(" ", (text, *_without(known, holders))), gist
+        text = _concentrated(known, holders, total, half)
+    return number_text, caption, joined(" ", (text, *_without(known, holders)))
 
 
 def _count(holders: Holders, total: int) -> Message:
@@ -92,22 +92,15 @@ def _evenly(known: Known, holders: Holders, total: int) -> Message:
     )
 
 
-def _concentrated(known: Known, holders: Holders, total: int, half: int) -> tuple[Message, Message]:
-    """Return that *half* of *total* users or groups hold half of the core-hours, and its gist."""
+def _concentrated(known: Known, holders: Holders, total: int, half: int) -> Message:
+    """Return that *half* of *total* users or groups hold half of the core-hours."""
     words = {"total": number(total), "many": holders.many, "share": _largest(known, holders)}
     if half == 1:
-        text = message("1 of {total} {many} accounts for {share} of the core-hours.", **words)
-        return text, text
-    text = message(
+        return message("1 of {total} {many} accounts for {share} of the core-hours.", **words)
+    return message(
         "{half} of {total} {many} account for half of the core-hours, the largest for {share}.",
         half=number(half),
         **words,
-    )
-    return text, message(
-        "{half} of {total} {many} account for half of the core-hours.",
-        half=number(half),
-        total=number(total),
-        many=holders.many,
     )
 
 

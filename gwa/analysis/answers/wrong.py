@@ -11,7 +11,6 @@ from gwa.analysis.endings import (
     NOT_COMPLETED,
     Shares,
     core_hour_shares,
-    is_known_of_most,
     shares,
     went_into,
     whose,
@@ -37,8 +36,7 @@ def wrong(known: Known) -> AnswerStatement:
     text = joined("", (*_endings(known, jobs, hours), outage))
     picture = _picture(hours or jobs, is_by_hour=bool(hours))
     worth = fraction((hours or jobs)[NOT_COMPLETED])
-    gist = _gist(known, jobs, hours)
-    return AnswerStatement("known", worth, text, "outcomes", picture, _caption(jobs, hours), gist)
+    return AnswerStatement("known", worth, text, "outcomes", picture, _caption(jobs, hours))
 
 
 def _unknown(known: Known) -> Message:
@@ -64,23 +62,6 @@ def _caption(jobs: Shares, hours: Shares) -> Message:
     if not hours:
         return message("of the jobs did not complete")
     return message("of core-hours not completed; of jobs {jobs}", jobs=fraction(jobs[NOT_COMPLETED]))
-
-
-def _gist(known: Known, jobs: Shares, hours: Shares) -> Message:
-    """Return how much did not complete; nothing where that is known of less than half."""
-    of = whose(known.facts)
-    if not is_known_of_most(known.facts):
-        return message("")
-    if not jobs[NOT_COMPLETED]:
-        return _all_completed(known)
-    if not hours:
-        bad = fraction(jobs[NOT_COMPLETED])
-        return message("{share} of the jobs{whose} did not complete.", share=bad, whose=of.jobs)
-    return message(
-        "{share} of the core-hours{whose} went into jobs that did not complete.",
-        share=fraction(hours[NOT_COMPLETED]),
-        whose=of.hours,
-    )
 
 
 def _all_completed(known: Known) -> Message:

@@ -34,6 +34,7 @@ from gwa.analysis.comparison.reference_set import REFERENCE_FACTS, ReferenceSet,
 from gwa.analysis.comparison.relation import Relation
 from gwa.analysis.comparison.shared_users import shared_users_table
 from gwa.analysis.comparison.trace_summary import TraceSummary, summarize
+from gwa.analysis.lead import side_by_side
 from gwa.errors import ArgumentError
 from gwa.report.document import Block, Finding, Note, Report, Section
 from gwa.store.store import Store
@@ -92,6 +93,7 @@ def compare(
         findings=_findings(levels, ranked, names),
         overline="Comparison",
         answer=answer_sentence(summaries, levels) if len(summaries) > 1 else "",
+        lead=side_by_side(with_distinct_names(stores)),
     )
 
 

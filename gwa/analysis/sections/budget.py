@@ -2,13 +2,9 @@
 
 from collections.abc import Iterator
 
-from gwa.analysis.base import Chapter, MadeWhen, analysis
-from gwa.analysis.budget_sentence import budget_sentence
+from gwa.analysis.base import Chapter, analysis
 from gwa.breakdown.budget import Budget, budget, gpu_parts
-from gwa.metrics.busy import BIN
-from gwa.metrics.extremes import extremes
-from gwa.metrics.window import window
-from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.document import Block, Fact, Facts
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.words.message import message
@@ -39,7 +35,6 @@ GPU_LABELS = {
     Chapter.UTILIZATION,
     facts=("budget", "gpu.budget"),
     order=-1,
-    made=MadeWhen.ON_REQUEST,
 )
 def budget_of_hours(store: Store) -> Iterator[Block]:
     """
@@ -55,7 +50,6 @@ def budget_of_hours(store: Store) -> Iterator[Block]:
     finished ones.
     """
     found = budget(store)
-    yield Note(_sentence(store, found))
     yield Facts(tuple(_facts(found)), listed=False)
     gpus = gpu_parts(store, found)
     yield Facts(
@@ -65,14 +59,6 @@ def budget_of_hours(store: Store) -> Iterator[Block]:
         ),
         listed=False,
     )
-
-
-def _sentence(store: Store, found: Budget) -> str:
-    """Return the sentence, with the maximum of busy processors where the size of the machine is not known."""
-    period = window(store).period
-    is_level = found.kind == "used" and not found.is_told and period is not None
-    most = extremes(store, 0, period, width=BIN).busy if is_level and period else None
-    return budget_sentence(found, is_selection=store.is_selection, most=most)
 
 
 def _facts(found: Budget) -> Iterator[Fact]:

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Final
 
 from gwa.formats.sample import requests, slurm, swf
-from gwa.formats.sample.queue import run
+from gwa.formats.sample.queue import CORES, GPUS, run
 from gwa.formats.sample.workload import Job, submissions
 from gwa.formats.sample.workload import is_recorded as is_recorded
-from gwa.util.atomic import compressing, whole
+from gwa.util.atomic import compressing, whole, write_whole
 
 KINDS: Final[dict[str, Callable[[list[Job]], Iterator[str]]]] = {"slurm": slurm.lines, "swf": swf.lines}
 """What writes the lines of each kind of log; the first is the default."""
@@ -34,6 +34,21 @@ def jobs() -> list[Job]:
 
 REQUESTS: Final = "requests"
 """The kind of sample that has requests to language models, and no jobs."""
+
+
+SYSTEM: Final = f"""\
+# The system that sample.sacct is the log of: gwa takes what lies beside a log under its name.
+name = "Sample cluster"
+cpus = {CORES}
+gpus = {GPUS}
+description = "Invented: no system ran these jobs."
+"""
+"""What a file says of the invented cluster, which sacct does not."""
+
+
+def write_system(path: Path) -> None:
+    """Write what is known of the invented cluster to *path*."""
+    write_whole(path, SYSTEM)
 
 
 def write(kind: str, path: Path) -> int:

@@ -11,8 +11,8 @@ explorer.address = (() => {
     }
     if (isCut()) parts.push(`from=${key(view.state.from)}`, `to=${key(view.state.to)}`);
     const usual = nothing();
-    for (const name of ["by", "weigh"]) if (view.state[name] !== usual[name]) parts.push(`${name}=${view.state[name]}`);
-    if (view.state.rows) parts.push(`rows=${view.about.choices[view.state.rows].key}`);
+    if (view.state.by !== usual.by) parts.push(`by=${view.state.by}`);
+    if (view.state.rows !== usual.rows) parts.push(`rows=${view.about.choices[view.state.rows].key}`);
     const close = figures.zoomed(); // seconds of the log's time
     if (close) parts.push(`zoom=${close.map(Math.round).join("..")}`);
     if (view.state.at && parts.length) parts.push(`at=${encodeURIComponent(view.state.at)}`);
@@ -37,7 +37,6 @@ explorer.address = (() => {
         const day = readKey(value);
         if (Number.isFinite(day)) next[name] = binAt(day); else lost.push(`${name} ${value}`);
       } else if (name === "by" && UNITS.includes(value) && offered().includes(value)) next.by = value;
-      else if (name === "weigh" && ["cpu", "jobs"].includes(value)) next.weigh = value;
       else if (name === "rows") next.rows = Math.max(0, view.about.choices.findIndex((one) => one.key === value));
       else if (name === "at") next.at = decoded(value);
       else if (name === "zoom" && /^-?\d+\.\.-?\d+$/.test(value)) next.zoom = value.split("..").map(Number);

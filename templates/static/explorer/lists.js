@@ -1,7 +1,7 @@
 // What is selected as chips, and the ranked lists in which a click selects.
 
 explorer.lists = (() => {
-  const { view, place, html, MARKS, NAMES, UNITS, FEW, badShare, everyCode, hasStrip, hasWindow, isCut, labelOf, markOf, named, part, periodInWords, scaled, swatch } = explorer;
+  const { view, place, html, BAD, MARKS, NAMES, UNITS, FEW, amount, badShare, everyCode, hasStrip, hasWindow, isCut, labelOf, markOf, named, part, periodInWords, roughly, scaled, swatch } = explorer;
   const { OUTCOMES, sum } = cells;
 
   // What is selected, to be dropped by a click; *where* else it stands beside the first screen.
@@ -30,51 +30,110 @@ explorer.lists = (() => {
     return `<button type="button" class="more" data-open="${what}" data-place="open/${what}" aria-expanded="${isOpen}">${html(told)}</button>`;
   }
 
-  function list(choice, k) {
-    const values = view.shown.lists[k][view.state.by], set = view.state.lists[choice.key] ?? new Set();
-    const every = everyCode(choice).map((code) => [code, sum(values, code)]);
-    const all = every.reduce((found, [, value]) => found + value, 0);
-    let rows = every.filter(([code, value]) => value > 0 || set.has(code));
-    if (!choice.has_own_order) rows = rows.sort(([a, one], [b, other]) => named(choice, a) - named(choice, b) || other - one || a - b);
-    const most = Math.max(...rows.map(([, value]) => value), 0) || 1;
-    const isOpen = view.opened.has(choice.key) || rows.length <= FEW + 2;
+  // --- The three lists -----------------------------------------------------------------------------
+
+  // The rows of a list: of those with a *value* the largest first, unless the classes have an order of their own.
+  function ranked(choice, value) {
+    const set = view.state.lists[choice.key] ?? new Set(), rows = everyCode(choice).map((code) => [code, value(code)]).filter(([code, amount]) => amount > 0 || set.has(code));
+    return choice.has_own_order ? rows : rows.sort(([a, one], [b, other]) => named(choice, a) - named(choice, b) || other - one || a - b);
+  }
+
+  // A list of a *name*: its heading with what can be switched, what is said below it, and rows of [code, inner, title, value].
+  function list(name, heading, said, choice, rows, heads = "") {
+    const set = choice && view.state.lists[choice.key] || new Set(), isOpen = view.opened.has(name) || rows.length <= FEW + 1;
     const few = isOpen ? rows : rows.filter(([code], at) => at < FEW || set.has(code));
-    const items = few.map(([code, value]) => {
-      const label = labelOf(choice, code), exact = scaled(value, view.state.by);
-      return `<li><button type="button" data-pick="${choice.key}" value="${code}" data-place="${choice.key}/${code}" aria-pressed="${set.has(code)}" data-value="${exact}" title="${html(label)}: ${draw.number(exact)} ${html(view.words.units[view.state.by])}">`
-        + `<bdi class="name">${html(label)}</bdi><span class="share">${part(all ? value / all : null)}</span><span class="track">${track(values, code, most)}</span></button></li>`;
-    }).join("");
-    const more = rows.length > few.length || view.opened.has(choice.key) ? opener(choice.key, rows.length - few.length) : "";
-    return `<section class="list" aria-label="${html(choice.title)}"><h3>${html(choice.heading)}</h3><ol>${items}</ol>${items ? more : `<p class="hint">${html(view.words.nothing)}</p>`}</section>`;
+    const items = few.map(([code, inner, title, value]) => `<li><button type="button" data-pick="${choice.key}" value="${code}" data-place="${name}/${choice.key}/${code}" aria-pressed="${set.has(code)}" data-value="${value}" title="${html(title)}">`
+      + `<bdi class="name">${html(labelOf(choice, code))}</bdi>${inner}</button></li>`).join("");
+    const more = rows.length > few.length || view.opened.has(name) ? opener(name, rows.length - few.length) : "";
+    return `<section class="list ${name}" aria-label="${html(heading)}"><div class="bar"><h2>${html(heading)}</h2>${heads}</div>${said ? `<p class="sub">${html(said)}</p>` : ""}<ol>${items}</ol>${items || !choice ? more : `<p class="hint">${html(view.words.nothing)}</p>`}</section>`;
   }
 
-  // As many lists side by side as fit, and in each row about as many: a last row of one or two leaves a hole.
-  function beside() {
-    const lists = place("lists"), count = lists.children.length, fit = Math.max(2, Math.floor((lists.clientWidth + 16) / 168));
-    lists.style.setProperty("--columns", Math.ceil(count / Math.ceil(count / fit)) || 1);
+  const titled = (choice, code, value, unit) => `${labelOf(choice, code)}: ${draw.number(scaled(value, unit))} ${view.words.units[unit]}`;
+  const ofChoice = () => view.about.choices[view.state.rows];
+
+  // How many hold half of all, where those are told apart.
+  function half(choice, rows, all) {
+    const count = choice.names.length + choice.others, few = rows.filter(([code]) => code < choice.names.length);
+    let sum = 0, n = 0;
+    while (n < few.length && sum < all / 2) sum += few[n++][1];
+    if (count < 3 || sum < all / 2) return "";
+    const words = view.words.half;
+    return (view.state.by === "jobs" ? words.jobs : n === 1 ? words.one : words.many).replace("{n}", draw.number(n)).replace("{all}", draw.number(count));
   }
 
-  // Of outcomes that the log does not have none says what its colour stands for; what is marked besides is named, too.
+  function used() {
+    const choice = ofChoice(), unit = view.state.by, values = view.shown.lists[view.state.rows][unit], rows = ranked(choice, (code) => sum(values, code));
+    const all = rows.reduce((found, [, value]) => found + value, 0), most = Math.max(...rows.map(([, value]) => value), 0) || 1;
+    const made = rows.map(([code, value]) => [code, `<span class="track">${track(values, code, most)}</span><span class="share">${part(all ? value / all : null)}</span>`, titled(choice, code, value, unit), scaled(value, unit)]);
+    const names = view.about.choices.flatMap((one, k) => one.has_own_order ? [] : [[k, one.title]]);
+    const heads = `<div class="switch" role="group" aria-label="${html(view.words.rows)}">${switches("rows", names, view.state.rows)}</div>`
+      + `<div class="tools" role="group"><button type="button" data-save="csv">CSV</button></div>`;
+    return list("used", view.words.who, choice.has_own_order ? "" : half(choice, rows, all), choice, made, heads);
+  }
+
+  const sizes = () => view.about.choices.findIndex(({ key }) => key === "size");
+  const DECADES = [1, 60, 3600, 86400, 864000];
+
+  // How long jobs waited by their size: half by the dot, 19 in 20 by the end of the bar, on one axis of logarithms.
+  function waited() {
+    const k = sizes(), choice = view.about.choices[k], waits = view.shown.rows.get(k)?.jobs;
+    if (!waits) return "";
+    const rows = ranked(choice, (code) => sum(view.shown.lists[k].jobs, code)).flatMap(([code]) => {
+      const [middle, most] = [0.5, 0.95].map((share) => cells.quantile(waits, share, view.about.octaves, code * cells.WAITS));
+      return middle === null ? [] : [[code, middle, most]];
+    });
+    const high = Math.max(3600, ...rows.map(([, , most]) => most)), x = (seconds) => 100 * Math.log10(Math.max(1, seconds)) / Math.log10(high);
+    const made = rows.map(([code, middle, most]) => [code, `<span class="span"><i style="left:${x(middle).toFixed(1)}%;width:${(x(most) - x(middle)).toFixed(1)}%"></i><b style="left:${x(middle).toFixed(1)}%"></b></span><span class="share">${most < 1 ? html(view.words.atOnce) : draw.duration(most, 1)}</span>`,
+      `${labelOf(choice, code)}: ${roughly(middle)}, ${roughly(most)}`, most]);
+    const axis = `<p class="axis" aria-hidden="true"><span></span><span class="span">${DECADES.filter((at) => at <= high * 1.01).map((at) => `<span style="left:${x(at).toFixed(1)}%">${draw.duration(at, 1)}</span>`).join("")}</span><span></span></p>`;
+    return list("waited", view.words.waited, view.words.waitedBy, choice, made).replace("</ol>", `</ol>${made.length ? axis : ""}`);
+  }
+
+  // Without waits: how large jobs were.
+  function large() {
+    const k = sizes(), choice = view.about.choices[k];
+    if (!choice) return "";
+    const unit = view.state.by, values = view.shown.lists[k][unit], rows = ranked(choice, (code) => sum(values, code)), most = Math.max(...rows.map(([, value]) => value), 0) || 1;
+    const all = rows.reduce((found, [, value]) => found + value, 0);
+    return list("waited", view.words.sizes, "", choice, rows.map(([code, value]) => [code, `<span class="track">${track(values, code, most)}</span><span class="share">${part(all ? value / all : null)}</span>`, titled(choice, code, value, unit), scaled(value, unit)]));
+  }
+
+  // Whose jobs did not finish, by what they held; of GPUs, whose did not compute.
+  function lost() {
+    if (view.state.by === "gpu") return still();
+    const choice = ofChoice(), unit = view.state.by;
+    if (badShare(view.whole.outcomes[unit]) === null) return list("lost", view.words.lostWork, view.words.lostUnknown, null, []);
+    const values = view.shown.lists[view.state.rows][unit], bad = (code) => BAD.reduce((all, n) => all + values[code * OUTCOMES + n], 0), rows = ranked(choice, bad).filter(([, value]) => value > 0);
+    const most = Math.max(...rows.map(([, value]) => value), 0) || 1, all = BAD.reduce((found, n) => found + view.shown.outcomes[unit][n], 0);
+    const made = rows.map(([code, value]) => [code, `<span class="track">${BAD.map((n) => `<i style="width:${(100 * values[code * OUTCOMES + n] / most).toFixed(2)}%;background:${swatch(n)}"></i>`).join("")}</span><span class="share">${amount(value, unit)}</span>`, titled(choice, code, value, unit), scaled(value, unit)]);
+    return list("lost", view.words.lostWork, view.words.lostSum.replace("{n}", amount(all, unit)).replace("{unit}", view.words.units[unit]), choice, made);
+  }
+
+  function still() {
+    const choice = ofChoice(), found = view.shown.holders, width = cells.MEASURED.length;
+    if (!view.data.usage.gpu_known_seconds || !found) return list("lost", view.words.stillGpus, view.words.notMeasured, null, []);
+    const rows = ranked(choice, (code) => found[code * width + 1] - found[code * width]).filter(([, value]) => value > 0), most = Math.max(...rows.map(([, value]) => value), 0) || 1;
+    const made = rows.map(([code, value]) => [code, `<span class="track"><i class="of-still" style="width:${(100 * value / most).toFixed(2)}%"></i></span><span class="share">${amount(value, "gpu")}</span>`, titled(choice, code, value, "gpu"), scaled(value, "gpu")]);
+    return list("lost", view.words.stillGpus, "", choice, made);
+  }
+
+  const all = () => view.about.choices.length ? [used(), view.about.octaves ? waited() || large() : large(), lost()].join("") : "";
+
+  // What is marked in the strip besides outcomes, whose colours stand below the bar; where there is no bar, they are named, too.
   function legend() {
-    const { words, about, data, whole } = view, box = place("legend");
-    const has = (n) => UNITS.some((unit) => whole.outcomes[unit][n] || [...whole.time[unit].keys()].some((at) => at % OUTCOMES === n && whole.time[unit][at]));
-    [...box.children].forEach((one, n) => { one.hidden = !has(n); });
-    const named = (look, text) => box.insertAdjacentHTML("beforeend", `<span><i class="${look}"></i>${html(text)}</span>`);
+    const { words, about, data, whole } = view, found = [];
+    if (!document.querySelector("#lead-bar")) {
+      const has = (n) => UNITS.some((unit) => whole.outcomes[unit][n]);
+      NAMES.forEach((name, n) => { if (has(n)) found.push(`<span><i style="background:${swatch(n)}"></i>${html(words.outcomes[n])}</span>`); });
+    }
+    const named = (look, text) => found.push(`<span><i class="${look}"></i>${html(text)}</span>`);
     for (const look of MARKS) {
       const kinds = new Set(about.marks.filter((mark) => markOf(mark) === look).map(({ kind }) => words.marks[kind]));
       if (kinds.size) named(look, [...kinds].join(" / "));
     }
     if (hasWindow() && data.days.known_seconds.some((seconds) => !(seconds > 0))) named("hatched", words.outside);
+    place("legend").innerHTML = found.join("");
   }
 
-  // How jobs ended: a list like the others, but nothing to choose by, as each bar is stacked by it.
-  function outcomes() {
-    const values = view.shown.outcomes[view.state.by], all = sum(values);
-    if (!all || badShare(view.whole.outcomes[view.state.by]) === null) return "";
-    const most = Math.max(...values);
-    const items = NAMES.map((name, n) => values[n] ? `<li class="row" title="${draw.number(scaled(values[n], view.state.by))} ${html(view.words.units[view.state.by])}"><span class="name">${html(view.words.outcomes[n])}</span><span class="share">${part(values[n] / all)}</span><span class="track"><i style="width:${(100 * values[n] / most).toFixed(2)}%;background:${swatch(n)}"></i></span></li>` : "").join("");
-    return `<section class="list" aria-label="${html(view.words.outcome)}"><h3>${html(view.words.outcome)}</h3><ol>${items}</ol></section>`;
-  }
-
-  return { chips, switches, opener, list, outcomes, beside, legend };
+  return { chips, switches, all, legend, sizes };
 })();

@@ -1,10 +1,8 @@
 // The page: what is selected, drawn, clicked and addressed.
 
 explorer.page = (() => {
-  const { view, place, binAt, busy, dayOf, hasCpu, hasGaps, hasGpu, hasStrip, hasWindow, isWhole, key, nothing, offered, readKey, step } = explorer;
+  const { view, place, binAt, busy, dayOf, hasGaps, hasStrip, hasWindow, isWhole, key, nothing, offered, readKey, step } = explorer;
   const { DAY } = draw;
-
-  let frame = 0;
 
   function go(change, { keep = false } = {}) {
     view.notice = "";
@@ -29,34 +27,28 @@ explorer.page = (() => {
 
   // --- Drawing -------------------------------------------------------------------------------------
 
-  const drawn = () => [hasStrip() && "strip", view.about.octaves && "waits", view.data.jobs.hour && "calendar"].filter(Boolean);
+  // What cells are added up for: the lists of the first screen.
+  function asked(rows) {
+    const sizes = explorer.lists.sizes();
+    return { every: !hasWindow(), rows: [...new Set([rows, sizes])].filter((k) => view.about.choices[k]), holders: rows };
+  }
 
   function render() {
     performance.mark("gwa-filter");
-    view.columns = explorer.calendar.columnsOf();
-    const asked = { every: !hasWindow(), rows: view.state.rows, holders: explorer.numbers.holdersOf(), columnOf: view.columns.of, columns: view.columns.count };
-    view.shown = cells.select(view.data, view.sizes, view.state, asked);
-    view.whole ??= isWhole() ? view.shown : cells.select(view.data, view.sizes, nothing(), { every: !hasWindow(), rows: -1, holders: -1, columnOf: new Uint16Array(view.data.days.rows), columns: 1 });
+    view.shown = cells.select(view.data, view.sizes, view.state, asked(view.state.rows));
+    view.whole ??= isWhole() ? view.shown : cells.select(view.data, view.sizes, nothing(), asked(-1));
     performance.measure("gwa-pass", "gwa-filter");
     const focus = document.activeElement?.dataset?.place;
     place("chips").innerHTML = explorer.lists.chips();
     place("kept").innerHTML = isWhole() ? "" : explorer.lists.chips("kept");
-    place("numbers").innerHTML = explorer.numbers.ofJobs();
-    if (hasGpu()) {
-      place("gpus").innerHTML = explorer.numbers.ofGpus();
-      place("holders").innerHTML = explorer.numbers.holders();
-    }
+    explorer.budget.draws();
+    for (const jobs of document.querySelectorAll('.head [data-fact="trace.jobs"]')) Object.assign(jobs, { textContent: draw.number(view.shown.jobs, 15) }).dataset.value = view.shown.jobs;
     place("by").innerHTML = explorer.lists.switches("by", offered().map((unit) => [unit, view.words.units[unit]]), view.state.by);
-    place("lists").innerHTML = view.about.choices.map(explorer.lists.list).join("") + explorer.lists.outcomes();
-    explorer.lists.beside();
-    place("weigh").innerHTML = explorer.lists.switches("weigh", hasCpu() ? ["cpu", "jobs"].map((weigh) => [weigh, view.words.weigh[weigh]]) : [], view.state.weigh);
-    if (view.about.choices.length) place("rows").innerHTML = explorer.lists.switches("rows", view.about.choices.map((choice, k) => [k, choice.heading]), view.state.rows);
+    place("lists").innerHTML = explorer.lists.all();
     document.documentElement.classList.toggle("is-selected", !isWhole());
-    if (drawn().includes("strip")) paint("strip");
+    if (hasStrip()) paint();
     chapters.show(isWhole() ? null : { ...view.state }, view.shown.jobs);
     explorer.names.mark();
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(below);
     const [from, to] = [place("from"), place("to")];
     from.value = key(view.state.from);
     to.value = view.about.is_relative ? String(dayOf(view.state.to)) : new Date((dayOf(view.state.to) - 1) * DAY * 1000).toISOString().slice(0, 10);
@@ -64,18 +56,9 @@ explorer.page = (() => {
     performance.measure("gwa-filter", "gwa-filter");
   }
 
-  // What stands further down is drawn a frame later, so that a click answers at once.
-  function below() {
-    const focus = document.activeElement?.dataset?.place;
-    for (const name of drawn()) if (name !== "strip") paint(name);
-    if (view.about.choices.length) place("table").innerHTML = explorer.rows.written();
-    if (focus) document.querySelector(`[data-place="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
-  }
-
-  function paint(name, width = Math.max(280, place(name).clientWidth || 900)) {
-    const plot = place(name);
-    view.pictures[name] = explorer[name].drawn(width);
-    plot.querySelector(".drawn").innerHTML = view.pictures[name].svg;
+  function paint(width = Math.max(280, place("strip").clientWidth || 900)) {
+    view.pictures.strip = explorer.strip.drawn(width);
+    place("strip").querySelector(".drawn").innerHTML = view.pictures.strip.svg;
   }
 
   // --- Clicks --------------------------------------------------------------------------------------
@@ -83,14 +66,14 @@ explorer.page = (() => {
   function clicked(event) {
     const button = event.target.closest("button, a");
     if (!button) return;
-    const { pick: picked, drop, open, switch: switched, sort, save } = button.dataset;
+    const { pick: picked, drop, open, switch: switched, save, from, to } = button.dataset;
     if (picked) pick(picked, Number(button.value));
     else if (drop === "all") go({ from: 0, to: view.data.days.rows, lists: {} });
     else if (drop === "period") go({ from: 0, to: view.data.days.rows });
     else if (drop) pick(drop.slice(0, drop.lastIndexOf("/")), Number(drop.slice(drop.lastIndexOf("/") + 1)));
     else if (open) { if (!view.opened.delete(open)) view.opened.add(open); render(); }
     else if (switched) go({ [switched]: switched === "rows" ? Number(button.value) : button.value });
-    else if (sort) go({ up: view.state.sort === sort ? !view.state.up : false, sort }, { keep: true });
+    else if (from) go(view.state.from === Number(from) && view.state.to === Number(to) ? { from: 0, to: view.data.days.rows } : { from: Number(from), to: Number(to) });
     else if (save) explorer.saving.saved(save);
     else if (button.id === "explorer-link") {
       navigator.clipboard?.writeText(location.href).then(() => { place("said").textContent = button.dataset.done; button.classList.add("is-done"); setTimeout(() => button.classList.remove("is-done"), 1500); }, () => {});
@@ -125,7 +108,7 @@ explorer.page = (() => {
   }
 
   // What an address asks for beside the selection: a part of time seen closer, and a place on the page.
-  function asked({ zoom = null, at }) {
+  function reopened({ zoom = null, at }) {
     figures.zoom(zoom);
     reached(document.getElementById(at));
   }
@@ -142,26 +125,19 @@ explorer.page = (() => {
       about: view.about, words: view.words, data: view.data, sizes: view.sizes, dayOf, step, shown: () => view.shown,
       busy: () => hasWindow() ? [busy(view.shown, view.state.from, view.state.to), hasGaps(view.state.from, view.state.to)] : [null] });
     const box = document.getElementById("explorer");
-    place("note").textContent = `${view.words.exact} ${hasCpu() ? hasWindow() ? view.words.ofKnownTime : view.words.lowerBound : ""}`;
-    document.getElementById("explorer-still").hidden = true;
-    box.hidden = false;
-    const toDo = document.querySelector(".do-next"); // it stands below the first screen's lists
-    if (toDo) place("lists").after(toDo);
-    view.state = nothing();
+    explorer.budget.begin();
+    box.hidden = place("bar").hidden = false;
+    view.state = location.hash.includes("=") ? explorer.address.read(location.hash) : nothing();
     render();
-    for (const name of ["strip", "waits", "calendar"]) place(name).closest("section").hidden = !drawn().includes(name);
+    place("strip").closest("section").hidden = !hasStrip();
     place("from").closest(".period-inputs").hidden = !hasStrip();
-    place("rows").closest("section").hidden = !view.about.choices.length;
     explorer.lists.legend();
-    place("gpus").closest("section").hidden = !hasGpu();
-    if (location.hash.includes("=")) view.state = explorer.address.read(location.hash);
-    render();
-    below();
-    asked(view.state);
+    explorer.find.begin();
+    reopened(view.state);
     document.addEventListener("zoomed", () => addressed(true));
-    drawn().forEach(explorer.pointing.begin);
+    if (hasStrip()) explorer.pointing.begin("strip");
     for (const block of document.querySelectorAll("main .block.table")) explorer.names.link(block);
-    for (const where of [box, place("kept")]) where.addEventListener("click", clicked);
+    for (const where of [box, place("bar"), place("kept"), document.getElementById("lead-months")]) where?.addEventListener("click", clicked);
     document.getElementById("content").addEventListener("click", ({ target }) => { if (target.closest(".pick")) clicked({ target }); });
     for (const end of ["from", "to"]) place(end).addEventListener("change", dated);
     document.addEventListener("click", followed);
@@ -171,25 +147,23 @@ explorer.page = (() => {
     window.addEventListener("hashchange", () => restored());
     window.addEventListener("popstate", () => restored());
     const paper = 660; // pixels of a page's width, on which letters are as large as they say
-    window.addEventListener("beforeprint", () => drawn().forEach((name) => paint(name, Math.min(paper, place(name).clientWidth))));
-    window.addEventListener("afterprint", () => drawn().forEach((name) => paint(name)));
+    window.addEventListener("beforeprint", () => paint(Math.min(paper, place("strip").clientWidth)));
+    window.addEventListener("afterprint", () => paint());
     let width = place("strip").clientWidth;
     new ResizeObserver(() => requestAnimationFrame(() => {
-      if (width === (width = place("strip").clientWidth)) return;
-      explorer.lists.beside();
-      drawn().forEach((name) => paint(name));
+      if (width !== (width = place("strip").clientWidth)) paint();
     })).observe(place("strip"));
   }
 
   function restored() {
     const hash = location.hash.includes("=") ? location.hash : ""; // else it is a place on the page
     if (hash === explorer.address.written()) return;
-    view.state = { ...explorer.address.read(hash), sort: view.state.sort, up: view.state.up };
+    view.state = explorer.address.read(hash);
     render();
-    asked(view.state);
+    reopened(view.state);
   }
 
-  return { begin, go };
+  return { begin, go, pick, reached };
 })();
 
 document.addEventListener("DOMContentLoaded", explorer.page.begin);

@@ -1,0 +1,287 @@
+"""What a report says first: what became of the hours of the machine and of its GPUs, month by month."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from gwa.analysis.answers.base import Known
+from gwa.analysis.budget_sentence import (
+    GPU_CLAUSES,
+    SENTENCES,
+    budget_sentence,
+    clauses_of,
+    gpu_clauses,
+    gpu_sentence,
+    known_gpu_parts,
+)
+from gwa.breakdown.budget import PARTS, Budget, budget, budgets, gpu_parts, hundred
+from gwa.metrics.busy import BIN
+from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
+from gwa.metrics.extremes import extremes
+from gwa.metrics.outcomes import BAD_OUTCOMES
+from gwa.metrics.window import window
+from gwa.report.lead import Bar, Caption, Clause, Hours, Lead, Segment
+from gwa.store.store import Period, Store
+from gwa.util.units import DAY, HOUR
+from gwa.words.formatting import date_range, fraction, number, seconds
+from gwa.words.message import Message, Number, joined, message, plural
+
+LABELS: Final[Mapping[str, Message]] = {
+    "finished": message("finished"),
+    "limit": message("ran out of time"),
+    "failed": message("failed"),
+    "cancelled": message("cancelled"),
+    "unfinished": message("not finished"),
+    "running": message("still running"),
+    "unknown": message("end not recorded"),
+    "used": message("used"),
+    "restarted": message("started again"),
+    "unused": message("unused"),
+    "outages": message("outages"),
+    "others": message("others"),
+    "computed": message("computed"),
+    "still": message("held, not computing"),
+    "unmeasured": message("held, not measured"),
+    "held": message("held"),
+    "not_held": message("not held"),
+}
+"""What stands below the parts of a bar, and above the columns of months."""
+
+FACTS: Final[Mapping[str, str]] = {
+    name: f"budget.{'requeued' if name == 'restarted' else name}" for name in PARTS if name != "unfinished"
+}
+GPU_FACTS: Final[Mapping[str, str]] = {name: f"gpu.budget.{name}" for name in GPU_CLAUSES}
+"""The facts that parts of the bars are."""
+
+LESS: Final = message("< 1 %")
+SHARE: Final = message("{n} %")
+
+OF: Final[Mapping[str, Message]] = {
+    "machine": message(""),
+    "used": message("of the hours used"),
+    "log": message("of the hours in the log"),
+    "count": message("of few jobs"),
+    "none": message("nothing ran"),
+}
+"""What the hundred of a system are of, where that is not all that it had."""
+
+MAXIMUM_MONTHS: Final = 40
+"""More months are shown as years."""
+
+MINIMUM_DAYS: Final = 0.7
+"""A month of which fewer of its days are counted says how many."""
+
+MINIMUM_GAP: Final = DAY / 2
+"""Shorter gaps of the record are not mentioned."""
+
+MINIMUM_ABOVE: Final = 0.02
+"""That more ran than there is is not mentioned of a smaller share of the time."""
+
+SMALL: Final = 0.01
+"""Outcomes with a smaller share are taken together."""
+
+
+def lead(store: Store, known: Known) -> Lead:
+    """Return what became of the hours of *store*; its basis says what is *known* besides."""
+    found = budget(store)
+    period = window(store).period
+    is_level = found.kind == "used" and not found.is_told and period is not None
+    most = extremes(store, 0, period, width=BIN).busy if is_level and period else None
+    said = Lead(
+        budget_sentence(found, is_selection=store.is_selection, most=most), gpus=_of_gpus(store, found)
+    )
+    if not _is_drawn(found):
+        return said
+    months = _months(store, found, period) if period else {}
+    heading = message("Month by month") if _are_months(months) else message("Year by year")
+    return replace(
+        _with_rows(said, months, heading),
+        clauses=_clauses(clauses_of(found)),
+        segments=_segments(found.segments, found.total, FACTS),
+        captions=tuple(captions(found)),
+        basis=joined(" · ", list(_basis(store, known, found, period))),
+    )
+
+
+def side_by_side(stores: Sequence[tuple[str, Store]]) -> Lead:
+    """
+    Return what became of the hours of several systems, a bar for each: shares are compared, never hours.
+
+    A note says of what the hundred are where that is not the machine.
+    """
+    found = {name: budget(store) for name, store in stores}
+    rows = _with_rows(Lead(""), found, message("What became of the hours"))
+    return replace(rows, rows=tuple(replace(row, note=OF[found[row.label].kind]) for row in rows.rows))
+
+
+def linked(lead: Lead, addresses: Mapping[str, str]) -> Lead:
+    """Return a *lead* of which each row leads to the page of its name, where there is one."""
+    return replace(lead, rows=tuple(replace(row, link=addresses.get(row.label, "")) for row in lead.rows))
+
+
+def _with_rows(said: Lead, found: Mapping[str, Budget], heading: Message) -> Lead:
+    """Return a lead with a row for each of several; one alone is said already."""
+    if len(found) < 2:  # noqa: PLR2004 - several
+        return said
+    columns = _columns(list(found.values()))
+    return replace(
+        said,
+        heading=heading,
+        columns=tuple(LABELS[name] for name in columns),
+        rows=tuple(_bar(name, one, columns) for name, one in found.items()),
+    )
+
+
+def _are_months(found: Mapping[str, Budget]) -> bool:
+    return all(len(name) > len("2012") for name in found)
+
+
+def _is_drawn(found: Budget) -> bool:
+    """Whether there is a hundred to divide."""
+    return found.kind == "machine" or (found.kind in {"used", "log"} and found.is_told)
+
+
+def _clauses(said: Mapping[Any, str]) -> tuple[Clause, ...]:
+    return tuple(Clause(name, text) for name, text in said.items())
+
+
+def _segments(
+    parts: Mapping[str, float], total: float | None, facts: Mapping[str, str] | None = None
+) -> tuple[Segment, ...]:
+    """Return the *parts* of a bar that are not nothing; of some the *facts* are known."""
+    whole = total or sum(parts.values()) or 1.0
+    return tuple(
+        Segment(name, amount, amount / whole, (facts or {}).get(name, ""))
+        for name, amount in parts.items()
+        if amount > 0
+    )
+
+
+def captions(found: Budget) -> Iterator[Caption]:
+    """
+    Yield what stands below the bar: whole numbers that add up to 100, with small outcomes taken together.
+
+    Those of jobs that ran without finishing add up to the number that the sentence says of them.
+    """
+    for name, count in hundred(found.parts).items():
+        if name == "unfinished":
+            yield from _unfinished(found, count)
+        elif found.parts[name] > 0:
+            yield Caption(
+                name, _share(count, "≤" if found.is_bound and name == "finished" else ""), LABELS[name]
+            )
+
+
+def _unfinished(found: Budget, count: int) -> Iterator[Caption]:
+    held = {name: found.outcomes[name] for name in BAD_OUTCOMES if found.outcomes[name] > 0}
+    small = [name for name in held if held[name] < SMALL * (found.total or 0.0)]
+    groups: dict[str, tuple[Message, float]] = {
+        name: (LABELS[name], held[name]) for name in held if name not in small
+    }
+    if small:
+        *first, last = [LABELS[name] for name in small]
+        label = message(SENTENCES["or"].template, first=joined(", ", first), last=last) if first else last
+        groups[small[0]] = (label, sum(held[name] for name in small))
+    numbers = hundred({name: amount for name, (_, amount) in groups.items()}, count)
+    for name, (label, _) in groups.items():
+        yield Caption(name, _share(numbers[name], "≥" if found.is_bound else ""), label)
+
+
+def _share(count: int, sign: str = "") -> str:
+    text = message(SHARE.template, n=Number(count)) if count else LESS
+    return joined("", [f"{sign} ", text]) if sign and count else text
+
+
+def _of_gpus(store: Store, found: Budget) -> Hours | None:
+    parts = gpu_parts(store, found)
+    if not parts:
+        return None
+    known = known_gpu_parts(parts)
+    sentence = gpu_sentence(parts)
+    if len(known) == 1 and "computed" not in known:
+        return Hours(sentence)
+    numbers = hundred(known)
+    below = (Caption(name, _share(numbers[name]), LABELS[name]) for name, value in known.items() if value > 0)
+    return Hours(sentence, _clauses(gpu_clauses(known)), _segments(known, None, GPU_FACTS), tuple(below))
+
+
+def _basis(store: Store, known: Known, found: Budget, period: Period | None) -> Iterator[str]:
+    """Yield what the hundred are of, and what is left out of them or cannot be told."""
+    hours = number(round(found.used / HOUR))
+    zone = None if store.system.relative else store.system.timezone.key
+    if found.kind == "log" or period is None:
+        yield message("100 = the {hours} processor-hours in the log", hours=hours)
+        yield message("other jobs of that time are not in it")
+        return
+    span = date_range(*period, zone)
+    if found.kind == "machine":
+        yield message("100 = {cpus} processors, {span}", cpus=number(store.system.size or 0), span=span)
+    else:
+        yield message("100 = the {hours} processor-hours used, {span}", hours=hours, span=span)
+        yield (
+            message("by the log more ran than the machine has, so its size or the times are wrong")
+            if found.has_too_much
+            else message("what stood unused is not known")
+        )
+    gap = period[1] - period[0] - (found.seconds or 0.0)
+    if gap >= MINIMUM_GAP:
+        yield message("{time} without a record left out", time=seconds(gap))
+    if found.is_bound:
+        yield message("the log has no code for failed jobs: they are among the finished")
+    if found.kind == "machine":
+        yield from _doubts(known, found)
+
+
+def _doubts(known: Known, found: Budget) -> Iterator[str]:
+    """Yield why the hundred of a machine may not be all that it was."""
+    if found.outages is None:
+        yield message("waits are not recorded, so outages cannot be told")
+    if known.get("capacity.changes"):
+        yield message("the most that was busy changed: the machine may have been smaller for a time")
+    above = known.get("utilization.above_capacity") or 0.0
+    if above >= MINIMUM_ABOVE:
+        yield message("for {share} of the time more ran than there is", share=fraction(above))
+
+
+def _months(store: Store, found: Budget, period: Period) -> dict[str, Budget]:
+    """Return what became of the hours of each month, or year, of a *period* that has dates."""
+    first, last = period
+    if store.system.relative or last - first > MAXIMUM_DAYS * DAY:
+        return {}
+    edges, names = Calendar.of(first, last, store.system.timezone, relative=False).months()
+    begins = np.clip(edges, first, last)
+    labels = list(names)
+    if len(labels) > MAXIMUM_MONTHS:
+        labels = [name[:4] for name in labels]
+    spans: dict[str, Period] = {}
+    for label, (since, until) in zip(labels, pairwise(begins.tolist()), strict=True):
+        if until > since:
+            spans[label] = (spans.get(label, (since, until))[0], until)
+    made = budgets(store, found, list(spans.values()))
+    return dict(zip(spans, made, strict=True))
+
+
+def _columns(months: Sequence[Budget]) -> list[str]:
+    """Return the parts that any of the months has a number of, in the order of the bar."""
+    numbers = [hundred(one.parts) for one in months]
+    return [name for name in LABELS if any(one.get(name) for one in numbers)]  # type: ignore[call-overload]
+
+
+def _bar(name: str, found: Budget, columns: Sequence[str]) -> Bar:
+    numbers = {str(part): count for part, count in hundred(found.parts).items()}
+    return Bar(
+        name,
+        _segments(found.segments, found.total),
+        tuple(str(numbers.get(column, "")) for column in columns),
+        _days(name, found),
+    )
+
+
+def _days(name: str, found: Budget) -> Message:
+    """Return how many days of a month, or year, are counted, where they are few."""
+    days = round((found.seconds or 0.0) / DAY)
+    whole = 31.0 if len(name) > len("2012") else 366.0
+    return plural("{n} day", "{n} days", days, n=number(days)) if days < MINIMUM_DAYS * whole else message("")
