@@ -184,7 +184,6 @@ def test_outcomes_are_shares_of_what_the_first_screen_counts(make_store):
     answer = answer_of(store, "wrong")
     assert answer.number == fraction(share)
     assert f"{fraction(share)} went into jobs that failed" in answer.text
-    assert answer.gist == f"{fraction(share)} of the core-hours went into jobs that did not complete."
     finding = next(one for one in findings(known.facts) if one.id == "failures")
     assert f"{fraction(share)} went into jobs that failed" in finding.text
 
