@@ -135,7 +135,8 @@ def test_no_text_of_a_page_is_left_over(report, pseudo):
     page = rendered(html, report, pseudo)
 
     assert '<html lang="xx">' in page
-    left = {text for text in Own(page).texts if bare(text) and not SIZE.fullmatch(bare(text))}
+    whole = re.sub(r"</?em\b[^>]*>", "", page)  # colours of parts do not cut a sentence
+    left = {text for text in Own(whole).texts if bare(text) and not SIZE.fullmatch(bare(text))}
     assert not left - ALIKE
 
 
