@@ -186,7 +186,7 @@ def _unfinished(found: Budget, count: int) -> Iterator[Caption]:
         label = message(SENTENCES["or"].template, first=joined(", ", first), last=last) if first else last
         groups[small[0]] = (label, sum(held[name] for name in small))
     numbers = hundred({name: amount for name, (_, amount) in groups.items()}, count)
-    for name, (label, _) in groups.items():
+    for name, (label, _) in sorted(groups.items(), key=lambda group: BAD_OUTCOMES.index(group[0])):
         yield Caption(name, _share(numbers[name], "≥" if found.is_bound else ""), label)
 
 
@@ -232,12 +232,12 @@ def _basis(store: Store, known: Known, found: Budget, period: Period | None) -> 
     if found.is_bound:
         yield message("the log has no code for failed jobs: they are among the finished")
     if found.kind == "machine":
-        yield from _doubts(known, found)
+        yield from _doubts(known, found, is_generated=store.is_generated)
 
 
-def _doubts(known: Known, found: Budget) -> Iterator[str]:
-    """Yield why the hundred of a machine may not be all that it was."""
-    if found.outages is None:
+def _doubts(known: Known, found: Budget, *, is_generated: bool) -> Iterator[str]:
+    """Yield why the hundred of a machine may not be all that it was; one of a model had no outages."""
+    if found.outages is None and not is_generated:
         yield message("waits are not recorded, so outages cannot be told")
     if known.get("capacity.changes"):
         yield message("the most that was busy changed: the machine may have been smaller for a time")

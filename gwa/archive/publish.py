@@ -224,6 +224,7 @@ def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any
         "facts": {fact.id: fact.value for fact in report.facts()},
         "labels": {fact.id: (fact.label, fact.unit) for fact in report.facts()},
         "summary": [(fact.label, fact.value, fact.unit) for fact in summary(report)],
+        "lead": plain(report.lead) if report.lead else None,
         "answers": [
             {
                 "question": answer.question,
@@ -235,6 +236,7 @@ def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any
                 "alt": answer.picture.alt if answer.picture else "",
             }
             for answer in report.answers
+            if answer.id != "busy" or report.lead is None  # what became of the hours says it
         ],
         "findings": [(finding.text, finding.advice, finding.section) for finding in report.findings],
         "fields": [(title, meaning, share) for title, meaning, _, share in completeness(store)],

@@ -5,7 +5,7 @@ Each answer has *about*: which trace and which part of it, from when to when the
 makes conclusions unsafe, and which fields are not recorded.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from gwa.functions import compare as compare_traces
 from gwa.functions import wait as bound_of_wait
 from gwa.functions import whatif as replay
 from gwa.metrics.alerts import alerts
+from gwa.report.document import Report
 
 Answer = dict[str, Any]
 
@@ -43,7 +44,7 @@ def questions(
     desk: Desk, trace: str | None = None, period: str | None = None, where: str | None = None
 ) -> Answer:
     """
-    Answer what everybody asks first: how busy, who, how long jobs waited, what went wrong, what changed.
+    Answer what everybody asks first: what became of the hours, who used them, how long jobs waited, and more.
 
     Begin here. The sentences are true as they stand: quote them, with their caveats.
     """
@@ -52,14 +53,20 @@ def questions(
 
 
 def _answers(part: TracePart) -> list[Answer]:
-    """Return the answers to the first questions, which are the same each time."""
+    """Return what became of the hours and the answers to the first questions, the same each time."""
     return part.once(
-        "the first answers",
-        lambda: [
-            {"question": one.question, "answer": one.text, "state": one.state, "more_in": one.section}
-            for one in part.trace.report(["overview"], explore=False).answers
-        ],
+        "the first answers", lambda: list(_first(part.trace.report(["overview"], explore=False)))
     )
+
+
+def _first(report: Report) -> Iterator[Answer]:
+    if report.lead:
+        hours = (report.lead, report.lead.gpus)
+        said = " ".join(one.sentence for one in hours if one)
+        basis = {"basis": report.lead.basis} if report.lead.basis else {}
+        yield {"question": "What became of the hours?", "answer": said, **basis, "more_in": "budget"}
+    for one in report.answers:
+        yield {"question": one.question, "answer": one.text, "state": one.state, "more_in": one.section}
 
 
 def facts(

@@ -37,7 +37,7 @@ def command(
     Let an assistant ask traces, by the Model Context Protocol.
 
     The assistant starts this command and speaks with it over standard input and output. Its tools give the
-    five answers, facts with their definitions, breakdowns, findings, advice, comparisons, bounds of waits,
+    first answers, facts with their definitions, breakdowns, findings, advice, comparisons, bounds of waits,
     replays on a changed machine, and SQL over the tables of the trace alone, 200 rows and 20 s at most. Every
     answer says which part of the trace it is about, what makes conclusions unsafe, and what is not recorded.
     Nothing is written. With --anonymize, names are pseudonyms that last as long as the server.

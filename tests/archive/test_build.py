@@ -162,6 +162,20 @@ def test_of_an_answer_the_first_sentence_is_shown_and_the_rest_is_folded(built):
     assert 'href="report.html"' in first
 
 
+def test_the_page_of_a_trace_says_first_what_became_of_the_hours(built):
+    home, _ = built
+    page = (home / "public/traces/made/index.html").read_text()
+    trace = read_published(read_catalogue(home / "site").entries[0], home / "public/traces/made")
+    lead = trace.about["lead"]
+
+    (said,) = re.findall(r'<p class="said-first"><bdi>(.*?)</bdi>', page)
+    assert said.replace("\N{NO-BREAK SPACE}", " ") == lead["sentence"]
+    bar = page.partition('<svg class="hours"')[2].partition("</svg>")[0]
+    widths = [float(width) for width in re.findall(r' width="([\d.]+)" height="40"/>', bar)]
+    assert len(widths) == len(lead["segments"])
+    assert sum(widths) == pytest.approx(1000, abs=0.1 * len(widths)) or not widths
+
+
 def test_downloads_are_what_their_hashes_say_and_are_labelled(built):
     home, _ = built
     folder = home / "public/traces/made"

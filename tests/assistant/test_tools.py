@@ -360,7 +360,8 @@ def test_every_answer_says_what_it_is_about(log, asked):
         assert about["jobs"] == len(log[1])
         assert about.keys() >= {"trace", "part", "zone", "window", "caveats", "not_recorded", "processors"}
     assert all(one["question"] and one["answer"] for one in answers[0]["answers"])
-    assert len(answers[0]["answers"]) == 5
+    assert len(answers[0]["answers"]) == 6
+    assert answers[0]["answers"][0]["answer"].startswith("Of every 100 processor-hours")
 
 
 def test_unknown_is_named_and_never_zero(tmp_path):

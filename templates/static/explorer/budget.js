@@ -151,7 +151,7 @@ explorer.budget = (() => {
       const groups = some.filter((one) => !small.includes(one)).map((one) => [one, label(one), found.outcomes[one]]);
       if (small.length) groups.push([small[0], ored(small.map(label)), small.reduce((all, one) => all + found.outcomes[one], 0)]);
       const numbers = hundred(Object.fromEntries(groups.map(([one, , amount]) => [one, amount])), n);
-      return groups.map(([one, text]) => caption(one, numbers[one], text, isBound() ? "≥" : "")).join("");
+      return groups.sort(([a], [b]) => BAD.indexOf(a) - BAD.indexOf(b)).map(([one, text]) => caption(one, numbers[one], text, isBound() ? "≥" : "")).join("");
     }).join("");
   }
   const ored = (texts) => texts.length === 1 ? texts[0] : phrase("or", { first: texts.slice(0, -1).join(", "), last: texts.at(-1) });

@@ -1,0 +1,119 @@
+"""What a report says first: sentence, bar, basis and months agree with each other and with what is right."""
+
+import json
+
+import numpy as np
+import pytest
+
+import gwa
+from gwa.analysis.answers.base import Known
+from gwa.analysis.lead import captions, lead, side_by_side
+from gwa.breakdown.budget import budget
+from gwa.report.as_json import as_json
+from gwa.report.html import html
+from gwa.report.language import read_language, translated
+from tests.conftest import HOME
+
+CASES = HOME.parent / "shared" / "cases" / "budget"
+
+RIGHT = {
+    "grown": ("39 went unused", "may have been smaller"),
+    "hole": ("36 went unused", "20 days without a record left out"),
+    "nosize": (
+        "Of every 100 processor-hours used, 90 became finished work and 10 ran without finishing.",
+        "what stood unused is not known",
+    ),
+    "over": ("Of every 100 processor-hours used, ", "its size or the times are wrong"),
+    "three": ("3 jobs held 16 processor-hours; 50 % of that did not finish.", ""),
+    "allfail": ("how jobs ended is not recorded", ""),
+    "tiny": ("Of every 100 processor-hours, less than 1 was used.", ""),
+}
+"""Of made logs what the sentence says, and what the line below the bar."""
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_situations_have_their_sentence_and_their_basis(name):
+    path = CASES / f"{name}.swf.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not beside the checkout")
+    with gwa.open(path) as trace:
+        said = trace.report(["overview"]).lead
+    assert said
+    sentence, basis = RIGHT[name]
+    assert sentence in said.sentence
+    assert basis in said.basis
+    if name in {"nosize", "over"}:
+        assert not {"unused", "outages"} & {one.id for one in said.segments}
+
+
+DAY = 86_400.0
+NEW_YEAR = 1_704_067_200.0
+
+
+@pytest.fixture
+def store(make_store):
+    """Return the store of a machine of 64 processors in four months, of two outcomes and more."""
+    rng, size = np.random.default_rng(3), 900
+    header = (("Times", "Unix seconds, UTC"), ("TimeZoneString", "UTC"), ("MaxProcs", "64"))
+    return make_store(
+        header,
+        submit_time=np.sort(NEW_YEAR + rng.uniform(0, 120 * DAY, size)).tolist(),
+        wait_time=rng.integers(0, 900, size).astype(float).tolist(),
+        run_time=rng.integers(60, 9 * 3600, size).astype(float).tolist(),
+        n_procs=rng.integers(1, 32, size).tolist(),
+        status=rng.choice([0, 1, 1, 1, 5], size).tolist(),
+        state=rng.choice(["COMPLETED", "FAILED", "TIMEOUT"], size).tolist(),
+    )
+
+
+def test_months_add_up_to_the_whole_and_each_to_a_hundred(store):
+    said = lead(store, Known({}, {}))
+    whole = {one.id: one.amount for one in said.segments}
+
+    assert [row.label for row in said.rows] == ["2024-01", "2024-02", "2024-03", "2024-04"]
+    for name, amount in whole.items():
+        of_months = sum(one.amount for row in said.rows for one in row.segments if one.id == name)
+        assert of_months == pytest.approx(amount, rel=1e-9)
+    for row in said.rows:
+        assert sum(int(number) for number in row.numbers if number) == 100
+        assert sum(one.share for one in row.segments) == pytest.approx(1)
+
+
+def test_what_stands_below_the_bar_says_what_the_sentence_does(store):
+    said, found = lead(store, Known({}, {})), budget(store)
+    numbers = {one.id: int(one.text.split()[0]) for one in captions(found) if not one.text.startswith("<")}
+    clauses = {one.id: int(one.text.split()[0]) for one in said.clauses}
+
+    assert sum(numbers.values()) == 100
+    assert numbers["finished"] == clauses["finished"]
+    bad = sum(numbers.get(name, 0) for name in ("limit", "failed", "cancelled"))
+    assert bad == clauses["unfinished"]
+    assert all(one.text in said.sentence for one in said.clauses)
+
+
+def test_systems_are_compared_by_shares(store):
+    rows = side_by_side([("one", store), ("other", store)])
+    assert [row.label for row in rows.rows] == ["one", "other"]
+    assert rows.rows[0].numbers == rows.rows[1].numbers
+    assert not rows.sentence
+
+
+def test_a_german_page_says_it_in_german(store):
+    german = read_language("de")
+    with gwa.Trace(store, "log") as trace:
+        report = translated(trace.report(["overview"]), german)
+    assert report.lead
+    assert report.lead.sentence.startswith("Von je 100 Prozessorstunden wurden ")
+    page = html(report, language=german)
+    shown = page[page.index('<div class="lead"') : page.index("</header>")]
+    for english in ("Of every 100", "went unused", "Month by month", ">finished<", "not finished"):
+        assert english not in shown
+
+
+def test_json_has_what_a_page_says_first(store):
+    with gwa.Trace(store, "log") as trace:
+        report = trace.report(["overview"])
+    said = json.loads(as_json(report))
+    assert report.lead
+    assert said["answer"] == said["lead"]["sentence"] == report.lead.sentence
+    assert sum(one["share"] for one in said["lead"]["segments"]) == pytest.approx(1)
