@@ -154,7 +154,7 @@ def test_of_an_answer_the_first_sentence_is_shown_and_the_rest_is_folded(built):
     trace = read_published(catalogue.entries[0], home / "public/traces/made")
     trace.about["answers"][0] |= {"text": "Of 8, 2.5 % were busy. U1 <i> had more. So had U2.", "section": ""}
     shown = dict(pages(Site(catalogue, [trace])))["traces/made/index.html"]
-    answer = re.findall(r'<li class="answer">.*?</li>', shown, re.DOTALL)[0]
+    answer = re.findall(r'<li class="answer[^"]*">.*?</li>', shown, re.DOTALL)[0]
 
     first, _, rest = answer.partition("<details>")
     assert "<bdi>Of 8, 2.5\N{NO-BREAK SPACE}% were busy.</bdi>" in first
