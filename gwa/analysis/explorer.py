@@ -24,8 +24,8 @@ from gwa.metrics.outcomes import OUTCOMES
 from gwa.metrics.presence import recorded as recorded_time
 from gwa.metrics.stillness import stillness
 from gwa.metrics.usage import usage
+from gwa.report.course import Course
 from gwa.report.explorer import Choice, Explorer, Mark
-from gwa.report.strip import strip
 from gwa.store.resources import GPU
 from gwa.store.store import Period, Store
 
@@ -120,7 +120,7 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
         cells.grain.octaves if store.has("wait_time") else 0,
         tuple(_aside()),
         dict(_follows(store, choices, shown, cells)),
-        _still(store, tables, cpus, first, end - 1),
+        _course(store, tables, cpus, first, end - 1),
         _budget(store),
         phrases() | {f"label_{name}": (label,) for name, label in LABELS.items()},
     )
@@ -290,13 +290,13 @@ def _amounts(table: pa.Table, *further: str) -> dict[str, Codes]:
     return {name: _filled(table[name]) for name in (*AMOUNTS, *further) if name in table.schema.names}
 
 
-def _still(
+def _course(
     store: Store, tables: Mapping[str, Mapping[str, Codes]], cpus: int | None, first: int, last: int
-) -> str:
-    """Return the picture of what was held in each day; nothing where processors are not recorded."""
+) -> Course | None:
+    """Return what was held in each day; None where processors are not recorded."""
     usage, lengths = tables["usage"], tables["days"]["seconds"]
     if "cpu_seconds" not in usage:
-        return ""
+        return None
     held: dict[str, Codes] = {
         name: np.bincount(
             usage["day"].astype(np.int64), usage["cpu_seconds"] * (usage["outcome"] == code), len(lengths)
@@ -307,7 +307,7 @@ def _still(
         str(day) if store.system.relative else (EPOCH + timedelta(days=day)).isoformat()
         for day in (first, last)
     )
-    return strip(held, lengths, cpus, *names)
+    return Course(held, lengths, cpus, *names)
 
 
 def _aside() -> Iterator[str]:

@@ -60,6 +60,13 @@ def _print_schema() -> None:
     "--no-explore", "Leave out what the page filters: days, users, projects, sizes and outcomes, in cells."
 )
 @_options.shown("--top", click.IntRange(1, 1000), 10, "Number of entries in top lists.")
+@click.option(
+    "--card",
+    type=_options.PATH,
+    metavar="OUT.png",
+    help="Write what became of the hours, its bar and the days alone, as PNG or SVG of 1,200 x 630; no page"
+    " unless one is asked for.",
+)
 @_options.printing("--schema", _print_schema, "Print the JSON Schema of --json and exit.")
 @click.option(
     "--by",
@@ -92,6 +99,7 @@ def command(
     every: bool,
     no_explore: bool,
     top: int,
+    card: Path | None,
     against: str | None,
     alert: bool,
     by: str | None,
@@ -118,12 +126,13 @@ def command(
       gwa report sample.sacct --period last-month --against previous
       gwa report sample.sacct --by month
       gwa report sample.sacct --lang de
+      gwa report sample.sacct --card sample.png
       gwa report sample.sacct --strings mine/languages/fr.po
     """
     from gwa.analysis.base import analyses
     from gwa.requests.base import request_analyses
 
-    kinds = [name for name in outputs() if params[name]] or ["html"]
+    kinds = [name for name in outputs() if params[name]] or ([] if card else ["html"])
     known = [analysis.id for analysis in analyses()]
     of_requests = [analysis.id for analysis in request_analyses()]
     only = sections.replace(" ", "").split(",") if sections else known if every else None
@@ -137,6 +146,8 @@ def command(
         raise click.UsageError(
             "--by shows all months or clusters, expected neither --against nor --sections with it"
         )
+    if card and (by or len(traces) > 1):
+        raise click.UsageError("--card is of one trace, expected one, without --by")
     if by == "site" and params["sites"]:
         raise click.UsageError("--by site shows all clusters, expected no --site with it")
     for trace in traces:
@@ -159,8 +170,10 @@ def command(
                 part,
                 only or _wanted(part.store, view, is_chosen=is_chosen),
                 earlier,
-                is_explored="html" in kinds and not (no_explore or sections),
+                is_explored=bool(card) or ("html" in kinds and not (no_explore or sections)),
             )
+            if card:
+                _write_card(report, card, out)
         failed = failed or report.failed
         alerts += _alert(report, look["language"]) if alert and earlier is not None else 0
     if failed:
@@ -246,6 +259,9 @@ class _Output:
 
     @contextmanager
     def _claimed(self, name: str) -> Iterator[str]:
+        if not self.kinds:  # a card alone
+            yield name
+            return
         with claimed(
             paths(self.folder, name, self.kinds), force=self.params["force"], but=outputs(), of=self.trace
         ):
@@ -339,6 +355,16 @@ def _what(period: str | None, earlier: "Trace | None", params: Mapping[str, Any]
         (params["sections"] or "").replace(" ", "") or ("every" if params["every"] else ""),
         f"against-{earlier.period}" if earlier else "",
     ]
+
+
+def _write_card(report: "Report", path: Path, out: _Output) -> None:
+    from gwa.report.card import write_card
+    from gwa.report.language import translated
+
+    words = out.look["language"] or _english()
+    with claimed([path], force=out.params["force"]):
+        write_card(translated(report, words), path, words)
+    echo(path)
 
 
 def _print_answers(report: "Report", trace: "Trace", language: "Language | None") -> None:

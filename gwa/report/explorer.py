@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from gwa.report.course import Course
 from gwa.words.unit import Value
 
 NOT_IN_JSON: Final = {"in_json": False}
@@ -74,8 +75,8 @@ class Explorer:
     follows : Mapping
         What follows a selection below it: by the id of a table or, after ``figure-``, of a figure, the kind
         of what it shows and the key of its classes, of a choice or of times.
-    still : str
-        The first picture, as SVG, where no script draws it.
+    course : Course
+        What was held in each day, which is drawn where no script does; None without processors.
     budget : Mapping
         How the hours are told apart: of what the hundred are, and what is known of how jobs ended.
     sentences : Mapping
@@ -97,6 +98,6 @@ class Explorer:
     octaves: int = 0
     aside: tuple[str, ...] = ()
     follows: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
-    still: str = field(default="", repr=False, metadata=NOT_IN_JSON)
+    course: Course | None = field(default=None, repr=False, metadata=NOT_IN_JSON)
     budget: Mapping[str, Value] = field(default_factory=dict, repr=False)
     sentences: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)

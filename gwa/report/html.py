@@ -25,6 +25,7 @@ from gwa.report.grid import grid, is_number
 from gwa.report.language import Language
 from gwa.report.layout import chapters, rows_by_section, says_nothing
 from gwa.report.printable import clean
+from gwa.report.strip import strip
 from gwa.util.assets import asset
 from gwa.words.formatting import brief, show
 from gwa.words.message import Number, message, plural
@@ -243,10 +244,11 @@ def explored(report: document.Report) -> dict[str, Any]:
     explorer = report.explorer
     if explorer is None:
         return {}
+    still = strip(explorer.course) if explorer.course else ""
     return {
         "explorer_about": plain(explorer),
-        "first_picture": Markup(explorer.still),  # noqa: S704 - drawn by us
-        "first_image": Markup(image_address(explorer.still) if explorer.still else ""),  # noqa: S704 - drawn by us
+        "first_picture": Markup(still),  # noqa: S704 - drawn by us
+        "first_image": Markup(image_address(still) if still else ""),  # noqa: S704 - drawn by us
         "explorer_cells": b64encode(explorer.cells).decode(),
         "outcomes": list(explorer.outcomes.items()),
     }
