@@ -51,8 +51,8 @@ ASIDE: Final = (Chapter.SIZES, Chapter.ARRIVALS)
 """Chapters on which few act."""
 
 DETAILS: Final = (
-    "overview", "capacity", "utilization", "demand", "usage", "waits", "slowdown", "wait-bounds", "estimates",
-    "synthetic-workloads", "nodes", "memory", "energy", "gpus",
+    "overview", "budget", "capacity", "utilization", "demand", "usage", "waits", "slowdown", "wait-bounds",
+    "estimates", "synthetic-workloads", "nodes", "memory", "energy", "gpus",
 )  # fmt: skip
 """Sections that the first screen answers in short, or that add details to another one."""
 

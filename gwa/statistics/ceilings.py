@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scipy.stats import binom
+from scipy.special import bdtrc  # scipy.stats takes a second to import
 
 MINIMUM_STARTS: Final = 20
 MINIMUM_DAYS: Final = 3
@@ -52,7 +52,7 @@ class Evidence:
     @property
     def p_value(self) -> float:
         """How likely as many starts, or more, are by chance."""
-        return float(binom.sf(self.both - 1, self.starts, self.expected))
+        return float(bdtrc(self.both - 1, self.starts, self.expected))
 
     @property
     def is_a_pattern(self) -> bool:

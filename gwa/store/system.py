@@ -259,6 +259,8 @@ def described_beside(path: Path) -> tuple[Path, Mapping[str, object]] | None:
     That of ``sample.sacct`` or ``sample.swf.gz`` is ``sample.toml``. A file of that name without any key of a
     description is something else; raise `DefinitionError` for one that says nonsense.
     """
+    if not path.name:  # a folder such as .
+        return None
     file = path.with_name(f"{path.name.partition('.')[0]}.toml")
     if file == path or not file.is_file():
         return None

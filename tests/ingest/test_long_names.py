@@ -105,4 +105,5 @@ def test_lists_of_resources_and_runs_are_no_names():
         "used_resources",
         "req_resources",
         "runs",
+        "node_list",
     }

@@ -1,6 +1,7 @@
 """A description of the system that lies beside a log under its name is taken, and nothing else is."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ def test_the_description_has_the_name_of_the_log(name, tmp_path):
     (tmp_path / "log.toml").write_text("cpus = 64\n")
     assert described_beside(tmp_path / name) == (tmp_path / "log.toml", {"cpus": 64})
     assert described_beside(tmp_path / "other.swf") is None
+    assert described_beside(Path()) is None
 
 
 def test_what_says_nothing_of_a_system_is_something_else(tmp_path):

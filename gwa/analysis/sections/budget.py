@@ -50,15 +50,15 @@ def budget_of_hours(store: Store) -> Iterator[Block]:
     finished ones.
     """
     found = budget(store)
-    yield Facts(tuple(_facts(found)), listed=False)
+    yield Facts(tuple(_facts(found)))
     gpus = gpu_parts(store, found)
-    yield Facts(
-        tuple(
-            Fact(f"gpu.budget.{name}", number(value), GPU_LABELS[name], "held seconds")
-            for name, value in gpus.items()
-        ),
-        listed=False,
-    )
+    if gpus:
+        yield Facts(
+            tuple(
+                Fact(f"gpu.budget.{name}", number(value), GPU_LABELS[name], "held seconds")
+                for name, value in gpus.items()
+            )
+        )
 
 
 def _facts(found: Budget) -> Iterator[Fact]:
