@@ -80,7 +80,7 @@ def build(
     report = Report(*_titles(store, name, part), tuple(sections), zone, inputs)
     known = evidence(store, sections, is_selection=any(subset.is_selective for subset in filters))
     shown = {section.id for section in sections if not section.failed}
-    first = lead(store, known)
+    first = lead(store, known, has_facts="budget" in shown)
     made = replace(
         report,
         findings=findings(known.facts, shown, whole=not known.is_selection),

@@ -84,14 +84,19 @@ SMALL: Final = 0.01
 """Outcomes with a smaller share are taken together."""
 
 
-def lead(store: Store, known: Known) -> Lead:
-    """Return what became of the hours of *store*; its basis says what is *known* besides."""
+def lead(store: Store, known: Known, *, has_facts: bool = False) -> Lead:
+    """
+    Return what became of the hours of *store*; its basis says what is *known* besides.
+
+    If the report *has facts* of the budget, the parts of its bars name them.
+    """
     found = budget(store)
     period = window(store).period
     is_level = found.kind == "used" and not found.is_told and period is not None
     most = extremes(store, 0, period, width=BIN).busy if is_level and period else None
     said = Lead(
-        budget_sentence(found, is_selection=store.is_selection, most=most), gpus=_of_gpus(store, found)
+        budget_sentence(found, is_selection=store.is_selection, most=most),
+        gpus=_of_gpus(store, found, GPU_FACTS if has_facts else {}),
     )
     if not _is_drawn(found):
         return said
@@ -100,7 +105,7 @@ def lead(store: Store, known: Known) -> Lead:
     return replace(
         _with_rows(said, months, heading),
         clauses=_clauses(clauses_of(found)),
-        segments=_segments(found.segments, found.total, FACTS),
+        segments=_segments(found.segments, found.total, FACTS if has_facts else {}),
         captions=tuple(captions(found)),
         basis=joined(" · ", list(_basis(store, known, found, period))),
     )
@@ -195,7 +200,7 @@ def _share(count: int, sign: str = "") -> str:
     return joined("", [f"{sign} ", text]) if sign and count else text
 
 
-def _of_gpus(store: Store, found: Budget) -> Hours | None:
+def _of_gpus(store: Store, found: Budget, facts: Mapping[str, str]) -> Hours | None:
     parts = gpu_parts(store, found)
     if not parts:
         return None
@@ -205,7 +210,7 @@ def _of_gpus(store: Store, found: Budget) -> Hours | None:
         return Hours(sentence)
     numbers = hundred(known)
     below = (Caption(name, _share(numbers[name]), LABELS[name]) for name, value in known.items() if value > 0)
-    return Hours(sentence, _clauses(gpu_clauses(known)), _segments(known, None, GPU_FACTS), tuple(below))
+    return Hours(sentence, _clauses(gpu_clauses(known)), _segments(known, None, facts), tuple(below))
 
 
 def _basis(store: Store, known: Known, found: Budget, period: Period | None) -> Iterator[str]:

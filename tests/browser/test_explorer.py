@@ -70,7 +70,7 @@ SIZES_OF_LETTERS = """
 def page_of(trace, folder):
     """Write the page of *trace* with few sections, but with all that it filters; return the file."""
     path = folder / "page.html"
-    path.write_text(html(trace.report(["overview", "waits"], explore=True)), encoding="utf-8")
+    path.write_text(html(trace.report(["overview", "budget", "waits"], explore=True)), encoding="utf-8")
     return path
 
 
