@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from gwa.report import drawing
-from gwa.report.document import Answer, Figure, Report, Section
+from gwa.report.document import Figure, Report, Section
 from gwa.report.drawing import kinds
 from gwa.report.figures.bars import bars
 from gwa.report.figures.groups import groups
@@ -189,18 +189,6 @@ def test_every_form_of_a_figure_has_its_name_and_its_words(page):
         box = figure.locator(".drawing")
         expect(box.locator("svg").first).to_have_attribute("aria-label", box.get_attribute("data-alt") or "")
         assert "arrow keys" in (box.get_attribute("aria-label") or "")
-
-
-def test_a_picture_of_an_answer_is_read_too(context, tmp_path):
-    answer = Answer("busy", "How busy?", "70 %", "It was busy.", "", more()[-2])
-    page, wrong = opened(context, tmp_path / "answer.html", html(Report("t", "s", (), answers=(answer,))))
-    box = page.locator(".spark .drawing")
-    box.focus()
-    page.keyboard.press("End")
-
-    assert read(box.locator(".reading")) == [4]
-    expect(box.locator(".reading")).to_contain_text("Spark")
-    assert not wrong
 
 
 def test_axes_of_time_stand_under_each_other(context, tmp_path):

@@ -43,11 +43,9 @@ OF_THE_SYSTEM: Final = {"the size of the system", "the number of processors"}
 
 
 def sentences(report: Report) -> dict[str, str]:
-    """Return the sentences that claim something, by what they are: answers, all in brief, and findings."""
+    """Return the sentences that claim something, by what they are: answers and findings."""
     answers = {f"answer {one.id}": one.text for one in report.answers}
-    return (
-        answers | {"answer brief": report.answer} | {f"finding {one.id}": one.text for one in report.findings}
-    )
+    return answers | {f"finding {one.id}": one.text for one in report.findings}
 
 
 def falsely_absent(text: str, store: Store) -> list[str]:
