@@ -64,7 +64,14 @@ def _first(report: Report) -> Iterator[Answer]:
         hours = (report.lead, report.lead.gpus)
         said = " ".join(one.sentence for one in hours if one)
         basis = {"basis": report.lead.basis} if report.lead.basis else {}
-        yield {"question": "What became of the hours?", "answer": said, **basis, "more_in": "budget"}
+        state = "known" if report.lead.segments else "unknown"
+        yield {
+            "question": "What became of the hours?",
+            "answer": said,
+            "state": state,
+            **basis,
+            "more_in": "budget",
+        }
     for one in report.answers:
         yield {"question": one.question, "answer": one.text, "state": one.state, "more_in": one.section}
 
