@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from gwa.report.course import Course
 from gwa.words.unit import Value
+
+if TYPE_CHECKING:
+    from gwa.report.course import Course
 
 NOT_IN_JSON: Final = {"in_json": False}
 """Marks a field of a document that only its page has."""
@@ -57,7 +59,7 @@ class Explorer:
     cpus : int
         The processors of the system; None where they are not known.
     facts : Mapping
-        What is exact of the whole trace: quantiles of waits by the id of the fact.
+        What the page asks of the whole trace, by the ids of the facts.
     marks : tuple of Mark
         Outages, and where the log does not tell what ran.
     first_day : int
@@ -98,6 +100,6 @@ class Explorer:
     octaves: int = 0
     aside: tuple[str, ...] = ()
     follows: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
-    course: Course | None = field(default=None, repr=False, metadata=NOT_IN_JSON)
+    course: "Course | None" = field(default=None, repr=False, metadata=NOT_IN_JSON)
     budget: Mapping[str, Value] = field(default_factory=dict, repr=False)
     sentences: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)

@@ -105,7 +105,7 @@ def test_http_answers_those_who_send_the_token(address):
         ):
             return await client.call_tool("questions", {})
 
-    assert len(talked(talk()).structured_content["answers"]) == 5
+    assert len(talked(talk()).structured_content["answers"]) == 6
 
 
 @pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "secret"}])
