@@ -134,8 +134,8 @@ def budget_sentence(found: Budget, *, is_selection: bool = False, most: int | No
         return _as_it_is(found, is_selection=is_selection)
     unit = UNITS[found.kind]
     if found.kind == "machine" and found.used < MINIMUM_USED * (found.total or 0.0):
-        return _said("less_used", unit=unit)
-    clauses = _said("of", unit=unit, clauses=listed(list(clauses_of(found).values())))
+        return _filled("less_used", unit=unit)
+    clauses = _filled("of", unit=unit, clauses=listed(list(clauses_of(found).values())))
     return message("{parts}.", parts=joined("; ", [clauses, *_unrecorded(found)]))
 
 
@@ -145,12 +145,12 @@ def selection_sentence(who: Sequence[str], found: Budget, whole: Budget) -> Mess
 
     *found* is what those jobs held in the same time, and *who* names whose they are.
     """
-    names = _said("several_user", n=Number(len(who)))
+    names = _filled("several_user", n=Number(len(who)))
     if len(who) < 3:  # noqa: PLR2004 - a pair is named
         names = listed([Verbatim(name) for name in who])
-        names = names if len(who) == 1 else _said("together", who=names)
+        names = names if len(who) == 1 else _filled("together", who=names)
     if not found.used:
-        return _said("nothing", who=names)
+        return _filled("nothing", who=names)
     of = HELD["machine" if whole.kind == "machine" else "used"]
     total = whole.total if whole.kind == "machine" else whole.used
     held = of(len(who), names, share_text(found.used / (total or 1.0)))
@@ -162,10 +162,10 @@ def gpu_sentence(parts: Mapping[str, float | None]) -> Message:
     known = known_gpu_parts(parts)
     is_measured = "held" not in known
     if not is_measured and "not_held" not in known:
-        held = _said("gpu_hours", hours=_hours(known["held"] / HOUR))
+        held = _filled("gpu_hours", hours=_hours(known["held"] / HOUR))
     else:
         clauses = listed(list(gpu_clauses(known).values()))
-        held = _said("gpus" if "not_held" in known else "gpus_held", clauses=clauses)
+        held = _filled("gpus" if "not_held" in known else "gpus_held", clauses=clauses)
     return message("{parts}.", parts=joined("; ", [held, *([] if is_measured else [SENTENCES["no_use"]])]))
 
 
@@ -213,7 +213,7 @@ def share_text(share: float) -> Message:
     if 0 < share < 0.01:  # noqa: PLR2004 - one percent
         return SENTENCES["less_than_1"]
     whole = int(100 * share + 0.5)
-    return _said("share", n=Number(99 if whole == 100 and share < 1 else whole))  # noqa: PLR2004 - all
+    return _filled("share", n=Number(99 if whole == 100 and share < 1 else whole))  # noqa: PLR2004 - all
 
 
 def listed(clauses: Sequence[str]) -> Message:
@@ -226,10 +226,10 @@ def listed(clauses: Sequence[str]) -> Message:
     if len(clauses) == 1:
         return joined("", clauses)
     *first, last = clauses
-    return _said("and", first=joined(", ", first), last=last)
+    return _filled("and", first=joined(", ", first), last=last)
 
 
-def _said(name: str, **arguments: object) -> Message:
+def _filled(name: str, **arguments: object) -> Message:
     """Return one of `SENTENCES`, filled."""
     return message(SENTENCES[name].template, **arguments)
 
@@ -250,9 +250,9 @@ def clauses_of(found: Budget) -> dict[Part, Message]:
             continue
         text = _number_text(count, parts, part)
         if found.is_bound and part == "finished":
-            text = _said("at_most", n=text)
+            text = _filled("at_most", n=text)
         if found.is_bound and part == "unfinished":
-            text = _said("at_least", n=text)
+            text = _filled("at_least", n=text)
         said[part] = CLAUSES[part](count, text)
     return said
 
@@ -285,9 +285,9 @@ def _ended(found: Budget) -> Iterator[Message]:
     if is_whole and found.outcomes["completed"] == found.used:
         yield SENTENCES["all_finished"]
     elif found.is_bound:
-        yield _said("bad_at_least", share=share_text(bad / found.used))
+        yield _filled("bad_at_least", share=share_text(bad / found.used))
     elif bad or is_whole:
-        yield _said("bad", share=share_text(bad / found.used))
+        yield _filled("bad", share=share_text(bad / found.used))
 
 
 def _amount(seconds: float) -> Message:

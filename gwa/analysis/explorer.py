@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
-from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -34,17 +33,13 @@ Codes = NDArray[np.float64]
 KEYS: Final = {"qos": "qos"}
 """The key of a dimension in an address, where it is not its name without the plural."""
 
-EXACT: Final = (
-    "jobs.wait.median", "jobs.wait.p95", "wait.weighted.median", "wait.weighted.p95",
-    "wait.held.share",
-    "utilization.at_least", "utilization.busy_at_least",
-)  # fmt: skip
-"""Facts of the whole trace of which a selection has only the class, or nothing."""
+ASKED: Final = ("wait.held.share",)
+"""Facts of the whole trace that the page asks for: from when waits count decides which of them it shows."""
 
 AMOUNTS: Final = ("cpu_seconds", "gpu_seconds")
 """What the page adds up."""
 
-MEASURED: Final = tuple(chain.from_iterable(KNOWN_OF.items()))
+MEASURED: Final = ("gpu_used_seconds", KNOWN_OF["gpu_used_seconds"])
 """What it adds up of the use of GPUs, and the time of which that is known."""
 
 ASIDE: Final = (Chapter.SIZES, Chapter.ARRIVALS)
@@ -86,7 +81,7 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     Return the cells of *store* as its page takes them.
 
     There are none where no two jobs have a time of submission, or some lie more than a century apart. Some
-    exact values of the whole are taken from *facts*, by their ids.
+    values of the whole are taken from *facts*, by their ids.
     """
     if not lies_within_a_century(store):
         return None
@@ -111,7 +106,7 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
         {name: asdict(table) for name, table in layout.items()},
         content,
         cpus,
-        {name: facts[name] for name in EXACT if facts.get(name) is not None},
+        {name: facts[name] for name in ASKED if facts.get(name) is not None},
         tuple(_marks(store)),
         first,
         end,

@@ -57,7 +57,9 @@ GPU_FACTS: Final[Mapping[str, str]] = {name: f"gpu.budget.{name}" for name in GP
 """The facts that parts of the bars are."""
 
 LESS: Final = message("< 1 %")
-SHARE: Final = message("{n} %")
+
+SIGNS: Final = {"finished": "≤", "unfinished": "≥"}
+"""What stands before the numbers of parts of which only a bound is known."""
 
 OF: Final[Mapping[str, Message]] = {
     "machine": message(""),
@@ -99,12 +101,12 @@ def lead(store: Store, known: Known, *, has_facts: bool = False) -> Lead:
         gpus=_of_gpus(store, found, GPU_FACTS if has_facts else {}),
     )
     if not _is_drawn(found):
-        return said
+        return replace(said, basis=_span(store, period)) if is_level and period else said
     months = _months(store, found, period) if period else {}
     heading = message("Month by month") if _are_months(months) else message("Year by year")
     return replace(
         _with_rows(said, months, heading),
-        clauses=_clauses(clauses_of(found)),
+        clauses=_clauses({part: text for part, text in clauses_of(found).items() if text in said.sentence}),
         segments=_segments(found.segments, found.total, FACTS if has_facts else {}),
         captions=tuple(captions(found)),
         basis=joined(" · ", list(_basis(store, known, found, period))),
@@ -154,12 +156,12 @@ def _clauses(said: Mapping[Any, str]) -> tuple[Clause, ...]:
 
 
 def _segments(
-    parts: Mapping[str, float], total: float | None, facts: Mapping[str, str] | None = None
+    parts: Mapping[str, float], total: float | None, facts: Mapping[str, str]
 ) -> tuple[Segment, ...]:
     """Return the *parts* of a bar that are not nothing; of some the *facts* are known."""
-    whole = total or sum(parts.values()) or 1.0
+    whole = total or sum(parts.values())
     return tuple(
-        Segment(name, amount, amount / whole, (facts or {}).get(name, ""))
+        Segment(name, amount, amount / whole, facts.get(name, ""))
         for name, amount in parts.items()
         if amount > 0
     )
@@ -175,9 +177,7 @@ def captions(found: Budget) -> Iterator[Caption]:
         if name == "unfinished":
             yield from _unfinished(found, count)
         elif found.parts[name] > 0:
-            yield Caption(
-                name, _share(count, "≤" if found.is_bound and name == "finished" else ""), LABELS[name]
-            )
+            yield Caption(name, _share(count, _sign(found, name)), LABELS[name])
 
 
 def _unfinished(found: Budget, count: int) -> Iterator[Caption]:
@@ -192,12 +192,17 @@ def _unfinished(found: Budget, count: int) -> Iterator[Caption]:
         groups[small[0]] = (label, sum(held[name] for name in small))
     numbers = hundred({name: amount for name, (_, amount) in groups.items()}, count)
     for name, (label, _) in sorted(groups.items(), key=lambda group: BAD_OUTCOMES.index(group[0])):
-        yield Caption(name, _share(numbers[name], "≥" if found.is_bound else ""), label)
+        yield Caption(name, _share(numbers[name], _sign(found, "unfinished")), label)
 
 
 def _share(count: int, sign: str = "") -> str:
-    text = message(SHARE.template, n=Number(count)) if count else LESS
+    text = message(SENTENCES["share"].template, n=Number(count)) if count else LESS
     return joined("", [f"{sign} ", text]) if sign and count else text
+
+
+def _sign(found: Budget, name: str) -> str:
+    """Return how the number of a part is written that is a bound: the log has no code for failed jobs."""
+    return SIGNS.get(name, "") if found.is_bound else ""
 
 
 def _of_gpus(store: Store, found: Budget, facts: Mapping[str, str]) -> Hours | None:
@@ -216,12 +221,11 @@ def _of_gpus(store: Store, found: Budget, facts: Mapping[str, str]) -> Hours | N
 def _basis(store: Store, known: Known, found: Budget, period: Period | None) -> Iterator[str]:
     """Yield what the hundred are of, and what is left out of them or cannot be told."""
     hours = number(round(found.used / HOUR))
-    zone = None if store.system.relative else store.system.timezone.key
     if found.kind == "log" or period is None:
         yield message("100 = the {hours} processor-hours in the log", hours=hours)
         yield message("other jobs of that time are not in it")
         return
-    span = date_range(*period, zone)
+    span = _span(store, period)
     if found.kind == "machine":
         yield message("100 = {cpus} processors, {span}", cpus=number(store.system.size or 0), span=span)
     else:
@@ -240,10 +244,14 @@ def _basis(store: Store, known: Known, found: Budget, period: Period | None) -> 
         yield from _doubts(known, found, is_generated=store.is_generated)
 
 
+def _span(store: Store, period: Period) -> Message:
+    return date_range(*period, None if store.system.relative else store.system.timezone.key)
+
+
 def _doubts(known: Known, found: Budget, *, is_generated: bool) -> Iterator[str]:
     """Yield why the hundred of a machine may not be all that it was; one of a model had no outages."""
     if found.outages is None and not is_generated:
-        yield message("waits are not recorded, so outages cannot be told")
+        yield message("too few waits are recorded to tell outages")
     if known.get("capacity.changes"):
         yield message("the most that was busy changed: the machine may have been smaller for a time")
     above = known.get("utilization.above_capacity") or 0.0
@@ -276,11 +284,13 @@ def _columns(months: Sequence[Budget]) -> list[str]:
 
 
 def _bar(name: str, found: Budget, columns: Sequence[str]) -> Bar:
-    numbers = {str(part): count for part, count in hundred(found.parts).items()}
+    """Return a row with its numbers, of which there are none where nothing of its time is counted."""
+    counts = hundred(found.parts) if any(found.parts.values()) else {}
+    numbers = {str(part): " ".join(filter(None, (_sign(found, part), str(n)))) for part, n in counts.items()}
     return Bar(
         name,
-        _segments(found.segments, found.total),
-        tuple(str(numbers.get(column, "")) for column in columns),
+        _segments(found.segments, found.total, {}),
+        tuple(numbers.get(column, "") for column in columns),
         _days(name, found),
     )
 

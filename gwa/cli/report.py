@@ -272,9 +272,6 @@ class _Output:
             echo(path)
 
 
-SAID: Final = {"busy"}
-"""The answers that what became of the hours says."""
-
 Wanted = Callable[["Store"], Sequence[str] | None]
 """Returns the sections of the report on a store."""
 
@@ -369,6 +366,8 @@ def _write_card(report: "Report", path: Path, out: _Output) -> None:
 
 def _print_answers(report: "Report", trace: "Trace", language: "Language | None") -> None:
     """Say on standard error what was read, and the answers of the first screen, one on a line."""
+    from gwa.report.lead import SAID
+
     words = language or _english()
     kind = trace.store.provenance.get("format")
     period = words(report.period)
@@ -376,7 +375,7 @@ def _print_answers(report: "Report", trace: "Trace", language: "Language | None"
     echo(f"{as_text(trace.name)}: {'; '.join(filter(None, read))}", err=True)
     if report.lead:
         say_lead(report.lead, words)
-    given = [answer for answer in report.answers if answer.id not in SAID]
+    given = [answer for answer in report.answers if answer.id != SAID]
     width = max((len(words(answer.question)) for answer in given), default=0)
     for answer in given:
         echo(f"  {words(answer.question):{width}}  {words(answer.text)}", err=True)

@@ -46,12 +46,10 @@ def write_card(report: Report, path: Path, words: Callable[[str], str]) -> None:
     """
     Write what became of the hours to *path*, as PNG or SVG by its suffix, in the language of *words*.
 
-    Raise `OutputError` for another suffix, or where a report has nothing to say.
+    Raise `OutputError` for another suffix, or where the report says nothing of hours.
     """
     if path.suffix.lower() not in KINDS:
         raise OutputError(f"{path.name}: a card is {' or '.join(KINDS)}, expected a name such as card.png")
-    if report.lead is None:
-        raise OutputError(f"{path.name}: the report says nothing of hours")
     write_whole(path, card(report, path.suffix.lower().removeprefix("."), words))
 
 

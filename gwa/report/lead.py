@@ -1,6 +1,10 @@
 """What a page says first: a sentence on what became of hours, and the same as a bar."""
 
 from dataclasses import dataclass, field
+from typing import Final
+
+SAID: Final = "busy"
+"""The answer of a report that what became of the hours says already."""
 
 
 @dataclass(frozen=True)

@@ -265,12 +265,13 @@ def described_beside(path: Path) -> tuple[Path, Mapping[str, object]] | None:
     if file == path or not file.is_file():
         return None
     try:
-        known = (
-            TomlFile.read(file, "a description of a system").data.keys() & _SystemFile.__dataclass_fields__
-        )
+        known = TomlFile.read(file, "a description of a system")
     except GwaError:
         return None
-    return (file, read_system(file)) if known else None
+    if not known.data.keys() & _SystemFile.__dataclass_fields__:
+        return None
+    with known.located():
+        return file, checked_system(known.data)
 
 
 def checked_system(described: Mapping[str, Any]) -> Mapping[str, object]:

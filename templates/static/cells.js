@@ -41,7 +41,7 @@ const cells = (() => {
   const amounts = (size) => ({ jobs: new Float64Array(size), cpu: new Float64Array(size), gpu: new Float64Array(size) });
 
   // What is measured of GPUs: by class of one list, so many numbers each.
-  const MEASURED = ["gpu_used_seconds", "gpu_known_seconds", "gpu_idle_seconds", "gpu_idle_known_seconds"];
+  const MEASURED = ["gpu_used_seconds", "gpu_known_seconds"];
 
   // What a selection holds; jobs without a known day come after the last one, and are in none of a period. Of time, *picked* has the first day and the one after the last; of each list, the chosen codes.
   // Held are core-hours and GPU-hours of days whose load is known or, where *every*, of all; *counted* has by day what was held in
@@ -50,12 +50,11 @@ const cells = (() => {
   function select(tables, sizes, picked, { every, rows = [], holders }) {
     const days = tables.days.rows, count = sizes.length;
     const made = {
-      jobs: 0, undated: 0, cpu: 0, gpu: 0, accounted: 0, outcomes: amounts(OUTCOMES), time: amounts((days + 1) * OUTCOMES),
+      jobs: 0, cpu: 0, accounted: 0, outcomes: amounts(OUTCOMES), time: amounts((days + 1) * OUTCOMES),
       lists: sizes.map(({ size }) => amounts(size * OUTCOMES)),
-      waits: { jobs: new Float64Array(WAITS), cpu: new Float64Array(WAITS) },
       counted: new Float64Array((days + 1) * COUNTED),
-      measured: new Float64Array(MEASURED.length), holders: sizes[holders] && new Float64Array(sizes[holders].size * MEASURED.length),
-      rows: new Map(rows.map((k) => [k, { jobs: new Float64Array(sizes[k].size * WAITS), cpu: new Float64Array(sizes[k].size * WAITS) }])),
+      holders: sizes[holders] && new Float64Array(sizes[holders].size * MEASURED.length),
+      waits: new Map(rows.map((k) => [k, new Float64Array(sizes[k].size * WAITS)])),
     };
     const { jobs, usage } = tables, measured = MEASURED.flatMap((name, n) => usage[name] ? [[n, usage[name]]] : []);
     pass(jobs, sizes, picked, days, (row, day, outcome, missed, codes) => {
@@ -65,17 +64,9 @@ const cells = (() => {
       if (missed >= 0) { made.lists[missed].jobs[codes[missed][row] * OUTCOMES + outcome] += n; return; }
       for (let k = 0; k < count; k++) made.lists[k].jobs[codes[k][row] * OUTCOMES + outcome] += n;
       made.jobs += n;
-      if (day === days) made.undated += n;
       made.outcomes.jobs[outcome] += n;
       if (!jobs.wait) return;
-      const waited = jobs.wait[row], weight = jobs.cpu_seconds?.[row] ?? 0;
-      made.waits.jobs[waited] += n;
-      made.waits.cpu[waited] += weight;
-      for (const [k, own] of made.rows) {
-        const at = codes[k][row] * WAITS + waited;
-        own.jobs[at] += n;
-        own.cpu[at] += weight;
-      }
+      for (const [k, own] of made.waits) own[codes[k][row] * WAITS + jobs.wait[row]] += n;
     });
     pass(usage, sizes, picked, days, (row, day, outcome, missed, codes) => {
       const cpu = usage.cpu_seconds?.[row] ?? 0, gpu = usage.gpu_seconds?.[row] ?? 0;
@@ -87,7 +78,7 @@ const cells = (() => {
           made.counted[at + outcome] += cpu - restarted;
           made.counted[at + OUTCOMES] += restarted;
           made.counted[at + OUTCOMES + 1] += gpu;
-          for (const [n, values] of measured) if (n < 2) made.counted[at + OUTCOMES + 2 + n] += values[row];
+          for (const [n, values] of measured) made.counted[at + OUTCOMES + 2 + n] += values[row];
         }
       }
       if (missed === TIME || !(every || usage.known[row])) return;
@@ -104,13 +95,9 @@ const cells = (() => {
       }
       made.cpu += cpu;
       if (usage.accounted[row]) made.accounted += cpu;
-      made.gpu += gpu;
       made.outcomes.cpu[outcome] += cpu;
       made.outcomes.gpu[outcome] += gpu;
-      for (const [n, values] of measured) {
-        made.measured[n] += values[row];
-        if (made.holders) made.holders[codes[holders][row] * MEASURED.length + n] += values[row];
-      }
+      if (made.holders) for (const [n, values] of measured) made.holders[codes[holders][row] * MEASURED.length + n] += values[row];
     });
     return made;
   }

@@ -85,7 +85,7 @@ const explorer = (() => {
 
   return {
     NAMES, BAD, KNOWN, UNITS, MARKS, FEW, margins, place, html, view,
-    amount, badShare, binAt, busy, dayOf, everyCode, hasCpu, hasGaps, hasGpu, hasStrip, hasWindow, idOf, isCut, isWhole, key,
+    amount, badShare, binAt, busy, dayOf, everyCode, hasCpu, hasGaps, hasStrip, hasWindow, idOf, isCut, isWhole, key,
     labelOf, markOf, named, nothing, offered, part, periodInWords, readKey, roughly, scaled, step, swatch, told, total,
   };
 })();

@@ -91,6 +91,46 @@ def test_what_stands_below_the_bar_says_what_the_sentence_does(store):
     assert all(one.text in said.sentence for one in said.clauses)
 
 
+def test_a_month_of_which_nothing_is_counted_has_no_numbers(make_store):
+    """Job numbers jump over a month and more: what ran then is not known."""
+    days = [*range(40), *range(95, 130)]
+    jobs = [(day * DAY + n * 3600.0, n) for day in days for n in range(12)]
+    numbers = [place + (20_000 if at >= 95 * DAY else 0) for place, (at, _) in enumerate(jobs)]
+    made = make_store(
+        (("Times", "Unix seconds, UTC"), ("TimeZoneString", "UTC"), ("MaxProcs", "64")),
+        job_id=[number + 1 for number in numbers],
+        submit_time=[NEW_YEAR + at for at, _ in jobs],
+        wait_time=[0.0] * len(jobs),
+        run_time=[3000.0] * len(jobs),
+        n_procs=[8] * len(jobs),
+        status=[n % 2 for _, n in jobs],
+    )
+    rows = {row.label: row for row in lead(made, Known({}, {})).rows}
+    assert rows["2024-03"].segments == ()
+    assert set(rows["2024-03"].numbers) == {""}
+    assert sum(int(number) for number in rows["2024-01"].numbers if number) == 100
+
+
+def test_a_mean_without_a_bar_names_its_span(make_store):
+    made = make_store(
+        (("Times", "Unix seconds, UTC"), ("TimeZoneString", "UTC")),
+        submit_time=[NEW_YEAR + n * 3600.0 for n in range(900)],
+        wait_time=[0.0] * 900,
+        run_time=[3000.0] * 900,
+        n_procs=[4] * 900,
+    )
+    said = lead(made, Known({}, {}))
+    assert "processors on average" in said.sentence
+    assert not said.segments
+    assert said.basis.startswith("2024-01-01 to 2024-02-")
+
+
+def test_clauses_are_those_of_the_sentence(store):
+    part = lead(store.filtered("n_procs > 8"), Known({}, {}))
+    assert part.segments
+    assert not part.clauses, "of some jobs the sentence says no parts of a hundred"
+
+
 def test_systems_are_compared_by_shares(store):
     rows = side_by_side([("one", store), ("other", store)])
     assert [row.label for row in rows.rows] == ["one", "other"]

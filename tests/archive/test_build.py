@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -164,16 +165,23 @@ def test_of_an_answer_the_first_sentence_is_shown_and_the_rest_is_folded(built):
 
 def test_the_page_of_a_trace_says_first_what_became_of_the_hours(built):
     home, _ = built
-    page = (home / "public/traces/made/index.html").read_text()
-    trace = read_published(read_catalogue(home / "site").entries[0], home / "public/traces/made")
-    lead = trace.about["lead"]
+    catalogue = read_catalogue(home / "site")
+    trace = read_published(catalogue.entries[0], home / "public/traces/made")
+    assert trace.about["lead"]["sentence"]
+    shares = {"finished": 0.6, "limit": 0.1, "unused": 0.3}
+    lead = trace.about["lead"] | {
+        "sentence": "Of every 100 <b>, 5 % more.",
+        "segments": [{"id": name, "share": share} for name, share in shares.items()],
+    }
+    trace = replace(trace, about={**trace.about, "lead": lead})
+    shown = dict(pages(Site(catalogue, [trace])))["traces/made/index.html"]
 
-    (said,) = re.findall(r'<p class="said-first"><bdi>(.*?)</bdi>', page)
-    assert said.replace("\N{NO-BREAK SPACE}", " ") == lead["sentence"]
-    bar = page.partition('<svg class="hours"')[2].partition("</svg>")[0]
-    widths = [float(width) for width in re.findall(r' width="([\d.]+)" height="40"/>', bar)]
-    assert len(widths) == len(lead["segments"])
-    assert sum(widths) == pytest.approx(1000, abs=0.1 * len(widths)) or not widths
+    assert "Of every 100 &lt;b&gt;, 5\N{NO-BREAK SPACE}% more." in shown
+    bar = shown.partition('<svg class="hours"')[2].partition("</svg>")[0]
+    found = re.findall(r'class="of-(\w+)" x="([\d.]+)" width="([\d.]+)"', bar)
+    assert [(name, float(x), float(width)) for name, x, width in found] == [
+        ("finished", 0, 600), ("limit", 600, 100), ("unused", 700, 300),
+    ]  # fmt: skip
 
 
 def test_downloads_are_what_their_hashes_say_and_are_labelled(built):

@@ -204,13 +204,16 @@ explorer.budget = (() => {
     byMonth(isChosen);
   }
 
+  // A number of a month: of a bound with its sign, and none where nothing of the month is counted.
+  const worth = (found, part, numbers) => !(sum(found.parts) > 0) ? "" : `${isBound() ? { finished: "≤ ", unfinished: "≥ " }[part] ?? "" : ""}${numbers[part]}`;
+
   function byMonth(isChosen) {
     const rows = document.querySelectorAll("#lead-months li");
     if (!months.length || !rows.length) return;
     const heads = [...document.querySelectorAll("#lead-months .columns span")].map((head) => head.textContent);
     months.forEach(({ name, from, to }, n) => {
       const found = budget(view.shown, view.whole, from, to, isChosen), numbers = hundred(found.parts), isPicked = view.state.from === from && view.state.to === to;
-      const values = heads.map((head) => Object.keys(found.parts).filter((part) => label(part) === head).map((part) => numbers[part])[0] ?? "");
+      const values = heads.map((head) => Object.keys(found.parts).filter((part) => label(part) === head).map((part) => worth(found, part, numbers))[0] ?? "");
       const row = rows[n].firstElementChild, note = row.querySelector("small")?.outerHTML ?? "";
       const text = isWhole() ? row.innerHTML
         : `<span class="name">${html(name)}${note ? ` ${note}` : ""}</span><span class="track">${segments(fine(found), found.total || 1)}</span><span class="values">${values.map((value) => `<span>${value}</span>`).join("")}</span>`;

@@ -57,18 +57,26 @@ explorer.lists = (() => {
     let sum = 0, n = 0;
     while (n < few.length && sum < all / 2) sum += few[n++][1];
     if (count < 3 || sum < all / 2) return "";
-    const words = view.words.half;
-    return (view.state.by === "jobs" ? words.jobs : n === 1 ? words.one : words.many).replace("{n}", draw.number(n)).replace("{all}", draw.number(count));
+    return view.words.half[view.state.by === "jobs" ? "jobs" : "hours"].replace("{n}", draw.number(n)).replace("{all}", draw.number(count));
   }
 
-  function used() {
-    const choice = ofChoice(), unit = view.state.by, values = view.shown.lists[view.state.rows][unit], rows = ranked(choice, (code) => sum(values, code));
-    const all = rows.reduce((found, [, value]) => found + value, 0), most = Math.max(...rows.map(([, value]) => value), 0) || 1;
+  // A list of what was held by a choice, or of how many jobs, stacked by outcome.
+  function held(name, heading, k, { heads = "", says = () => "" } = {}) {
+    const choice = view.about.choices[k], unit = view.state.by, values = view.shown.lists[k][unit], rows = ranked(choice, (code) => sum(values, code));
+    const all = rows.reduce((found, [, value]) => found + value, 0), most = largest(rows);
     const made = rows.map(([code, value]) => [code, `<span class="track">${track(values, code, most)}</span><span class="share">${part(all ? value / all : null)}</span>`, titled(choice, code, value, unit), scaled(value, unit)]);
+    return list(name, heading, says(choice, rows, all), choice, made, heads);
+  }
+
+  const largest = (rows) => Math.max(...rows.map(([, value]) => value), 0) || 1;
+  const csv = () => `<div class="tools" role="group"><button type="button" data-save="csv">CSV</button></div>`;
+  const isNamed = () => !ofChoice().has_own_order; // else nobody is told apart, and jobs are told apart by their size
+
+  function used() {
+    if (!isNamed()) return "";
     const names = view.about.choices.flatMap((one, k) => one.has_own_order ? [] : [[k, one.title]]);
-    const heads = `<div class="switch" role="group" aria-label="${html(view.words.rows)}">${switches("rows", names, view.state.rows)}</div>`
-      + `<div class="tools" role="group"><button type="button" data-save="csv">CSV</button></div>`;
-    return list("used", view.words.who, choice.has_own_order ? "" : half(choice, rows, all), choice, made, heads);
+    const heads = `<div class="switch" role="group" aria-label="${html(view.words.rows)}">${switches("rows", names, view.state.rows)}</div>${csv()}`;
+    return held("used", view.words.who, view.state.rows, { heads, says: half });
   }
 
   const sizes = () => view.about.choices.findIndex(({ key }) => key === "size");
@@ -76,7 +84,7 @@ explorer.lists = (() => {
 
   // How long jobs waited by their size: half by the dot, 19 in 20 by the end of the bar, on one axis of logarithms.
   function waited() {
-    const k = sizes(), choice = view.about.choices[k], waits = view.shown.rows.get(k)?.jobs;
+    const k = sizes(), choice = view.about.choices[k], waits = view.shown.waits.get(k);
     if (!waits) return "";
     const rows = ranked(choice, (code) => sum(view.shown.lists[k].jobs, code)).flatMap(([code]) => {
       const [middle, most] = [0.5, 0.95].map((share) => cells.quantile(waits, share, view.about.octaves, code * cells.WAITS));
@@ -90,29 +98,24 @@ explorer.lists = (() => {
   }
 
   // Without waits: how large jobs were.
-  function large() {
-    const k = sizes(), choice = view.about.choices[k];
-    if (!choice) return "";
-    const unit = view.state.by, values = view.shown.lists[k][unit], rows = ranked(choice, (code) => sum(values, code)), most = Math.max(...rows.map(([, value]) => value), 0) || 1;
-    const all = rows.reduce((found, [, value]) => found + value, 0);
-    return list("waited", view.words.sizes, "", choice, rows.map(([code, value]) => [code, `<span class="track">${track(values, code, most)}</span><span class="share">${part(all ? value / all : null)}</span>`, titled(choice, code, value, unit), scaled(value, unit)]));
-  }
+  const large = () => sizes() < 0 ? "" : held("waited", view.words.sizes, sizes());
 
   // Whose jobs did not finish, by what they held; of GPUs, whose did not compute.
   function lost() {
     if (view.state.by === "gpu") return still();
     const choice = ofChoice(), unit = view.state.by;
-    if (badShare(view.whole.outcomes[unit]) === null) return list("lost", view.words.lostWork, view.words.lostUnknown, null, []);
+    const heading = isNamed() ? view.words.lostWork : view.words.lostJobs;
+    if (badShare(view.whole.outcomes[unit]) === null) return list("lost", heading, view.words.lostUnknown, null, []);
     const values = view.shown.lists[view.state.rows][unit], bad = (code) => BAD.reduce((all, n) => all + values[code * OUTCOMES + n], 0), rows = ranked(choice, bad).filter(([, value]) => value > 0);
-    const most = Math.max(...rows.map(([, value]) => value), 0) || 1, all = BAD.reduce((found, n) => found + view.shown.outcomes[unit][n], 0);
+    const most = largest(rows), all = BAD.reduce((found, n) => found + view.shown.outcomes[unit][n], 0), said = view.words.lostSum[view.about.budget.is_bound ? "bound" : "value"];
     const made = rows.map(([code, value]) => [code, `<span class="track">${BAD.map((n) => `<i style="width:${(100 * values[code * OUTCOMES + n] / most).toFixed(2)}%;background:${swatch(n)}"></i>`).join("")}</span><span class="share">${amount(value, unit)}</span>`, titled(choice, code, value, unit), scaled(value, unit)]);
-    return list("lost", view.words.lostWork, view.words.lostSum.replace("{n}", amount(all, unit)).replace("{unit}", view.words.units[unit]), choice, made);
+    return list("lost", heading, said.replace("{n}", amount(all, unit)).replace("{unit}", view.words.units[unit]), choice, made, isNamed() ? "" : csv());
   }
 
   function still() {
     const choice = ofChoice(), found = view.shown.holders, width = cells.MEASURED.length;
     if (!view.data.usage.gpu_known_seconds || !found) return list("lost", view.words.stillGpus, view.words.notMeasured, null, []);
-    const rows = ranked(choice, (code) => found[code * width + 1] - found[code * width]).filter(([, value]) => value > 0), most = Math.max(...rows.map(([, value]) => value), 0) || 1;
+    const rows = ranked(choice, (code) => found[code * width + 1] - found[code * width]).filter(([, value]) => value > 0), most = largest(rows);
     const made = rows.map(([code, value]) => [code, `<span class="track"><i class="of-still" style="width:${(100 * value / most).toFixed(2)}%"></i></span><span class="share">${amount(value, "gpu")}</span>`, titled(choice, code, value, "gpu"), scaled(value, "gpu")]);
     return list("lost", view.words.stillGpus, "", choice, made);
   }

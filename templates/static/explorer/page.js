@@ -42,7 +42,7 @@ explorer.page = (() => {
     place("chips").innerHTML = explorer.lists.chips();
     place("kept").innerHTML = isWhole() ? "" : explorer.lists.chips("kept");
     explorer.budget.draws();
-    for (const jobs of document.querySelectorAll('.head [data-fact="trace.jobs"]')) Object.assign(jobs, { textContent: draw.number(view.shown.jobs, 15) }).dataset.value = view.shown.jobs;
+    for (const jobs of document.querySelectorAll('.head [data-fact="trace.jobs"]')) Object.assign(jobs, { textContent: [view.shown, ...isWhole() ? [] : [view.whole]].map((made) => draw.number(made.jobs, 15)).join(" / ") }).dataset.value = view.shown.jobs;
     place("by").innerHTML = explorer.lists.switches("by", offered().map((unit) => [unit, view.words.units[unit]]), view.state.by);
     place("lists").innerHTML = explorer.lists.all();
     document.documentElement.classList.toggle("is-selected", !isWhole());

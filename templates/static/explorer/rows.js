@@ -13,7 +13,7 @@ explorer.rows = (() => {
       const jobs = sum(view.shown.lists[k].jobs, code), held = sum(view.shown.lists[k][unit], code), set = view.state.lists[choice.key];
       if (set?.size && !set.has(code) || !jobs && !held) return [];
       const outcomes = view.shown.lists[k][unit].slice(code * OUTCOMES, (code + 1) * OUTCOMES);
-      const [median, p95] = [0.5, 0.95].map((share) => view.about.octaves ? quantile(view.shown.rows.get(k).jobs, share, view.about.octaves, code * WAITS) : null);
+      const [median, p95] = [0.5, 0.95].map((share) => view.about.octaves ? quantile(view.shown.waits.get(k), share, view.about.octaves, code * WAITS) : null);
       return [{ code, name: labelOf(choice, code), jobs, amount: scaled(held, unit), share: all ? held / all : null, bad: badShare(outcomes), median, p95 }];
     }).sort((one, other) => named(choice, one.code) - named(choice, other.code) || other.amount - one.amount || one.code - other.code);
   }
