@@ -8,7 +8,7 @@ from gwa.metrics.waiting_ceilings import Ceiling
 from gwa.words.formatting import fraction, number
 from gwa.words.message import Message, Verbatim, message
 
-MOST_CEILINGS: Final = 3
+MAXIMUM_CEILINGS: Final = 3
 """Of more ceilings those with most starts are said."""
 
 OWNERS: Final = {
@@ -117,7 +117,7 @@ def _room(waiting: Waiting, shares: dict[Condition, float]) -> Iterator[Message]
 def _said(waiting: Waiting) -> list[Ceiling]:
     """Return the ceilings that are said one by one."""
     own = [one for one in waiting.ceilings if not one.is_common and one.waited]
-    return sorted(own, key=lambda one: (-one.starts, one.kind, one.id))[:MOST_CEILINGS]
+    return sorted(own, key=lambda one: (-one.starts, one.kind, one.id))[:MAXIMUM_CEILINGS]
 
 
 def _ceiling(one: Ceiling) -> Message:

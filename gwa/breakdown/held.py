@@ -171,12 +171,12 @@ def cpu_seconds_by(
     They are those of `held` or, where there is no window, of all the log, as in the lists of a page; None has
     those of jobs without a class. Classes that held nothing are left out.
     """
-    classes, period = dimension.of(store), window(store).period
+    classes = dimension.of(store)
     if classes is None or not (store.has("n_procs") and store.has("run_time")):
         return {}
     if is_earlier and not (has_boxes(store) and store.has("submit_time")):
         return {}
-    inside, where = within(period) if period else ("seconds", "true")
+    inside, where = within_window(store)
     where += " and not is_last_run" if is_earlier else ""
     table = held_at_any_time(store)
     amount = exact_sum(AMOUNTS["cpu_seconds"].format(seconds=inside))
@@ -212,3 +212,9 @@ def within(period: Period) -> tuple[str, str]:
     first, last = period
     inside = f"greatest(least(end_time, {last!r}) - greatest(start_time, {first!r}), 0.0)"
     return inside, f"start_time < {last!r} and end_time > {first!r}"
+
+
+def within_window(store: Store) -> tuple[str, str]:
+    """Return what `within` does of the window of observation or the period or, without one, of all time."""
+    period = window(store).period
+    return within(period) if period else ("seconds", "true")

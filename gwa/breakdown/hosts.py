@@ -14,9 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.breakdown.held import AMOUNTS, held_jobs, recorded_amounts, within
+from gwa.breakdown.held import AMOUNTS, held_jobs, recorded_amounts, within_window
 from gwa.metrics.timeline import exact_sum
-from gwa.metrics.window import window
 from gwa.store.engines.duckdb import literal
 from gwa.store.hosts import on_nodes
 from gwa.store.store import Store
@@ -63,7 +62,7 @@ def placed_jobs(store: Store) -> str:
 
 def hosts(store: Store) -> list[Host]:
     """Return what each node that the log names was given in the window or the period, by name."""
-    inside, where = _inside(store)
+    inside, where = within_window(store)
     amounts = {name: sql.format(seconds=inside) for name, sql in recorded_amounts(store).items()}
     sums = ", ".join(f"coalesce(sum(({sql}) * share), 0.0) as {name}" for name, sql in amounts.items())
     rows = store.rows(GIVEN.format(sums=sums or "0.0 as nothing", placed=placed_jobs(store), where=where))
@@ -75,7 +74,7 @@ def hosts(store: Store) -> list[Host]:
 
 def held_anywhere(store: Store) -> Mapping[str, float]:
     """Return the seconds that all jobs held in the same time, on nodes that the log names and on others."""
-    inside, where = _inside(store)
+    inside, where = within_window(store)
     amounts = {name: sql.format(seconds=inside) for name, sql in recorded_amounts(store).items()}
     sums = ", ".join(f"coalesce({exact_sum(sql)}, 0.0) as {name}" for name, sql in amounts.items())
     row = store.row(f"select {sums} from {held_jobs(store)} as held where {where}") if sums else ()
@@ -106,8 +105,3 @@ def by_week(
     for name, week, seconds, failures in rows:
         held[places[name], week], failed[places[name], week] = seconds, failures
     return held, failed
-
-
-def _inside(store: Store) -> tuple[str, str]:
-    period = window(store).period
-    return within(period) if period else ("seconds", "true")

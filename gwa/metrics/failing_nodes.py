@@ -38,15 +38,15 @@ CLASSES: Final = (2.0 * MINUTE, 30.0 * MINUTE)
 NEAR: Final = 30.0 * MINUTE
 """The half hours of, before and after a start are the time beside it."""
 
-LEAST_BESIDE: Final = 3
-MOST_FAILED_BESIDE: Final = 0.5
+MINIMUM_BESIDE: Final = 3
+MAXIMUM_FAILED_BESIDE: Final = 0.5
 """As many jobs must begin on other nodes beside a trial, and no larger share of them fail."""
 
-LEAST_FAILURES: Final = 5
-LEAST_RATIO: Final = 2.0
-LEAST_DAYS: Final = 3
-LEAST_USERS: Final = 2
-MOST_OF_ONE_USER: Final = 0.8
+MINIMUM_FAILURES: Final = 5
+MINIMUM_RATIO: Final = 2.0
+MINIMUM_DAYS: Final = 3
+MINIMUM_USERS: Final = 2
+MAXIMUM_OF_ONE_USER: Final = 0.8
 """A node is named for five failures at least, twice those expected, on three days, of two users, of which
 none has more than four in five."""
 
@@ -91,9 +91,9 @@ with run as ({{runs}}), followed as (
     inner join near on followed.host = near.host and followed.part = near.part and followed.half = near.half
     inner join everywhere on followed.part = everywhere.part and followed.half = everywhere.half
     where failed_before = 0 and gap <= {LONGEST_GAP!r}
-        and everywhere.jobs - near.jobs >= {LEAST_BESIDE}
+        and everywhere.jobs - near.jobs >= {MINIMUM_BESIDE}
         and everywhere.failures - near.failures
-            <= {MOST_FAILED_BESIDE!r} * (everywhere.jobs - near.jobs)
+            <= {MAXIMUM_FAILED_BESIDE!r} * (everywhere.jobs - near.jobs)
 )
 select who, what, part, gap_class, host, day, failed from (
     select *, sum(failed) over (partition by host, day order by since, job_id) - failed as failed_earlier
@@ -220,20 +220,20 @@ def _tried(
     is_named = (
         probability is not None
         and probability <= ALPHA
-        and failing >= LEAST_DAYS
-        and users.failing >= LEAST_USERS
-        and users.most_failures < MOST_OF_ONE_USER * counts.failures
+        and failing >= MINIMUM_DAYS
+        and users.failing >= MINIMUM_USERS
+        and users.most_failures < MAXIMUM_OF_ONE_USER * counts.failures
     )
     would_be_seen = (
         _would_be_seen(counts, days, hosts)
-        and users.users >= 2 * LEAST_USERS
-        and users.most_trials < MOST_OF_ONE_USER * counts.trials
+        and users.users >= 2 * MINIMUM_USERS
+        and users.most_trials < MAXIMUM_OF_ONE_USER * counts.trials
     )
     return Tried(*counts, int(users.failing), failing, probability, is_named, would_be_seen)
 
 
 def _is_candidate(failures: int, expected: float) -> bool:
-    return failures >= LEAST_FAILURES and failures >= LEAST_RATIO * expected
+    return failures >= MINIMUM_FAILURES and failures >= MINIMUM_RATIO * expected
 
 
 def _draws(store: Store, strata: str, hosts: list[str]) -> dict[str, list[Draw]]:
@@ -263,6 +263,6 @@ def _would_be_seen(counts: _Counts, days: Sequence[_Days], hosts: int) -> bool:
     mean = sum(number * share for number, share in seen)
     spread = sum(number * share * (1 - share) for number, share in seen)
     least, expected = int(mean - NINE_IN_TEN * np.sqrt(spread)), base * mean / rate
-    if least < 2 * LEAST_DAYS or not _is_candidate(least, expected):
+    if least < 2 * MINIMUM_DAYS or not _is_candidate(least, expected):
         return False
     return bool(float(gammainc(least, expected)) * hosts <= ALPHA)

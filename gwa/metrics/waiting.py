@@ -29,6 +29,7 @@ from gwa.metrics.waits import eligible
 from gwa.metrics.whole import exactly
 from gwa.metrics.window import window
 from gwa.store.resources import CPU, GPU
+from gwa.store.runs import FIRST_START
 from gwa.store.schema import SITE
 from gwa.store.store import Store
 from gwa.util.units import HOUR
@@ -76,12 +77,12 @@ NOWHERE: Final = (np.inf, -np.inf)
 EPSILON: Final = 1e-6
 """Shares of GPUs are sums of fractions."""
 
-WAITERS: Final = """
-select job_id, submit_time as submitted, {eligible} as eligible,
-    submit_time + wait_time as started, cast(coalesce(nullif(n_procs, 0), req_n_procs) as double) as asked,
-    cast(coalesce(n_gpus, req_gpus, 0) as double) as gpus, {core_seconds} as core_seconds,
-    user_id, project_id, queue_id, partition_id, qos, {wait} as waited
-from all_jobs where submit_time is not null and wait_time > 0 and (run_time >= 0{or_running})
+WAITERS: Final = f"""
+select job_id, submit_time as submitted, {{eligible}} as eligible,
+    {FIRST_START} as started, cast(coalesce(nullif(n_procs, 0), req_n_procs) as double) as asked,
+    cast(coalesce(n_gpus, req_gpus, 0) as double) as gpus, {{core_seconds}} as core_seconds,
+    user_id, project_id, queue_id, partition_id, qos, {{wait}} as waited
+from all_jobs where submit_time is not null and wait_time > 0 and (run_time >= 0{{or_running}})
 """
 """The jobs that waited, and started."""
 

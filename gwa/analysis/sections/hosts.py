@@ -30,8 +30,8 @@ RANKINGS: Final[Mapping[str, tuple[str, Callable[[Host], float]]]] = {
 IDLE: Final = 7.0 * DAY
 """A node whose last job ended this long before the end of what is observed stood idle since."""
 
-MOST_ROWS: Final = 40
-MOST_WEEKS: Final = 53
+MAXIMUM_ROWS: Final = 40
+MAXIMUM_WEEKS: Final = 53
 """How many nodes and weeks a picture has."""
 
 REUSED: Final = ("kubernetes", "aws-batch", "ray", "yarn")
@@ -216,36 +216,35 @@ def _picture(store: Store, every: Sequence[Host], *, is_of_failures: bool) -> Fi
     """Return the jobs that failed, or the hours held, by node and week, of the nodes with most, or least."""
     period = window(store).period or (min(one.last_end for one in every), max(one.last_end for one in every))
     edges, weeks = Calendar.of(*period, store.system.timezone, relative=store.system.relative).weeks()
-    first = max(len(weeks) - MOST_WEEKS, 0)
+    first = max(len(weeks) - MAXIMUM_WEEKS, 0)
     order = (
         (lambda one: (-one.failed, one.name)) if is_of_failures else (lambda one: (one.last_end, one.name))
     )
-    shown = sorted(every, key=order)[:MOST_ROWS]
+    shown = sorted(every, key=order)[:MAXIMUM_ROWS]
     seconds, failed = by_week(store, [one.name for one in shown], edges[first:].tolist())
     left_out = len(every) - len(shown)
     note = (
         plural("{n} more node is not shown.", "{n} more nodes are not shown.", left_out) if left_out else ""
     )
-    if is_of_failures:
-        return heatmap(
-            "hosts-failures",
+    title, caption = (
+        (
             message("Jobs that failed, by node and week"),
-            failed,
-            [one.name for one in shown],
-            weeks[first:],
             message("A row for each node, a column for each week: the darker, the more of its jobs failed."),
-            ylabel=message("jobs that failed"),
-            unit="count",
-            note=note,
         )
+        if is_of_failures
+        else (
+            message("CPU time held, by node and week"),
+            message("A row for each node, a column for each week: an empty cell is a week without a job."),
+        )
+    )
     return heatmap(
-        "hosts-hours",
-        message("CPU time held, by node and week"),
-        seconds,
+        "hosts-failures" if is_of_failures else "hosts-hours",
+        title,
+        failed if is_of_failures else seconds,
         [one.name for one in shown],
         weeks[first:],
-        message("A row for each node, a column for each week: an empty cell is a week without a job."),
-        ylabel=message("CPU time held"),
-        unit="cpu seconds",
+        caption,
+        ylabel=message("jobs that failed") if is_of_failures else message("CPU time held"),
+        unit="count" if is_of_failures else "cpu seconds",
         note=note,
     )
