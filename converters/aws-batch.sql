@@ -205,7 +205,7 @@ select
         when len(earlier) > 0 and first_start >= moment(created) then array_to_string(
             list_concat(
                 [
-                    concat_ws('/', cast(x.since - moment(created) as bigint), cast(x.until - x.since as bigint), '', '', '', '', 'retried')
+                    concat_ws('/', cast(x.since - moment(created) as bigint), cast(x.until - x.since as bigint), '', '', '', '', 'requeued')
                     for x in earlier
                 ],
                 [concat_ws(

@@ -202,6 +202,14 @@ def _pieces(value: str) -> set[str]:
     return {text, *words, *(text[begin:end] for end in ends for begin in range(end - SUBSTRING + 1))}
 
 
+_ANONYMOUS_RUNS: Final = (
+    "array_to_string(list_transform(string_split(runs, ';'), lambda box:"
+    f" case when split_part(box, '/', 7) in {STATES} then box"
+    " else regexp_replace(box, '[^/]*$', '') end), ';')"
+)
+"""The boxes of `runs`; of how one ended, a word that is none of `STATES` is left out."""
+
+
 def anonymous_sql(field: str, kept: Collection[str], colliding: Collection[str]) -> str:
     """Return the expression for *field* without names; a *kept* one loses its *colliding* values only."""
     if field in RESOURCE_FIELDS:
@@ -211,8 +219,7 @@ def anonymous_sql(field: str, kept: Collection[str], colliding: Collection[str])
         return f"if({field} in {STRUCTURES}, {field}, pseudonym('{STRUCTURE_LETTER}', {field}))"
     if field not in PSEUDONYM_LETTERS:
         own = {
-            # Words of others are no runs.
-            "runs": f"case when regexp_full_match(runs, {literal(PUBLIC_WORDS['runs'])}) then runs end",
+            "runs": _ANONYMOUS_RUNS,
             "node_list": f"(select anonymous from {ANONYMOUS_LISTS} as list"
             " where list.node_list = jobs.node_list)",
         }

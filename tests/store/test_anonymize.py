@@ -137,6 +137,15 @@ def test_facts_do_not_change(name, sample):
     assert nameless(found) == nameless(expected)
 
 
+def test_boxes_stay_whatever_words_a_source_has_for_how_they_ended(make_store):
+    runs = "60/50///2.5//evicted;300/40/20/4///alice;400/9/////"
+    store = make_store(**NUMBERS, runs=[runs, None, "0/5/////alice"])
+    with anonymize(store, KEY) as public:
+        rows = public.rows("select runs from jobs order by job_id")
+
+    assert rows == [("60/50///2.5//evicted;300/40/20/4///;400/9/////",), (None,), ("0/5/////",)]
+
+
 def test_what_is_kept_goes_where_it_is_called_as_somebody(make_store):
     store = make_store(
         user_id=["alice", "line", "7"],
