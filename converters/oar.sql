@@ -33,7 +33,7 @@ What oarstat --accounting prints is not described anywhere, and not read.
 
 [options]
 records = ["items"]
-members = true
+members = '\d+'
 
 [options.paths]
 id = ["Job_Id", "id", "job_id"]

@@ -34,8 +34,10 @@ are local ones of the system's zone (of two possible times in autumn the first),
 Steps are folded into their job; a step without its job is refused. Rows of one number are of one job if they have
 one user and were submitted at the same time, or from five minutes before to 65 minutes after all earlier ones had
 ended (a requeue); else they are jobs of their own, as where a number was used again, or on two clusters without the
-column Cluster. Of the runs of a requeued job the last is the job; earlier ones are counted (n_requeues; where the log has
-the last run only, these are the Restarts), with the processor and GPU seconds that they held, and a step belongs to the run in which it began. Rows of a job that was
+column Cluster. A row with more Restarts than one of its number that ended REQUEUED, PREEMPTED, NODE_FAIL, BOOT_FAIL or
+SPECIAL_EXIT before is of its job whenever it was submitted: rows between them are missing. Of the runs of a requeued job
+the last is the job; earlier ones are counted (n_requeues, with the Restarts whose rows are missing), with the processor
+and GPU seconds that they held, and a step belongs to the run in which it began. Rows of a job that was
 resized or listed twice are one run; one that was resized (RESIZING) has the start of the first row, the time of all, and
 the processors of the last. In a federation, siblings of a job that other clusters REVOKED are folded into
 the one that ran, and counted; one that stands alone has no outcome.
@@ -495,7 +497,8 @@ with listed as materialized (
         coalesce(submitted, started, ended) as begun,
         coalesce(source.user_, source.uid) as who,
         source.jobid,
-        coalesce(source.state, '') as state
+        coalesce(source.state, '') as state,
+        coalesce(try_cast(source.restarts as bigint), 0) as restarts
     from source
     semi join repeated on job_of(source.jobid) = repeated.job
     left join sibling
@@ -513,6 +516,7 @@ in_turn as (
         *,
         lag(begun) over earlier as former_begun,
         lag(state) over earlier as former_state,
+        lag(restarts) over earlier as former_restarts,
         last_value(started ignore nulls) over before as former_started,
         max(case when state not like 'REVOKED%' then coalesce(ended, started, begun) end) over before as latest
     from (
@@ -534,14 +538,20 @@ in_turn as (
 ),
 
 -- A row is of another job where it is another user's, or where it was submitted long after, or well before, all
--- earlier rows of its number had ended. One that was submitted or began after an earlier one of its job is another
--- run of it, but not where the job was resized.
+-- earlier rows of its number had ended; but not where Slurm had to start it again, and has counted that: then rows
+-- between the two are missing. One that was submitted or began after an earlier one of its job is another run of it,
+-- but not where the job was resized.
 judged as (
     select
         *,
         place > 1
         and begun is distinct from former_begun
-        and not coalesce(begun between latest - 300 and latest + 3900, true) as is_other,
+        and not coalesce(begun between latest - 300 and latest + 3900, true)
+        and not (
+            begun > latest
+            and restarts > former_restarts
+            and regexp_matches(former_state, '^(BOOT_FAIL|NODE_FAIL|PREEMPTED|REQUEUE|SPECIAL_EXIT)')
+        ) as is_other,
         place > 1
         and not regexp_matches(former_state, '^(RESIZING|REVOKED)')
         and (begun is distinct from former_begun or coalesce(started <> former_started and started >= latest - 300, false))
@@ -813,6 +823,7 @@ select
     nth,
     any_value(rows),
     nullif(count(*) filter (where is_earlier and is_last and coalesce(lasted, ended - told_start) > 0), 0),
+    count(*) filter (where is_earlier and is_last),
     max(told_start) filter (where age = 0 and is_last) - min(told_start) filter (where age = 0 and is_resized),
     min(submitted),
     arg_min(ready, submitted),
@@ -849,6 +860,7 @@ job = "varchar"
 nth = "bigint"
 rows = "bigint"
 runs = "bigint"
+listed = "bigint"
 resized_after = "double"
 first_submitted = "double"
 first_ready = "double"
@@ -954,6 +966,7 @@ select
     listed.line,
     1 + coalesce(stepped.rows, 0) + coalesce(boxed.rows, 0),
     boxed.runs,
+    coalesce(boxed.listed, 0),
     boxed.first_submitted,
     boxed.first_ready,
     boxed.first_started,
@@ -991,6 +1004,7 @@ file_no = "integer"
 line = "bigint"
 rows = "bigint"
 earlier_runs = "bigint"
+listed_earlier = "bigint"
 first_submitted = "double"
 first_ready = "double"
 first_started = "double"
@@ -1282,7 +1296,8 @@ select
     ) as bounds,
     case when did_run and nodelist not in ('', 'None assigned', '(null)', 'None', 'n/a', 'N/A') then nodelist end
         as node_list,
-    coalesce(earlier_runs, nullif(try_cast(restarts as bigint), 0)) as n_requeues,
+    -- Slurm counts runs whose rows are missing, too.
+    nullif(coalesce(earlier_runs, 0) + greatest(coalesce(try_cast(restarts as bigint), 0) - listed_earlier, 0), 0) as n_requeues,
     coalesce(account, wckey) as project_id,
     [
         case when length(coalesce(submit, start_, end_)) = 19 then nullif(getvariable('zone_remark'), '') end,

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.errors import StrictError, TraceError
+from gwa.formats.append import append
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace
 from gwa.formats.registry import format_called
@@ -295,6 +296,46 @@ def test_a_requeued_job_is_one_job_and_a_reused_number_is_another(jobs):
         (SUBMITTED + 36_000, 0, 4096, None, None),
     ]
     assert account(jobs) == (9, 3, 5, 0, 1)
+
+
+RESTARTED = (
+    "JobID|User|Submit|Start|End|Elapsed|State|NCPUS|Restarts",
+    *(
+        f"{job}|ada|2026-03-02T{submit}|2026-03-02T{start}|2026-03-02T{end}|1:00:00|{state}|8|{restarts}"
+        for job, submit, start, end, state, restarts in (
+            (7, "08:00:00", "08:01:00", "09:01:00", "NODE_FAIL", 0),
+            (7, "14:00:00", "15:00:00", "16:00:00", "COMPLETED", 2),  # the row of its second run is missing
+            (8, "08:00:00", "08:01:00", "09:01:00", "COMPLETED", 0),
+            (8, "14:00:00", "15:00:00", "16:00:00", "COMPLETED", 2),  # the number was used again
+            (9, "08:00:00", "08:01:00", "09:01:00", "PREEMPTED", 1),
+            (9, "14:00:00", "15:00:00", "16:00:00", "COMPLETED", 1),  # and so was this, by a job like it
+        )
+    ),
+)
+ONE_OF_TWO = "60/3600//8///node_fail;25200/3600//8///completed"
+
+
+def test_a_run_whose_row_is_missing_leaves_one_job(jobs):
+    header, *rows = RESTARTED
+    found = jobs(
+        *rows,
+        header=header,
+        fields="source_id, wait_time, n_requeues, runs",
+        table="jobs join source_ids using (job_id)",
+    )
+    assert found == [
+        ("7", 60, 2, ONE_OF_TWO), ("8", 60, None, None), ("9", 60, 1, None), ("8", 3600, 2, None),
+        ("9", 3600, 1, None),
+    ]  # fmt: skip
+
+
+def test_a_run_that_is_missing_between_two_nights_leaves_one_job(tmp_path):
+    header, first, last, *_ = RESTARTED
+    for name, line in (("monday", first), ("tuesday", last)):
+        (tmp_path / f"{name}.sacct").write_text(f"{header}\n{line}\n")
+        append([tmp_path / f"{name}.sacct"], tmp_path / "all.duckdb")
+    with open_trace([tmp_path / "all.duckdb"]) as store:
+        assert store.rows("select n_requeues, runs from jobs") == [(2, ONE_OF_TWO)]
 
 
 def test_numbers_of_two_clusters_are_two_numbers(jobs):

@@ -23,7 +23,7 @@ the first counts. NaN and Infinity are numbers. Options:
     escapes nothing is dropped, and a quotation mark within the value of a line is one of its characters. The
     records may begin again within themselves, under the same key.
 ``members``
-    whether a record may be an object of records by their numbers: its members are the records.
+    the pattern of the keys of an object that holds records under them: its members are the records.
 ``skip``
     values by column, as texts: records with one of these values count as comments.
 """
@@ -79,8 +79,8 @@ class Objects:
         if self.query.options.get("mend"):
             records = [*map(_as_json, records)]
         database.register("records", _record_table(records))
-        if self.query.options.get("members"):
-            self.total += _take_members(database)
+        if keys := self.query.options.get("members"):
+            self.total += _take_members(database, keys)
         # Not a temporary table: DuckDB 2.0 mixes up rows of a table that is dropped in the same transaction.
         database.register("parsed", database.sql(self.query.values).to_arrow_table())
         database.unregister("records")
@@ -116,9 +116,14 @@ def _as_json(record: JsonRecord) -> JsonRecord:
     return record
 
 
-def _take_members(database: "duckdb.DuckDBPyConnection") -> int:
-    """Put the members of objects of records in their place, and return how many more records there are."""
-    is_object_of_records = r"regexp_matches(text, '^\s*\{\s*\"\d+\"\s*:\s*\{') and json_valid(text)"
+def _take_members(database: "duckdb.DuckDBPyConnection", keys: str) -> int:
+    """
+    Put the members of objects of records in their place, and return how many more records there are.
+
+    Such an object begins with a key like *keys*, a regular expression.
+    """
+    begins = literal(rf'^\s*\{{\s*"({keys})"\s*:\s*\{{')
+    is_object_of_records = f"regexp_matches(text, {begins}) and json_valid(text)"
     (holders,) = database.sql(f"select count(*) from records where {is_object_of_records}").fetchall()[0]
     if not holders:
         return 0
