@@ -226,7 +226,7 @@ FORMS = {
     "oarstat": ["Job id    S User     Duration   System message\n--------- - --- ---\n7 R ada 1:00:00 R=4\n"],
     "snakemake": ["jobid\trule_name\tthreads\ts\th:m:s\tmax_rss\n1\talign\t4\t20.5\t0:00:20\t46\n"],
     "ray": [
-        "---\n-   driver_info:\n        id: '01000000'\n    job_id: '01000000'\n    submission_id: raysubmit_a\n",
+        "---\n-   driver_info:\n        id: '01000000'\n    submission_id: raysubmit_a\n",
         "\n======== List: 2026-03-02 08:00:00.123456 ========\nStats:\n------\nTotal: 2\n",
     ],
     "kubectl-others": [

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from gwa.errors import ArgumentError, TraceError, UnknownFormat
 from gwa.formats.open import open_trace
 from gwa.formats.tables.mapping import is_of_requests, read_statement
+from gwa.formats.tables.request_plan import AFTER_AN_ANSWER
+from gwa.ingest.requests import UNTIMED
 from gwa.store.options import ReadOptions
 
 EPOCH = 1772438400
@@ -82,10 +84,11 @@ def test_latencies_are_told_by_their_own_column_or_by_the_end(tmp_path):
 
 
 def test_a_request_without_a_time_is_refused_and_counted(tmp_path):
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"session_id": "a", "timestamp": 0, "input_length": 300, "output_length": 40},
         {"session_id": "a", "delay": 50, "input_length": 350, "output_length": 40},
         {"session_id": "b", "timestamp": 1000, "input_length": 200, "output_length": 30},
+        {"session_id": "b", "timestamp": None, "input_length": 200, "output_length": 30},
     ]
     path = _lines(tmp_path / "log.jsonl", rows)
     with open_trace([path], None, ReadOptions(requests=True)) as store:
@@ -93,7 +96,9 @@ def test_a_request_without_a_time_is_refused_and_counted(tmp_path):
             (0.0, "a"),
             (1.0, "b"),
         ]
-        assert (store.account.rows, store.account.rejected) == (3, 1)
+        reasons = store.rows("select line, reason from rejects order by line")
+        assert reasons == [(2, AFTER_AN_ANSWER), (4, UNTIMED)]
+        assert (store.account.rows, store.account.rejected) == (4, 2)
 
 
 def test_a_table_of_jobs_with_tokens_is_one_of_jobs(tmp_path):

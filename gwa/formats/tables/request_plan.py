@@ -24,6 +24,9 @@ SAME: Final = {"tok": "tokens", "toks": "tokens", "token": "tokens", "len": "len
 NOISE: Final = {"n", "num", "number", "nr", "count", "usage", "gen", "ai", "llm"}
 """Words of names that decide nothing: OpenTelemetry has ``gen_ai.usage.input_tokens``."""
 
+AFTER_AN_ANSWER: Final = "it was made some time after an answer, and when that came is not recorded"
+"""Why the turn of a session of which a delay is recorded, and no time, is no request."""
+
 NEEDED: Final = {"time": "when a request was made", "input": "how many tokens its prompt had"}
 
 
@@ -56,6 +59,10 @@ class RequestPlan:
         for role, sql in values.items():
             if role in {"answered", "finished"}:
                 fields.setdefault(request_roles()[role].field, f"{sql} - {time}")
+            elif role == "delay":
+                fields["reject"] = (
+                    f"case when {time} is null and c_delay is not null then '{AFTER_AN_ANSWER}' end"
+                )
             elif role == "blocks":
                 fields["blocks"] = r"'[' || regexp_replace(trim(c_blocks, '[] '), '[,\s]+', ', ', 'g') || ']'"
             elif role != "time":
