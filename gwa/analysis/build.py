@@ -13,6 +13,7 @@ from gwa.analysis.answers.base import Known
 from gwa.analysis.base import analyses
 from gwa.analysis.brief import brief
 from gwa.analysis.core import core
+from gwa.analysis.credits import credits_of
 from gwa.analysis.finding import findings
 from gwa.analysis.lead import lead
 from gwa.analysis.synthetic import OVERLINE, origin, reworded
@@ -90,6 +91,7 @@ def build(
         lead=first,
         period=_period(known, zone),
         explorer=_explorer(store, known) if explore else None,
+        credits=credits_of(store.header),
     )
     made = brief(made, store)
     return reworded(made) if store.is_generated else made

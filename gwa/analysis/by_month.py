@@ -10,6 +10,7 @@ from gwa.analysis.answers.base import Known
 from gwa.analysis.build import reproduction
 from gwa.analysis.comparison.levels import signed
 from gwa.analysis.comparison.over_time import Months, calendar_months, month_figures, over_time, strips_of
+from gwa.analysis.credits import credits_of
 from gwa.analysis.lead import lead, linked
 from gwa.errors import TraceError
 from gwa.metrics.intervals import Stretches
@@ -78,6 +79,7 @@ def by_month(store: Store, name: str, pages: Mapping[str, str]) -> Report:
         None if store.system.relative else store.system.timezone.key,
         reproduction(store),
         overline=message("Month by month"),
+        credits=credits_of(store.header),
         answer=_sentence(course.months, shown),
         lead=linked(lead(store, Known({}, {})), pages),
     )

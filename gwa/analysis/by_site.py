@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gwa.analysis.build import reproduction
+from gwa.analysis.credits import credits_of
 from gwa.report.document import Block, Fact, FactTable, Note, Report, Section
 from gwa.report.facts import busy_share
 from gwa.store.schema import SITE
@@ -73,6 +74,7 @@ def by_site(store: Store, name: str, pages: Sequence[SitePage]) -> Report:
         None if store.system.relative else store.system.timezone.key,
         reproduction(store),
         overline=message("Cluster by cluster"),
+        credits=credits_of(store.header),
     )
 
 

@@ -524,6 +524,15 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Credit:
+    """Something that a log says of its origin, such as who gave it: *text*, as it stands in the header."""
+
+    id: str
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Report:
     """
     A whole report on a trace; a notebook shows a short form of it.
@@ -555,6 +564,8 @@ class Report:
         What is found, in a sentence; of a trace what became of its hours.
     lead
         What became of the hours of the machine, which a page of a trace says first.
+    credits
+        What the log says of its origin: installation, acknowledgement, licence, citation.
 
     Examples
     --------
@@ -580,6 +591,7 @@ class Report:
     explorer: Explorer | None = field(default=None, repr=False, metadata=NOT_IN_JSON)
     answer: str = ""
     lead: Lead | None = None
+    credits: tuple[Credit, ...] = ()
 
     def facts(self) -> tuple[Fact, ...]:
         """

@@ -221,7 +221,11 @@ def translated(report: document.Report, translate: Callable[[str], str]) -> docu
     answers = tuple(_answer(answer, translate) for answer in report.answers)
     explorer = report.explorer and _explorer(report.explorer, translate)
     lead = report.lead and _lead(report.lead, translate)
-    return replace(texts, sections=sections, findings=findings, answers=answers, explorer=explorer, lead=lead)
+    credits_ = tuple(_texts(credit, translate, "label") for credit in report.credits)
+    return replace(
+        texts, sections=sections, findings=findings, answers=answers, explorer=explorer, lead=lead,
+        credits=credits_,
+    )  # fmt: skip
 
 
 def _explorer(explorer: Explorer, translate: Callable[[str], str]) -> Explorer:

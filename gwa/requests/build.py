@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from gwa.analysis.build import reproduction
+from gwa.analysis.credits import credits_of
 from gwa.report.document import Fact, Report
 from gwa.requests.base import request_analyses
 from gwa.requests.measured import SubmissionSpan
@@ -42,6 +43,7 @@ def build_requests(
         zone,
         reproduction(store),
         overline=OVERLINE,
+        credits=credits_of(store.header),
         period="" if store.system.relative else date_range(extent.first, extent.last, zone),
     )
 

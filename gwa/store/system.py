@@ -242,6 +242,10 @@ class _SystemFile(_SiteInFile):
         Any, Check(lambda start: type(start) in {int, float} and 0 < start < inf, "Unix seconds above 0")
     ] = None
     description: str | None = None
+    acknowledge: str | None = None
+    information: str | None = None
+    licence: str | None = None
+    citation: str | None = None
     sites: Mapping[str, _SiteInFile] = field(default_factory=dict)
 
 
@@ -302,6 +306,10 @@ TITLES: Final = {
     "node_memory": "MemoryPerNode",
     "node_gpus": "GPUsPerNode",
     "threads_per_core": "ThreadsPerCore",
+    "acknowledge": "Acknowledge",
+    "information": "Information",
+    "licence": "Licence",
+    "citation": "Citation",
 }
 """The header key that each key of a system file stands for."""
 
