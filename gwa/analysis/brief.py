@@ -39,7 +39,7 @@ def brief(report: Report, store: Store) -> Report:
         replace(section, blocks=tuple(_marked(block, hidden) for block in section.blocks))
         for section in report.sections
     )
-    return replace(report, sections=tuple(sections))
+    return replace(report, sections=tuple(sections), is_brief=True)
 
 
 def _marked(block: Block, hidden: Collection[str]) -> Block:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gwa.analysis.base import Chapter, analyses
 from gwa.analysis.budget_sentence import phrases
+from gwa.analysis.first_lists import LIST_PHRASES, first_lists
 from gwa.analysis.lead import LABELS
 from gwa.analysis.sections.breakdowns import SECTIONS
 from gwa.breakdown.budget import budget
@@ -100,6 +101,7 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     }
     layout, content = packed(tables)
     cpus = None if facts.get("trace.cpus_inferred") else facts.get("trace.cpus")
+    octaves, told = cells.grain.octaves if store.has("wait_time") else 0, _budget(store)
     return Explorer(
         tuple(choices),
         {name: OUTCOME_NAMES[name] for name in OUTCOMES},
@@ -112,13 +114,21 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
         end,
         cells.grain.days,
         store.system.relative,
-        cells.grain.octaves if store.has("wait_time") else 0,
+        octaves,
         tuple(_aside()),
         dict(_follows(store, choices, shown, cells)),
         _course(store, tables, cpus, first, end - 1),
-        _budget(store),
-        phrases() | {f"label_{name}": (label,) for name, label in LABELS.items()},
+        told,
+        dict(_phrases()),
+        first_lists(tables, choices, octaves, is_bound=told["is_bound"]),
     )
+
+
+def _phrases() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the templates of all that the first screen says, by name."""
+    yield from phrases().items()
+    yield from ((f"label_{name}", (label,)) for name, label in LABELS.items())
+    yield from ((f"list_{name}", (text,)) for name, text in LIST_PHRASES.items())
 
 
 def _budget(store: Store) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from gwa.metrics.outcomes import BAD_OUTCOMES
 from gwa.metrics.window import window
 from gwa.report.lead import Bar, Caption, Clause, Hours, Lead, Segment
 from gwa.store.store import Period, Store
+from gwa.store.system import PART
 from gwa.util.units import DAY, HOUR
 from gwa.words.formatting import date_range, fraction, number, seconds
 from gwa.words.message import Message, Number, joined, message, plural
@@ -233,6 +234,8 @@ def _basis(store: Store, known: Known, found: Budget, period: Period | None) -> 
         yield (
             message("by the log more ran than the machine has, so its size or the times are wrong")
             if found.has_too_much
+            else message("the log has a part of the machine's jobs, so what stood unused is not known")
+            if store.system.covers == PART
             else message("what stood unused is not known")
         )
     gap = period[1] - period[0] - (found.seconds or 0.0)

@@ -70,18 +70,23 @@ class Grain:
 
 
 GRAINS: Final = (
-    Grain(1, 200, 2, have_hours=True),
-    Grain(1, 100, 2, have_hours=True),
-    Grain(1, 50, 2, have_hours=True),
-    Grain(1, 100, 2),
-    Grain(7, 100, 2),
+    Grain(1, 1000, 2, have_hours=True),
+    Grain(1, 1000, 2),
+    Grain(1, 200, 2),
+    Grain(1, 50, 2),
+    Grain(7, 200, 2),
     Grain(7, 50, 1),
     Grain(28, 20, 1),
     Grain(28, 10, 0),
     Grain(364, 5, 0),
     Grain(3640, 0, 0),
 )
-"""From the finest on: the first that has no more than `MAXIMUM_CELLS` is taken, or the last."""
+"""
+From the finest on: the first that has no more than `MAXIMUM_CELLS` is taken, or the last.
+
+That everybody can be found is worth more than hours of submission: all users of a log take about as many
+cells as its largest ones.
+"""
 
 WAIT: Final = (
     "case when {wait} >= 1 then cast(floor(2 * log2({wait})) as bigint) when wait_time >= 0 then -1 end"

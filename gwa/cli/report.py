@@ -170,7 +170,8 @@ def command(
                 part,
                 only or _wanted(part.store, view, is_chosen=is_chosen),
                 earlier,
-                is_explored=bool(card) or ("html" in kinds and not (no_explore or sections)),
+                is_explored=bool(card)
+                or (bool({"html", "pdf"} & set(kinds)) and not (no_explore or sections)),
             )
             if card:
                 _write_card(report, card, out)

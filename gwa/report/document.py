@@ -566,6 +566,9 @@ class Report:
         What became of the hours of the machine, which a page of a trace says first.
     credits
         What the log says of its origin: installation, acknowledgement, licence, citation.
+    is_brief
+        Whether it is for operators, of whom few read more than what is claimed and its picture: on paper it
+        has no more.
 
     Examples
     --------
@@ -592,6 +595,7 @@ class Report:
     answer: str = ""
     lead: Lead | None = None
     credits: tuple[Credit, ...] = ()
+    is_brief: bool = field(default=False, repr=False, metadata=NOT_IN_JSON)
 
     def facts(self) -> tuple[Fact, ...]:
         """

@@ -42,6 +42,31 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class ListRow:
+    """
+    A row of a list: its *label*, the *parts* of its bar, and the number beside it as *text*.
+
+    Each part has a name, where it begins, and how wide it is, in percent of the width. Of a row that *is
+    a span* the bar stands between two values of an axis, and a dot at the lower one.
+    """
+
+    label: str
+    parts: tuple[tuple[str, float, float], ...]
+    text: str
+    is_span: bool = False
+
+
+@dataclass(frozen=True)
+class RankedList:
+    """A list of the first screen, called *id*: its *title*, what is *said* below that, and its *rows*."""
+
+    id: str
+    title: str
+    said: str
+    rows: tuple[ListRow, ...]
+
+
+@dataclass(frozen=True)
 class Explorer:
     """
     The cells of a trace, packed for its page.
@@ -83,6 +108,8 @@ class Explorer:
         How the hours are told apart: of what the hundred are, and what is known of how jobs ended.
     sentences : Mapping
         The templates of what is said of a selection, for one and for many, by their names.
+    lists : tuple of RankedList
+        The lists of the first screen for all jobs, which stand where no script makes them.
 
     """
 
@@ -103,3 +130,4 @@ class Explorer:
     course: "Course | None" = field(default=None, repr=False, metadata=NOT_IN_JSON)
     budget: Mapping[str, Value] = field(default_factory=dict, repr=False)
     sentences: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    lists: tuple[RankedList, ...] = field(default=(), repr=False, metadata=NOT_IN_JSON)

@@ -237,7 +237,14 @@ def _explorer(explorer: Explorer, translate: Callable[[str], str]) -> Explorer:
     )
     outcomes = {name: translate(text) for name, text in explorer.outcomes.items()}
     sentences = {name: tuple(map(translate, texts)) for name, texts in explorer.sentences.items()}
-    return replace(explorer, choices=tuple(named), outcomes=outcomes, sentences=sentences)
+    lists = tuple(
+        replace(
+            _texts(one, translate, "title", "said"),
+            rows=tuple(_texts(row, translate, "label", "text") for row in one.rows),
+        )
+        for one in explorer.lists
+    )
+    return replace(explorer, choices=tuple(named), outcomes=outcomes, sentences=sentences, lists=lists)
 
 
 def _lead(lead: Lead, translate: Callable[[str], str]) -> Lead:

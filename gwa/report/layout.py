@@ -6,7 +6,7 @@ A section shows what is main in it, and the rest on demand; narrow figures that 
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, Literal
 
@@ -114,6 +114,18 @@ def rows_by_section(
         blocks = [one for one in section.blocks if not _repeats(one, above)]
         rows[section.id] = (_folded if is_folded else main_and_more)(blocks, drawings)
     return rows
+
+
+def in_view(
+    parts: Sequence[PageChapter], rows: Mapping[str, SectionLayout], said: Mapping[str, Sequence[str]]
+) -> list[PageChapter]:
+    """Return the chapters that are not folded, with those of their sections that have something in view."""
+    shown = (
+        replace(part, sections=tuple(one for one in part.sections if said.get(one.id) or rows[one.id].main))
+        for part in parts
+        if not part.is_folded
+    )
+    return [part for part in shown if part.sections]
 
 
 def _repeats(block: Block, said: Sequence[str]) -> bool:

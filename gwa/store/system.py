@@ -52,6 +52,9 @@ class System:
         The processors of a node, its memory in KB, and its GPUs, where all nodes are alike.
     threads_per_core
         How many processors of the system are threads of one core, of which a job gets all or none.
+    covers
+        ``part`` where jobs that the log does not have ran on the same machine: its size says nothing of them,
+        so that it is taken as not known.
     watts_per_cpu, watts_per_gpu, watts_per_node
         The power in watts of a processor, a GPU and a node while a job holds it.
 
@@ -74,6 +77,7 @@ class System:
     node_memory: int | None = None
     node_gpus: int | None = None
     threads_per_core: int | None = None
+    covers: str | None = None
 
     @property
     def cpus_inferred(self) -> bool:
@@ -117,6 +121,9 @@ SYNTHETIC: Final = "made by a model, no system ran these jobs"
 GENERATED_JOBS: Final = "Jobs"
 """The key of the header line that says how many jobs a model made."""
 
+PART: Final = "part"
+"""What the header says under Covers where jobs that the log does not have ran on the same machine."""
+
 INFERRED: Final = "inferred: the most processors ever busy at once"
 
 
@@ -132,20 +139,23 @@ def from_header(header: Header) -> System:
         values.setdefault(key.lower(), value.strip())
     cpus, source = _processors(values)
     readers: dict[str, Callable[[str | None], Any]] = {
-        **dict.fromkeys(("name", "site", "description"), _known),
+        **dict.fromkeys(("name", "site", "description", "covers"), _known),
         **dict.fromkeys(("watts_per_cpu", "watts_per_gpu", "watts_per_node"), _watts),
         **dict.fromkeys(
             ("nodes", "gpus", "node_cores", "node_memory", "node_gpus", "threads_per_core"), _count
         ),
         "start": _start,
     }
-    return System(
+    system = System(
         cpus=cpus,
         cpus_from=source,
         zone=_zone(values.get("timezonestring"), values.get("timezone")),
         relative=values.get("times") not in {ABSOLUTE, ASSUMED_UTC},
         **{name: read(values.get(TITLES[name].lower())) for name, read in readers.items()},
     )
+    if system.covers == PART:
+        return replace(system, cpus=None, cpus_from="unknown", nodes=None, gpus=None)
+    return system
 
 
 def _processors(values: Mapping[str, str]) -> tuple[int | None, str]:
@@ -246,6 +256,7 @@ class _SystemFile(_SiteInFile):
     information: str | None = None
     licence: str | None = None
     citation: str | None = None
+    covers: Annotated[str | None, Check(lambda covers: covers in {"all", PART}, "'all' or 'part'")] = None
     sites: Mapping[str, _SiteInFile] = field(default_factory=dict)
 
 
@@ -310,6 +321,7 @@ TITLES: Final = {
     "information": "Information",
     "licence": "Licence",
     "citation": "Citation",
+    "covers": "Covers",
 }
 """The header key that each key of a system file stands for."""
 

@@ -46,10 +46,12 @@ const explorer = (() => {
   const hasGpu = () => Boolean(view.data.usage.gpu_seconds);
   const isCut = () => view.state.from > 0 || view.state.to < view.data.days.rows;
   const isWhole = () => !isCut() && !Object.values(view.state.lists).some((set) => set.size);
+  // What lists say, with what stands in its places.
+  const listed = (name, values = {}) => view.about.sentences[`list_${name}`][0].replace(/{(\w+)}/g, (_, place) => values[place]);
   // What a class is called in an address: names as they are, after a second ~ where they begin with one.
   const idOf = (choice, code) => code < choice.names.length ? choice.names[code].replace(/^~/, "~~") : code === choice.names.length ? "~others" : "~none";
   const labelOf = (choice, code) => code < choice.names.length ? choice.names[code]
-    : code === choice.names.length ? (choice.others ? view.words.others.replace("{n}", draw.number(choice.others)) : view.words.rest) : view.words.without;
+    : code === choice.names.length ? (choice.others ? listed("others", { n: draw.number(choice.others) }) : listed("rest")) : listed("without");
   const named = (choice, code) => code < choice.names.length ? 0 : 1; // others, and none, come last
   const everyCode = (choice) => [...Array(choice.names.length + 2).keys()];
 
@@ -86,6 +88,6 @@ const explorer = (() => {
   return {
     NAMES, BAD, KNOWN, UNITS, MARKS, FEW, margins, place, html, view,
     amount, badShare, binAt, busy, dayOf, everyCode, hasCpu, hasGaps, hasStrip, hasWindow, idOf, isCut, isWhole, key,
-    labelOf, markOf, named, nothing, offered, part, periodInWords, readKey, roughly, scaled, step, swatch, told, total,
+    labelOf, listed, markOf, named, nothing, offered, part, periodInWords, readKey, roughly, scaled, step, swatch, told, total,
   };
 })();

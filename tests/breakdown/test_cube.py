@@ -255,7 +255,7 @@ def test_jobs_without_times_are_counted_and_hold_nothing_at_any_time(make_store)
 
 def test_the_command_writes_both_tables_and_how_fine_they_are(sample, tmp_path):
     done = CliRunner().invoke(command, [str(sample / "swf" / "tiny.swf"), "-o", str(tmp_path / "cube")])
-    assert "600 cells of jobs, 495 of usage: by day, at most 200 names of a kind" in done.output
+    assert "600 cells of jobs, 495 of usage: by day, at most 1000 names of a kind" in done.output
     assert sum(parquet.read_table(tmp_path / "cube" / "jobs.parquet")["jobs"].to_pylist()) == 1200
     assert Grain(**json.loads((tmp_path / "cube" / "grain.json").read_text())) == GRAINS[0]
 

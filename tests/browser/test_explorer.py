@@ -522,6 +522,48 @@ def test_the_sentence_of_a_period_is_that_of_its_report(opened, sample):
     assert compared > 2
 
 
+READ_LISTS = r"""
+() => {
+  const of = (root) => [...root.querySelectorAll(".list")].map((list) => [
+    list.querySelector("h2").textContent, list.querySelector(".sub")?.textContent ?? "",
+    [...list.querySelectorAll("ol > li")].map((row) => [
+      row.querySelector(".name").textContent, row.querySelector(".share").textContent.replace("\u00a0", " "),
+      [...row.querySelectorAll("i, b")].map(({ style }) => [style.left, style.width, style.background]),
+    ])]);
+  const texts = [...document.querySelectorAll("noscript")].map((one) => one.textContent);
+  const held = new DOMParser().parseFromString(texts.find((text) => text.includes("lists")), "text/html");
+  return [of(document.querySelector("#explorer-lists")), of(held)];
+}
+"""
+
+
+def alike(page):
+    """Return the lists that the script makes, after it is seen that those in the file are the same."""
+    drawn, still = page.evaluate(READ_LISTS)
+    for one, other in zip(still, drawn, strict=True):
+        assert one == other
+    assert len(drawn) > 1
+    return drawn
+
+
+def test_without_scripts_the_lists_are_those_that_they_make(context, opened, tmp_path):
+    assert any(rows for _, _, rows in alike(opened))
+    log = months_log(tmp_path)
+    text = log.read_text()
+    changed = {
+        "of a bound": re.sub(r"(?m)^((?:\S+ ){10})0 ", r"\g<1>1 ", text),
+        "of nobody": re.sub(r"(?m)^((?:\S+ ){11})\S+ 1 2 \S+ ", r"\g<1>1 1 2 1 ", text),
+        "without ends": re.sub(r"(?m)^((?:\S+ ){10})\S+ ", r"\g<1>-1 ", text),
+        "without waits": re.sub(r"(?m)^((?:\S+ ){2})\S+ ", r"\g<1>-1 ", text),
+        "without processors": re.sub(r"(?m)^((?:\S+ ){4})\S+ ", r"\g<1>-1 ", text),
+    }
+    for name, other in changed.items():
+        log.write_text(other)
+        with gwa.open(log) as trace:
+            page, _ = visit(context, page_of(trace, tmp_path))
+        assert alike(page), name
+
+
 def months_log(folder):
     """Write a log of a machine of 64 processors that is busy for four months; return the file."""
     rng, path = random.Random(9), folder / "months.swf"

@@ -61,7 +61,7 @@ VALUES = {
 VOID = {"meta", "input", "link", "img", "br"}
 
 ALIKE = {"CSV", "JSON", "SVG", "PNG", "+", "/", "−", "–", "model.json"}
-SIZE = re.compile(r"[\d.]+[ \xa0]?(%|h|min)?")
+SIZE = re.compile(r"[\d.]+[ \xa0]?(%|h|min|d)?")
 """What is the same in all languages: names of formats, signs, and numbers with units that are no words."""
 
 

@@ -5,10 +5,12 @@ import re
 import shutil
 import subprocess
 import sys
+import zlib
 from base64 import b64decode
 
 import pytest
 
+import gwa
 from gwa.errors import OutputError
 from gwa.report import pdf as paper
 from gwa.report.document import Column, Report, Section, Table
@@ -169,3 +171,34 @@ def test_a_table_of_thousands_of_rows_is_set_too():
     report = Report("t", "s", (Section("s", "S", "", (long,)),))
 
     assert pdf(report).startswith(b"%PDF")
+
+
+def number_of_pages(content):
+    """Return how many pages a document has, whose objects stand in compressed streams."""
+    streams = re.findall(rb"/ObjStm.*?stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL)
+    objects = [zlib.decompressobj().decompress(stream) for stream in streams]
+    return sum(len(re.findall(rb"/Type */Page\b", one)) for one in objects)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["the sample", "Curie"])
+def test_operators_have_the_first_screen_on_one_page_of_eight_at_most(name, request, tmp_path):
+    if name == "Curie":
+        log = next(request.getfixturevalue("logs").glob("swf/CEA-Curie*"))
+    else:
+        log = request.getfixturevalue("slurm_sample")
+    path = tmp_path / "report.pdf"
+    with gwa.open(log) as trace:
+        path.write_bytes(pdf(trace.report()))
+    assert 1 < number_of_pages(path.read_bytes()) <= 8
+    if not shutil.which("pdftotext"):
+        return
+    said = subprocess.run(["pdftotext", "-l", "1", path, "-"], capture_output=True, text=True, check=True)  # noqa: S607
+    for text in (
+        "Of every 100",
+        "Who used it",
+        "How long jobs waited",
+        "Whose jobs did not",
+        "Month by month",
+    ):
+        assert text in said.stdout

@@ -105,3 +105,16 @@ def test_a_system_file_says_how_many_threads_a_core_has(tmp_path):
     path.write_text("threads_per_core = 3\n")
     with pytest.raises(DefinitionError, match="1, 2, 4 or 8"):
         read_system(path)
+
+
+def test_of_a_log_that_has_a_part_of_the_jobs_no_size_is_known(tmp_path):
+    path = tmp_path / "system.toml"
+    path.write_text('cpus = 512\nnodes = 16\ngpus = 64\nnode_cores = 32\ncovers = "part"\n')
+    system = from_header(overridden((("MaxProcs", "512"),), read_system(path)))
+    assert (system.covers, system.cpus, system.nodes, system.gpus) == ("part", None, None, None)
+    assert system.node_cores == 32
+    path.write_text('cpus = 512\ncovers = "all"\n')
+    assert from_header(overridden((), read_system(path))).cpus == 512
+    path.write_text('covers = "half"\n')
+    with pytest.raises(DefinitionError, match="'all' or 'part'"):
+        read_system(path)

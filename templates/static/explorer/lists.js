@@ -1,7 +1,7 @@
 // What is selected as chips, and the ranked lists in which a click selects.
 
 explorer.lists = (() => {
-  const { view, place, html, BAD, MARKS, NAMES, UNITS, FEW, amount, badShare, everyCode, hasStrip, hasWindow, isCut, labelOf, markOf, named, part, periodInWords, roughly, scaled, swatch } = explorer;
+  const { view, place, html, BAD, MARKS, NAMES, UNITS, FEW, amount, badShare, everyCode, hasStrip, hasWindow, isCut, labelOf, listed, markOf, named, part, periodInWords, roughly, scaled, swatch } = explorer;
   const { OUTCOMES, sum } = cells;
 
   // What is selected, to be dropped by a click; *where* else it stands beside the first screen.
@@ -17,8 +17,8 @@ explorer.lists = (() => {
   const switches = (name, options, chosen) => options.length < 2 ? "" : options.map(([value, label]) =>
     `<button type="button" data-switch="${name}" data-place="${name}/${value}" value="${value}" aria-pressed="${String(value) === String(chosen)}">${html(label)}</button>`).join("");
 
-  function track(values, code, most) {
-    return NAMES.map((_, n) => {
+  function track(values, code, most, outcomes = NAMES.keys()) {
+    return [...outcomes].map((n) => {
       const part = values[code * OUTCOMES + n];
       return part > 0 ? `<i style="width:${(100 * part / most).toFixed(2)}%;background:${swatch(n)}"></i>` : "";
     }).join("");
@@ -57,7 +57,7 @@ explorer.lists = (() => {
     let sum = 0, n = 0;
     while (n < few.length && sum < all / 2) sum += few[n++][1];
     if (count < 3 || sum < all / 2) return "";
-    return view.words.half[view.state.by === "jobs" ? "jobs" : "hours"].replace("{n}", draw.number(n)).replace("{all}", draw.number(count));
+    return listed(view.state.by === "jobs" ? "half_jobs" : "half", { n: draw.number(n), all: draw.number(count) });
   }
 
   // A list of what was held by a choice, or of how many jobs, stacked by outcome.
@@ -76,7 +76,7 @@ explorer.lists = (() => {
     if (!isNamed()) return "";
     const names = view.about.choices.flatMap((one, k) => one.has_own_order ? [] : [[k, one.title]]);
     const heads = `<div class="switch" role="group" aria-label="${html(view.words.rows)}">${switches("rows", names, view.state.rows)}</div>${csv()}`;
-    return held("used", view.words.who, view.state.rows, { heads, says: half });
+    return held("used", listed("who"), view.state.rows, { heads, says: half });
   }
 
   const sizes = () => view.about.choices.findIndex(({ key }) => key === "size");
@@ -91,25 +91,25 @@ explorer.lists = (() => {
       return middle === null ? [] : [[code, middle, most]];
     });
     const high = Math.max(3600, ...rows.map(([, , most]) => most)), x = (seconds) => 100 * Math.log10(Math.max(1, seconds)) / Math.log10(high);
-    const made = rows.map(([code, middle, most]) => [code, `<span class="span"><i style="left:${x(middle).toFixed(1)}%;width:${(x(most) - x(middle)).toFixed(1)}%"></i><b style="left:${x(middle).toFixed(1)}%"></b></span><span class="share">${most < 1 ? html(view.words.atOnce) : draw.duration(most, 1)}</span>`,
+    const made = rows.map(([code, middle, most]) => [code, `<span class="span"><i style="left:${x(middle).toFixed(1)}%;width:${(x(most) - x(middle)).toFixed(1)}%"></i><b style="left:${x(middle).toFixed(1)}%"></b></span><span class="share">${most < 1 ? html(listed("at_once")) : draw.duration(most, 1)}</span>`,
       `${labelOf(choice, code)}: ${roughly(middle)}, ${roughly(most)}`, most]);
     const axis = `<p class="axis" aria-hidden="true"><span></span><span class="span">${DECADES.filter((at) => at <= high * 1.01).map((at) => `<span style="left:${x(at).toFixed(1)}%">${draw.duration(at, 1)}</span>`).join("")}</span><span></span></p>`;
-    return list("waited", view.words.waited, view.words.waitedBy, choice, made).replace("</ol>", `</ol>${made.length ? axis : ""}`);
+    return list("waited", listed("waited"), listed("waited_by"), choice, made).replace("</ol>", `</ol>${made.length ? axis : ""}`);
   }
 
   // Without waits: how large jobs were.
-  const large = () => sizes() < 0 ? "" : held("waited", view.words.sizes, sizes());
+  const large = () => sizes() < 0 ? "" : held("waited", listed("sizes"), sizes());
 
   // Whose jobs did not finish, by what they held; of GPUs, whose did not compute.
   function lost() {
     if (view.state.by === "gpu") return still();
     const choice = ofChoice(), unit = view.state.by;
-    const heading = isNamed() ? view.words.lostWork : view.words.lostJobs;
-    if (badShare(view.whole.outcomes[unit]) === null) return list("lost", heading, view.words.lostUnknown, null, []);
+    const heading = listed(isNamed() ? "lost" : "lost_jobs");
+    if (badShare(view.whole.outcomes[unit]) === null) return list("lost", heading, listed("lost_unknown"), null, []);
     const values = view.shown.lists[view.state.rows][unit], bad = (code) => BAD.reduce((all, n) => all + values[code * OUTCOMES + n], 0), rows = ranked(choice, bad).filter(([, value]) => value > 0);
-    const most = largest(rows), all = BAD.reduce((found, n) => found + view.shown.outcomes[unit][n], 0), said = view.words.lostSum[view.about.budget.is_bound ? "bound" : "value"];
-    const made = rows.map(([code, value]) => [code, `<span class="track">${BAD.map((n) => `<i style="width:${(100 * values[code * OUTCOMES + n] / most).toFixed(2)}%;background:${swatch(n)}"></i>`).join("")}</span><span class="share">${amount(value, unit)}</span>`, titled(choice, code, value, unit), scaled(value, unit)]);
-    return list("lost", heading, said.replace("{n}", amount(all, unit)).replace("{unit}", view.words.units[unit]), choice, made, isNamed() ? "" : csv());
+    const most = largest(rows), all = BAD.reduce((found, n) => found + view.shown.outcomes[unit][n], 0), said = listed(view.about.budget.is_bound ? "lost_at_least" : "lost_sum", { n: amount(all, unit), unit: view.words.units[unit] });
+    const made = rows.map(([code, value]) => [code, `<span class="track">${track(values, code, most, BAD)}</span><span class="share">${amount(value, unit)}</span>`, titled(choice, code, value, unit), scaled(value, unit)]);
+    return list("lost", heading, said, choice, made, isNamed() ? "" : csv());
   }
 
   function still() {
