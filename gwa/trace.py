@@ -99,7 +99,7 @@ class Trace:
             raise TraceError(f"{self.name}: the trace is closed")
         return self._store
 
-    def filter(
+    def filter(  # noqa: PLR0913 - each is a way to choose jobs
         self,
         condition: Subset | str | None = None,
         *,
@@ -109,6 +109,7 @@ class Trace:
         user: Names = (),
         site: Names = (),
         where: str | None = None,
+        project: Names = (),
     ) -> Self:
         """
         Return a trace of the jobs that meet all conditions; this trace stays as it is.
@@ -125,7 +126,7 @@ class Trace:
             The time that is looked at: ``2007``, ``2007-03``, ``2007-03-05T14:30`` or
             ``2007-03..2007-05``; ``3..10`` are days where times count from an unknown start. Names such as
             ``last-month``, ``this-week`` or ``last-year`` are relative to the end of what the log knows.
-        queue, group, user, site
+        queue, group, user, site, project
             A name, or several of which the job's must be one; a cluster is a site.
         where
             An SQL condition, as *condition*; jobs must meet both.
@@ -152,7 +153,10 @@ class Trace:
         (1200, 529, 193)
 
         """
-        given = Subset(period, _several(queue), _several(group), _several(user), where, _several(site))
+        given = Subset(
+            period, _several(queue), _several(group), _several(user), where, _several(site),
+            _several(project),
+        )  # fmt: skip
         first = Subset(where=condition) if isinstance(condition, str) else condition
         subsets = [conditions for conditions in (first, given) if conditions]
         store = self.store if subsets else self.store.filtered("true")

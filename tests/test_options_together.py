@@ -106,6 +106,8 @@ def combination(chance: random.Random) -> list[str]:
         ("--period", periods, 0.6),
         ("--queue", NAMES, 0.15),
         ("--user-group", NAMES, 0.1),
+        ("--user", NAMES, 0.1),
+        ("--project", NAMES, 0.1),
     ):
         if chance.random() < likely:
             words += [option, chance.choice(values)]
@@ -180,7 +182,9 @@ def test_twenty_combinations_end_alike_on_spark(tmp_path):
         assert list(differences(one, other)) == [], words
 
 
-@pytest.mark.parametrize("option", ["--period", "--where", "--queue", "--user-group", "--today"])
+@pytest.mark.parametrize(
+    "option", ["--period", "--where", "--queue", "--user", "--project", "--user-group", "--today"]
+)
 @pytest.mark.parametrize("value", ["", "  "])
 def test_an_empty_option_is_a_usage_error(option, value):
     done = CliRunner().invoke(gwa, ["facts", str(HOME / "sample_traces" / "swf" / "tiny.swf"), option, value])

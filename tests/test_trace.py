@@ -176,7 +176,7 @@ def test_names_may_be_one_or_several(trace):
     assert len(trace.filter(user="U1")) == users["U1"]
     assert len(trace.filter(user=["U1", "U2"])) == users["U1"] + users["U2"]
     assert len(trace.filter()) == len(trace)
-    with pytest.raises(gwa.ArgumentError, match="no job has the user_id 'U1, U2', expected one of: U"):
+    with pytest.raises(gwa.ArgumentError, match="no job has the user 'U1, U2', "):
         trace.filter(user="U1, U2")
 
 

@@ -163,6 +163,24 @@ class _NoRedirects(HTTPRedirectHandler):
         """Return nothing, so that a redirection is an error."""
 
 
+@dataclass(frozen=True)
+class Sending:
+    """What a deposit sends: its *metadata*, and the *files* with their sizes in bytes."""
+
+    metadata: dict[str, Any]
+    files: Mapping[str, int]
+
+
+def sending(catalogue: Catalogue, trace: PublishedTrace, folder: Path) -> Sending:
+    """
+    Return what `deposit` would send of the *trace* that is published in *folder*; no connection is opened.
+
+    Raise `ArgumentError` if the licence has no identifier.
+    """
+    sizes = {path.name: path.stat().st_size for path in _files(trace, folder)}
+    return Sending(_metadata(catalogue, trace), sizes)
+
+
 def deposit(
     catalogue: Catalogue, trace: PublishedTrace, folder: Path, repository: Repository, *, publish: bool
 ) -> Deposited:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
+from difflib import get_close_matches
 from enum import StrEnum
 from importlib import import_module
 from types import ModuleType
@@ -14,6 +15,9 @@ from gwa.util import plugins
 
 GROUP: Final = "gwa.commands"
 """The entry points by which other packages add commands."""
+
+MAXIMUM_WORD: Final = 40
+"""No command has a longer name."""
 
 
 class Purpose(StrEnum):
@@ -31,7 +35,25 @@ class Purpose(StrEnum):
     OTHER = "Others"
 
 
-class Commands(click.Group):
+class Group(click.Group):
+    """A group of commands that says which one was meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that *args* begin with; raise a usage error with the nearest ones for none."""
+        name = args[0]
+        if not name.startswith("-") and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
+            ctx.fail(f"No such command '{name[:MAXIMUM_WORD]}'.{self._meant(ctx, name)}")
+        return super().resolve_command(ctx, args)
+
+    def _meant(self, ctx: click.Context, name: str) -> str:
+        """Return a question after the commands whose names are nearest to *name*, empty if none is."""
+        near = get_close_matches(name[:MAXIMUM_WORD].lower().replace("_", "-"), self.list_commands(ctx), 2)
+        return f" Did you mean {' or '.join(near)}?" if near else ""
+
+
+class Commands(Group):
     """The public modules of a package as commands; it is the package of the group's own function."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -275,7 +275,13 @@ def looking(params: dict[str, Any]) -> dict[str, Any]:
     return {"theme": params["theme"], "language": language}
 
 
-parts: Final = Options(
+parts_by_name: Final = Options(
+    says("--user users", "NAME", "Restrict to this user (repeatable).", multiple=True),
+    says("--project projects", "NAME", "Restrict to this project (repeatable).", multiple=True),
+)
+"""Of whose jobs."""
+
+parts_but_by_name: Final = Options(
     click.option(
         "--period",
         metavar="WHEN",
@@ -289,6 +295,9 @@ parts: Final = Options(
     says("--site sites", "NAME", "Restrict to this cluster, or site of a grid (repeatable).", multiple=True),
     says("--where", "SQL", "Restrict to jobs that meet a condition, such as 'n_procs > 1'."),
 )
+"""Of which part of a trace, where a command has names of its own."""
+
+parts: Final = Options(parts_by_name, parts_but_by_name)
 """Of which part of a trace."""
 
 statements: Final = Options(

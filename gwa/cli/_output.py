@@ -166,7 +166,7 @@ def page_name(title: str, *parts: str) -> str:
 
 def part_in_words(period: str | None, params: dict[str, Any]) -> list[str]:
     """Return what tells pages on parts of a trace, that of a *period* say, and their languages apart."""
-    named = {"queue": params["queues"], "group": params["groups"], "site": params["sites"]}
+    named = {kind: params[f"{kind}s"] for kind in ("queue", "group", "user", "project", "site")}
     return [
         period or "",
         *("-".join((kind, *names)) for kind, names in named.items() if names),

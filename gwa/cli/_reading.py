@@ -149,7 +149,7 @@ def part_of(whole: "Trace", params: dict[str, Any], period: str | None = None) -
     """Return the part of a trace that the shared options ask for, or that of another *period*."""
     from gwa.store.subset import Subset
 
-    names = ("queues", "groups", "sites", "where")
+    names = ("queues", "groups", "users", "projects", "sites", "where")
     chosen = period or period_of(whole, params)
     subset = Subset(chosen, **{name: params[name] for name in names if params.get(name)})
     return whole.filter(subset) if subset else whole

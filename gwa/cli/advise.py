@@ -48,7 +48,7 @@ SHOWN: Final = {"alert", "user", "project", "jobs", "hours", "unit", "measured"}
 @FORCE
 @_options.looks
 @_options.JSON
-@_options.parts
+@_options.parts_but_by_name
 @_options.options
 def command(
     trace: Path, *, user: str | None, project: str | None, by: "By", everybody: bool, folder: Path | None,

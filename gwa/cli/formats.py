@@ -19,9 +19,10 @@ SHOWN: Final = {"name", "format", "can"}
 @click.command(name="formats")
 @click.argument("words", metavar="[NAME|WORD]...", nargs=-1)
 @flag("--own", "Print an example converter for any other format.")
+@flag("--notes", "Print also how a format is read: its sources, columns and limits.")
 @JSON
 @to_file
-def command(words: tuple[str, ...], own: bool, as_json: bool) -> None:
+def command(words: tuple[str, ...], own: bool, notes: bool, as_json: bool) -> None:
     """
     List the supported formats, those that have every WORD in name, title or files, or explain one.
 
@@ -30,7 +31,7 @@ def command(words: tuple[str, ...], own: bool, as_json: bool) -> None:
     \b
     Examples:
       gwa formats gpu
-      gwa formats swf
+      gwa formats slurm
       gwa formats --own > my.sql
     """
     from gwa.formats.registry import all_formats, broken
@@ -53,13 +54,13 @@ def command(words: tuple[str, ...], own: bool, as_json: bool) -> None:
     found = [row for row in rows if all(word.lower() in " ".join(row).lower() for word in words)]
     is_name = len(words) == 1 and (words[0].endswith(".sql") or words[0] in {row[0] for row in rows})
     if is_name or (words and not found):
-        _explain(" ".join(words))
+        _explain(" ".join(words), notes=notes)
     else:
         table(("name", "format", "files", "can"), found, as_json=as_json, shown=SHOWN, is_list=True)
 
 
-def _explain(name: str) -> None:
-    """Print what the format called *name* is, how to export it, and what its notes say."""
+def _explain(name: str, *, notes: bool) -> None:
+    """Print what the format called *name* is, how to export it, and all that its *notes* say."""
     from gwa.formats.registry import format_called
 
     file_format = format_called(name)
@@ -67,4 +68,7 @@ def _explain(name: str) -> None:
     say(f"{file_format.title}\n")
     if export:
         echo(f"To export:\n\n{export}\n")  # commands, to copy
-    say_prose(file_format.notes.strip())
+    if notes or not export:
+        say_prose(file_format.notes.strip())
+    else:
+        say(f"How it is read, and from which columns: gwa formats {file_format.name} --notes")

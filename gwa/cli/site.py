@@ -1,21 +1,25 @@
 """Build the site of an archive, and look at it."""
 
+import json
 import os
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gwa.cli._commands import Purpose
+from gwa.cli._commands import Group, Purpose
 from gwa.cli._options import DEBUG, JSON, PATH, flag, limits, reads, shown, writes
 from gwa.cli._reading import engine
 from gwa.cli._terminal import echo, progress, progress_lines, table
 
+if TYPE_CHECKING:
+    from gwa.archive.zenodo import Sending
+
 PURPOSE = Purpose.PUBLISH
 
 
-@click.group(name="site")
+@click.group(name="site", cls=Group)
 def command() -> None:
     """
     Build and preview the static site of an archive.
@@ -176,6 +180,7 @@ def fair(folder: Path, debug: bool, as_json: bool) -> None:
     "File with the token; by default the variable ZENODO_TOKEN, or ZENODO_SANDBOX_TOKEN.",
 )
 @flag("--publish is_final", "Also publish it, which cannot be undone.")
+@flag("--dry-run is_dry", "Print what would be sent, without a token or a connection.")
 @DEBUG
 def deposit(
     folder: Path,
@@ -186,6 +191,7 @@ def deposit(
     server: str,
     token_file: Path | None,
     is_final: bool,
+    is_dry: bool,
     debug: bool,
 ) -> None:
     """
@@ -198,12 +204,13 @@ def deposit(
 
     \b
     Examples:
+      gwa site deposit site/ public/ heron-2025 --dry-run
       gwa site deposit site/ public/ heron-2025 --sandbox
       gwa site deposit site/ public/ heron-2025 --publish
     """
     from gwa.archive.catalogue import read_catalogue
     from gwa.archive.published import read_published
-    from gwa.archive.zenodo import SANDBOX, SERVER, Repository
+    from gwa.archive.zenodo import SANDBOX, SERVER, Repository, sending
     from gwa.archive.zenodo import deposit as deposit_at
 
     del debug
@@ -214,8 +221,12 @@ def deposit(
     place = out / "traces" / name
     if not (place / "trace.json").is_file():
         raise click.BadParameter(f"{out} has no trace {name}: gwa site build makes it", param_hint="OUT_DIR")
-    repository = Repository(server or (SANDBOX if sandbox else SERVER), _token(token_file, sandbox=sandbox))
     trace = read_published(catalogue.entry(name), place)
+    address = server or (SANDBOX if sandbox else SERVER)
+    if is_dry:
+        _print_sending(sending(catalogue, trace, place), address)
+        return
+    repository = Repository(address, _token(token_file, sandbox=sandbox))
     done = deposit_at(catalogue, trace, place, repository, publish=is_final)
     echo(
         f"{name}: version {trace.version}, {len(done.sent)} files sent, {len(done.kept)} there already",
@@ -226,6 +237,17 @@ def deposit(
     else:
         echo(f"{name}: is a draft, {done.page}; --publish makes it public", err=True)
     echo(f'doi = "{done.doi}"')
+
+
+def _print_sending(what: "Sending", address: str) -> None:
+    """Print what a deposit sends as JSON, and say in a line how much it is, and where it would go."""
+    document = {"metadata": what.metadata, "files": what.files}
+    echo(json.dumps(document, indent=1, ensure_ascii=False))
+    total = sum(what.files.values())
+    echo(
+        f"gwa: nothing was sent: {len(what.files)} files of {total:,} bytes would go to {address}",
+        err=True,
+    )
 
 
 def _token(file: Path | None, *, sandbox: bool) -> str:

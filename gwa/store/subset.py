@@ -14,6 +14,7 @@ jobs that meet it are what is filtered by.
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -34,13 +35,25 @@ TABLES_OF_CONDITIONS: Final = ("jobs", "dependencies", "source_ids")
 SHOWN: Final = 8
 """The number of names that an error message lists."""
 
+MAXIMUM_NAME: Final = 100
+"""No longer name is compared with others."""
+
+MAXIMUM_NAMES: Final = 20_000
+"""The largest names that one is compared with, which takes a second at most."""
+
 MOMENT: Final = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d))?)?)?")
 
-FIELDS: Final = {"queue": "queue_id", "group": "group_id", "user": "user_id", "site": SITE}
+FIELDS: Final = {
+    "queue": "queue_id",
+    "group": "group_id",
+    "user": "user_id",
+    "project": "project_id",
+    "site": SITE,
+}
 """The SQL of the names by which jobs are chosen."""
 
-NAMED: Final = {**FIELDS, "site": "site or cluster"}
-"""What messages call them."""
+NAMED: Final = {"site": "site or cluster"}
+"""What messages call them where their own name is not enough."""
 
 EXAMPLES: Final = {"period": "2007-03", "condition": "n_procs > 1"}
 
@@ -57,8 +70,8 @@ class Subset:
         ``2007-03-05`` or ``2007-03-05T14:30``, in the time zone of the trace, or two of them as
         ``2007-03..2007-05``, of which the last is included. Where times count from an unknown start
         it is the number of a day, or two: ``3`` or ``3..10``.
-    queues, groups, users, sites
-        Names, of which the job's queue, group, user or site (cluster) must be one.
+    queues, groups, users, sites, projects
+        Names, of which the job's queue, group, user, site (cluster) or project must be one.
     where
         An SQL condition on the fields of a job, such as ``n_procs > 1``; it may read other jobs, but no file.
 
@@ -75,6 +88,7 @@ class Subset:
     users: tuple[str, ...] = ()
     where: str | None = None
     sites: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise `ArgumentError` for a period or a condition that is empty, as an unset variable is."""
@@ -89,7 +103,7 @@ class Subset:
     @property
     def is_selective(self) -> bool:
         """Whether other jobs of the same time may be left out."""
-        return bool(self.queues or self.groups or self.users or self.sites or self.where)
+        return bool(self.where or any(_names(self).values()))
 
     def __str__(self) -> str:
         """Return the conditions in words, for the head of a report."""
@@ -167,7 +181,7 @@ def _no_condition(subset: Subset, error: Exception) -> ArgumentError:
 
 def _names(subset: Subset) -> dict[str, tuple[str, ...]]:
     """Return the names that are wanted, by what they are names of."""
-    return {"queue": subset.queues, "group": subset.groups, "user": subset.users, "site": subset.sites}
+    return {kind: getattr(subset, f"{kind}s") for kind in FIELDS}
 
 
 def _condition(subset: Subset, where: str | None) -> str:
@@ -188,10 +202,19 @@ def _check_names(store: Store, kind: str, values: tuple[str, ...]) -> None:
     names = [name for name, _ in store.rows(f"{count} order by n desc, name")]
     for value in values:
         if value not in names:
-            some = ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
             raise ArgumentError(
-                f"no job has the {NAMED[kind]} '{value}', expected one of: {some or 'none is recorded'}"
+                f"no job has the {NAMED.get(kind, kind)} '{value[:80]}', {_instead(value, names)}"
             )
+
+
+def _instead(value: str, names: list[str]) -> str:
+    """Return what to expect instead of a name that is none of *names*: the nearest ones, or the largest."""
+    near = get_close_matches(value[:MAXIMUM_NAME], names[:MAXIMUM_NAMES], 3)
+    folded = [name for name in names if name.casefold() == value.casefold()]
+    if found := list(dict.fromkeys([*folded, *near])):
+        return f"did you mean {' or '.join(found)}?"
+    some = ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+    return f"expected one of: {some or 'none is recorded'}"
 
 
 def _extent(store: Store) -> str:

@@ -360,3 +360,26 @@ def test_the_command_takes_the_token_from_outside_and_prints_the_doi(zenodo, fol
     assert "0 files sent" in again.stderr
     assert TOKEN not in done.output + again.output + (site / LEDGER).read_text()
     assert json.loads((site / LEDGER).read_text()) == {zenodo.url: {"heron": number}}
+
+
+def test_a_dry_run_shows_what_would_be_sent_without_a_token(folder, tmp_path, monkeypatch):
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "archive.toml").write_text(CATALOGUE)
+    (folder / "trace.json").write_text(json.dumps(published().about))
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("a connection was opened"))
+    words = ["deposit", str(site), str(tmp_path / "public"), "heron", "--dry-run"]
+    done = CliRunner(env={"ZENODO_TOKEN": ""}).invoke(command, words)
+
+    assert done.exit_code == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert (said["metadata"]["title"], said["metadata"]["license"]) == ("Heron", "cc0-1.0")
+    assert said["files"] == {
+        path.name: path.stat().st_size
+        for path in folder.iterdir()
+        if path.suffix != ".json" or path.name in DESCRIPTIONS
+    }
+    assert (
+        f"nothing was sent: {len(said['files'])} files of {sum(said['files'].values())} bytes" in done.stderr
+    )
+    assert not (site / LEDGER).exists()

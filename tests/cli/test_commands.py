@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from gwa.cli import gwa
-from gwa.cli._commands import GROUP, Purpose
+from gwa.cli._commands import GROUP, Group, Purpose
 from gwa.errors import DefinitionError
 from gwa.util import plugins
 from tests.conftest import HOME
@@ -153,3 +153,42 @@ def test_a_former_name_has_the_same_help_and_is_not_listed(old):
     assert helps[0][0].startswith(f"Usage: gwa {old} ")
     assert helps[1][0].startswith(f"Usage: gwa model {ROOM[old]} ")
     assert old not in [name for names in listed().values() for name in names]
+
+
+# Which one was meant.
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("reprot",), "No such command 'reprot'. Did you mean report"),
+        (("Facts",), "Did you mean facts"),
+        (("report_problem",), "Did you mean report-problem"),
+        (("site", "biuld"), "Did you mean build?"),
+        (("model", "genrate"), "Did you mean generate?"),
+        (("tasks", "mak"), "Did you mean make?"),
+    ],
+)
+def test_an_unknown_command_is_answered_with_the_nearest(words, said):
+    done = run(*words)
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_nothing_is_proposed_for_what_is_near_to_nothing():
+    done = run("xyzzy")
+    assert done.stderr.endswith("No such command 'xyzzy'.\n")
+
+
+def test_each_group_of_commands_says_which_one_was_meant():
+    groups = [command for command in COMMANDS.values() if isinstance(command, click.Group)]
+    assert {"site", "model", "tasks"} <= {group.name for group in groups}
+    assert all(isinstance(group, Group) for group in groups)
+
+
+def test_a_format_is_explained_by_its_command_and_notes_are_asked_for():
+    short, whole = run("formats", "slurm").stdout, run("formats", "slurm", "--notes").stdout
+    command = next(line for line in short.splitlines() if line.startswith("    sacct"))
+    assert command in whole
+    assert len(short.splitlines()) < 10 < len(whole.splitlines())
+    assert short.rstrip().endswith("gwa formats slurm --notes")

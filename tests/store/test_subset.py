@@ -63,8 +63,8 @@ def test_a_report_says_that_it_is_on_a_part(trace):
 @pytest.mark.parametrize(
     ("subset", "message"),
     [
-        (Subset(queues=("nowhere",)), "no job has the queue_id 'nowhere'"),
-        (Subset(groups=(HOSTILE,)), "no job has the group_id"),
+        (Subset(queues=("nowhere",)), "no job has the queue 'nowhere', expected one of: "),
+        (Subset(groups=(HOSTILE,)), "no job has the group"),
         (Subset(where="n_procs > 10000"), "the trace has no jobs that fit: where"),
         (Subset(where="nonsense > 1"), "is not a condition on jobs"),
         (Subset(where="true); drop table recorded; select (1"), "is not a condition on jobs"),
@@ -263,3 +263,22 @@ def test_a_condition_gets_no_more_memory_than_the_command(sample, condition):
         with pytest.raises(ArgumentError, match=r"fails: .*(Memory|memory|Conversion|size)"):
             trace.filter(where=condition)
         assert len(trace.filter(where="n_procs > 1")) == 529
+
+
+def test_users_and_projects_are_chosen_by_name(make_store):
+    columns = {"user_id": ["ada", "ada", "bob", None], "project_id": ["p", "q", "q", "q"]}
+    trace = gwa.Trace(make_store(submit_time=[0.0, 1.0, 2.0, 3.0], **columns), "made")
+    assert len(trace.filter(user="ada")) == 2
+    assert len(trace.filter(project="q")) == 3
+    assert len(trace.filter(user=("ada", "bob"), project="q")) == 2
+    assert str(Subset(users=("ada",), projects=("q",))) == "user ada; project q"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("adda", r"did you mean ada\?"), ("ADA", r"did you mean ada\?"), ("zzz", r"expected one of: ada, bob")],
+)
+def test_a_name_that_is_none_is_told_with_the_nearest(make_store, name, said):
+    trace = gwa.Trace(make_store(submit_time=[0.0, 1.0, 2.0], user_id=["ada", "ada", "bob"]), "made")
+    with pytest.raises(ArgumentError, match=rf"^no job has the user '{name}', {said}$"):
+        trace.filter(user=name)
