@@ -7,8 +7,8 @@ reader = "table"
 missing = ["", "-", "null"]
 contains = [
     '\A\ufeff?"?(?:(?:task_id|hash|native_id|process|module|container|tag|name|status|exit|submit|start|complete|duration|realtime|%cpu|%mem|rss|vmem|peak_rss|peak_vmem|rchar|wchar|syscr|syscw|read_bytes|write_bytes|attempt|workdir|script|scratch|queue|cpus|memory|disk|time|env|error_action|vol_ctxt|inv_ctxt|hostname|cpu_model|accelerator|accelerator_type|num_interruptions)(?:"?[\t,;|]"?|"?\r?\n))+(?<=\n)',
-    '\A[^\n]*\brealtime\b',
-    '\A[^\n]*\b(native_id|workdir|error_action|peak_rss|rchar|%cpu)\b',
+    '\A[^\n]*\b(?:realtime|complete)\b',
+    '\A[^\n]*(?:\b(?:native_id|workdir|error_action|peak_rss|rchar)|%cpu)\b|[\t,;|]"?CACHED"?[\t,;|\r\n]',
 ]
 export = '''
 # In nextflow.config: trace.fields = 'task_id,hash,native_id,process,name,status,exit,submit,start,complete,duration,realtime,cpus,time,memory,%cpu,peak_rss,queue,attempt'

@@ -33,7 +33,7 @@ failures), is cancelled where a D record says so, of the job or its whole array,
 after the end only removes what is remembered of the job, unless TERM or KILL ended it. D without E is cancelled, A without E has failed. An E
 without a start (the whole of an array) and without a run time or CPU time did not run.
 A task of an array, 12[3] or 12-3, is a job in the bag 12. The array itself, 12[], is a job only as long as
-none of its tasks is in the log.
+none of its tasks is in the log; what they held is unknown then, and this is counted.
 A line without a record is the rest of the one before, if there are pairs in it.
 Partition is the server. Project is account, else project. GPUs asked for are Resource_List.ngpus, gpus or gpu,
 or the sum over the chunks of select or nodes where that is more or stands alone: the two are never added. A job
@@ -354,7 +354,9 @@ measured as (
     select
         said.*,
         folded.* exclude (last),
-        said.start_ as started,
+        -- Some of the tasks of an array began then, and how many, or what they held, it does not say.
+        contains(folded.job, '[]') as is_array,
+        case when not is_array then said.start_ end as started,
         case when said.kind = 'E' then coalesce(said.end_, moment(said.stamp)) end as end_time,
         nullif(
             list_sum([cpus_of(split_part(host, '/', -1)) for host in hosts_of(said.exec_host)]), 0
@@ -396,11 +398,13 @@ sized as (
         greatest(total_gpus, chunk_gpus) as asked_gpus,
         kind in ('E', 'S')
         and not is_queued
+        and not is_array
         and (started is not null or kind = 'E' and (walltime > 0 or seconds_of(resources_used_cput) > 0)) as has_run,
         coalesce(
             cray_cpus, host_cpus, resources_used_ncpus, chunk_cpus, resource_list_procs, resource_list_ncpus
         ) as cpus,
         case
+            when is_array then null
             when has_ended and stamp is null then coalesce(walltime, end_time - started)
             when has_ended and started is not null then coalesce(end_time - started, walltime)
             when has_ended then walltime
@@ -434,7 +438,7 @@ select
     case when is_partial then run_count else listed end - case when is_queued then 0 else 1 end as n_requeues,
     ran as run_time,
     started as start_time,
-    case when has_ended then walltime end as measured_time,
+    case when has_ended and not is_array then walltime end as measured_time,
     case when has_run then cpus end as n_procs,
     case when has_ended then seconds_of(resources_used_cput) / nullif(cpus, 0) end as average_cpu_time,
     case when has_ended then used_kilobytes / nullif(cpus, 0) end as used_memory,
@@ -503,6 +507,10 @@ select
     [
         case
             when (is_created_by_stamp or stamp is null) and created is not null then nullif(getvariable('zone_remark'), '')
+        end,
+        case
+            when is_array and start_ is not null
+                then 'tasks of an array: an array ran whose tasks are not listed: what they held is unknown; qstat lists them with -t'
         end
     ] as remarks
 from sized

@@ -59,6 +59,21 @@ def test_what_is_missing_of_processors_is_said_at_once(tmp_path):
     assert told.startswith("no processors (2): the field cpus was not chosen; -O cpus=4")
 
 
+@pytest.mark.parametrize(("fields", "values"), [("realtime,%cpu", "3600000,98"), ("cpus", "4")])
+def test_a_cached_task_is_none_whatever_fields_were_chosen(fields, values, tmp_path):
+    path = tmp_path / "trace.csv"
+    path.write_text(
+        f"task_id,name,status,submit,start,complete,{fields}\n"
+        + "".join(
+            f"{task},INDEX,{status},1772438400000,1772438460000,1772442060000,{values}\n"
+            for task, status in enumerate(("COMPLETED", "CACHED"), 1)
+        )
+    )
+    rows, _, refused = opened(path)
+    assert [row[:2] for row in rows] == [(60, 3600)]
+    assert refused == ["was taken from the cache: it did not run again"]
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "|"])
 def test_any_separator_is_read(delimiter, tmp_path):
     path = tmp_path / "trace.csv"

@@ -94,6 +94,22 @@ def test_a_whole_array_that_ended_without_a_start_did_not_run(jobs):
     assert jobs(array, fields="n_procs, run_time, n_nodes, status") == [(None, None, None, 1)]
 
 
+@pytest.mark.parametrize("letter", "BF")
+def test_an_array_whose_tasks_are_not_listed_holds_what_nobody_knows(letter, tmp_path):
+    """Its start is that of its first task; how many there were, and for how long, it does not say."""
+    array = {
+        "Job_Owner": "ada@login", "job_state": letter, "array": "True", "queue": "workq",
+        "ctime": "Mon Mar  2 08:00:00 2026", "stime": "Mon Mar  2 08:01:00 2026",
+        "obittime": "Mon Mar  2 09:01:00 2026", "Exit_status": 0, "Resource_List": {"ncpus": 2},
+    }  # fmt: skip
+    path = tmp_path / "jobs.json"
+    path.write_text(json.dumps({"pbs_version": "22.05", "Jobs": {"15[].pbs": array}}))
+    with open_trace([path]) as store:
+        rows = store.rows("select wait_time, run_time, n_procs, req_n_procs from jobs")
+        assert rows == [(None, None, None, 2)]
+        assert ("tasks of an array", 1) in store.rows("select name, jobs from repairs")
+
+
 def test_a_record_may_be_torn_by_a_line_break(jobs):
     whole = record()
     place = whole.index(" Resource_List")

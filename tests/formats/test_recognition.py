@@ -224,7 +224,10 @@ FORMS = {
     "pbsnodes": ["vnode           state           njobs   run\n--------------- ---- --- ---\nn1 free 1 1\n"],
     "condor-autoformat": ["ClusterId,QDate,JobStartDate,CompletionDate,RequestCpus\n7,1,2,3,4\n"],
     "oarstat": ["Job id    S User     Duration   System message\n--------- - --- ---\n7 R ada 1:00:00 R=4\n"],
-    "snakemake": ["jobid\trule_name\tthreads\ts\th:m:s\tmax_rss\n1\talign\t4\t20.5\t0:00:20\t46\n"],
+    "snakemake": [
+        "jobid\trule_name\tthreads\ts\th:m:s\tmax_rss\n1\talign\t4\t20.5\t0:00:20\t46\n",
+        json.dumps({"s": 20.5, "h:m:s": "0:00:20", "max_rss": 46, "rule_name": "align", "threads": 4}),
+    ],
     "ray": [
         "---\n-   driver_info:\n        id: '01000000'\n    submission_id: raysubmit_a\n",
         "\n======== List: 2026-03-02 08:00:00.123456 ========\nStats:\n------\nTotal: 2\n",

@@ -65,6 +65,9 @@ LAYOUTS = {
     "documents": lambda rows, indent: "\n".join(
         json.dumps({"jobs": part}, indent=indent) for part in (rows[:2], rows[2:])
     ),
+    "list of documents": lambda rows, indent: json.dumps(
+        [{"jobs": part, "total": 2} for part in (rows[:2], rows[2:])], indent=indent
+    ),
     "no commas": lambda rows, indent: " ".join(json.dumps(row, indent=indent or 1) for row in rows),
 }
 

@@ -191,7 +191,7 @@ def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
     table_spec = replace(table_spec, delimiter=cells.delimiter)
     columns = initial_columns(source, table_spec, cells)
     keys = [key.encode() for key in keys_as_spelled(source, table_spec, cells)]
-    header, lines, tasks = None, 0, list[int]()
+    header, lines, tasks, place = None, 0, list[int](), None
     for position, chunk in enumerate(raw_lines(source)):
         body = chunk
         if not position:
@@ -200,11 +200,12 @@ def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
             columns, body = (header, rest) if header else (columns, chunk)
             if chunk.startswith(BOM_UTF8) or len(columns.names) == 1 or _repeated(columns, table_spec):
                 return None
+            place = _positions(columns, table_spec).get(table_spec.ranges)
         layout = LineLayout(table_spec.delimiter, width=len(columns.names))
         if any(key in body for key in keys) or not are_plain(chunk, layout):
             return None
-        if table_spec.ranges:
-            tasks = [*tasks, *_tasks_in(body, columns, table_spec)]
+        if place is not None:
+            tasks.extend(_tasks_in(body, place, table_spec.delimiter))
         lines += chunk.count(b"\n")
     comments = int(bool(header))
     if lines == comments or sum(tasks) > MAXIMUM_TASKS:
@@ -213,13 +214,12 @@ def plain_text(source: Source, table_spec: TableSpec) -> PlainText | None:
     return PlainText(source.path, source.size, columns, table_spec, comments, rows, len(tasks), sum(tasks))
 
 
-def _tasks_in(lines: bytes, columns: Columns, table_spec: TableSpec) -> Iterator[int]:
-    """Yield how many tasks each range of array tasks in whole *lines* stands for."""
-    place = _positions(columns, table_spec)[table_spec.ranges]
-    at = lines.find(OPENS_RANGE) if place is not None else -1
+def _tasks_in(lines: bytes, place: int, delimiter: str) -> Iterator[int]:
+    """Yield how many tasks each range of array tasks, at a *place* among the cells of *lines*, stands for."""
+    at = lines.find(OPENS_RANGE)
     while at >= 0:
         begins, ends = lines.rfind(b"\n", 0, at) + 1, lines.find(b"\n", at)
-        if tasks := tasks_of(lines[begins:ends].decode().split(table_spec.delimiter)[place or 0]):
+        if tasks := tasks_of(lines[begins:ends].decode().split(delimiter)[place]):
             yield tasks
         at = lines.find(OPENS_RANGE, ends)
 

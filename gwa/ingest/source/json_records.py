@@ -3,9 +3,9 @@ Cut a stream of JSON into records, wherever they stand.
 
 The stream is a sequence of values, as JSON lines are, with any white space or commas between them. Each
 object is a record, unless there is a list, or an object, of records under one of the given paths in it;
-the elements of a list that stands alone are records, too. No document is held in memory as a whole.
-What stands between records and is none is refused. A record that does not end costs no other where each
-stands on a line of its own.
+the elements of a list that stands alone are records, or such documents, too. No document is held
+in memory as a whole. What stands between records and is none is refused. A record that does not end costs
+no other where each stands on a line of its own.
 
 The standard library's scanner finds where a value ends. What it refuses may still be a record to who reads
 it, or lie deeper than it goes: then brackets are counted. There a string ends with its line at the latest,
@@ -182,7 +182,8 @@ class Cutter:
             if self.goes_on and sign == "{" and self.key == holder:
                 self.at += 1
                 continue
-            yield from self._value(top=False, document=document)
+            # What stands in a list at the top may be a document itself.
+            yield from self._value(top=False, document=document, may_hold=not holder)
         yield from self._broken_off()
         return False
 
@@ -228,11 +229,11 @@ class Cutter:
             yield Reject(number, f"{BROKEN_OFF}: its end is missing", _shown(self.text[self.at :]))
         self.at, self.is_broken = len(self.text), True
 
-    def _value(self, *, top: bool, document: str = "") -> _Found:
-        """Yield the record that begins here, or the records in it."""
+    def _value(self, *, top: bool, document: str = "", may_hold: bool = True) -> _Found:
+        """Yield the record that begins here, or the records in it, where it *may hold* some."""
         while True:
             end = self._end(self.at, torn=self.by_line.get(top, False))
-            if top and (holder := self._first_holder(end)):
+            if may_hold and (holder := self._first_holder(end)):
                 yield from self._document(*holder)
                 return
             if end or self.held > MAXIMUM_RECORD_SIZE or self.is_over:
