@@ -63,6 +63,9 @@ REMEDY: Final = "gwa anonymize it, list these under names in archive.toml, or bu
 MAXIMUM_NAMED: Final = 100
 """The maximum number of names that are listed of each kind: all queues of a system, not all its users."""
 
+MAXIMUM_KINDS: Final = 3
+"""The kinds of names that a message shows."""
+
 ONE_THREAD: Final = 1
 """The bytes of a store depend on which of several threads is first."""
 
@@ -153,7 +156,9 @@ def _refuse_names(store: Store, entry: CatalogueEntry) -> None:
         return
     found = find_leaks(store, vocabulary(), entry.names, examples=MAXIMUM_NAMED)
     if found:
-        raise WithheldTrace(f"{'; '.join(map(str, found))}: {REMEDY}")
+        shown = "; ".join(map(str, found[:MAXIMUM_KINDS]))
+        others = f"; {len(found) - MAXIMUM_KINDS} more" if len(found) > MAXIMUM_KINDS else ""
+        raise WithheldTrace(f"{shown}{others}: {REMEDY}")
 
 
 def _refuse_unique_users(store: Store, entry: CatalogueEntry) -> None:

@@ -8,6 +8,7 @@ zone, or one of the names that the catalogue of an archive allows. Anything else
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields
+from itertools import accumulate
 from typing import Final
 from zoneinfo import available_timezones
 
@@ -68,6 +69,23 @@ SOURCE: Final = re.compile(r"source( \d+)?")
 
 MAXIMUM_EXAMPLES: Final = 3
 
+MAXIMUM_SHOWN: Final = 60
+"""The letters of an example that are shown."""
+
+MAXIMUM_LINE: Final = 160
+"""The letters of all examples of a leak; one is always shown."""
+
+SWF: Final = "swf"
+
+SWF_NUMBERS: Final = {
+    "user_id": "U",
+    "group_id": "G",
+    "executable_id": "X",
+    "queue_id": "Q",
+    "partition_id": "P",
+}
+"""The letter that gwa puts before the numbers which a log in the Standard Workload Format has for names."""
+
 
 @dataclass(frozen=True)
 class Vocabulary:
@@ -88,10 +106,11 @@ class Leak:
 
     def __str__(self) -> str:
         """Return a line for the maintainer of the archive; it is not for publication."""
-        shown = ", ".join(repr(example[:60]) for example in self.examples)
-        return f"{self.where} holds {self.kind}: {shown}" + (
-            f" and {self.count - len(self.examples)} more" if self.count > len(self.examples) else ""
-        )
+        said = [repr(example[:MAXIMUM_SHOWN]) for example in self.examples]
+        ends = accumulate(len(text) + len(", ") for text in said)
+        shown = [text for text, end in zip(said, ends, strict=True) if end <= MAXIMUM_LINE] or said[:1]
+        more = f" and {self.count - len(shown):,} more" if self.count > len(shown) else ""
+        return f"{self.where} holds {self.kind}: {', '.join(shown)}{more}"
 
 
 def anonymized_line(keep: Collection[str]) -> tuple[str, str]:
@@ -144,13 +163,18 @@ def find_leaks(
 def _names_left(
     store: Store, names: Collection[str], kept: Collection[str]
 ) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield the fields of text that hold anything but pseudonyms, and what that is."""
+    """Yield the fields of text that hold anything but pseudonyms and numbers of SWF, and what that is."""
+    letters = SWF_NUMBERS if store.provenance.get("format") == SWF else {}
     for field in FIELDS:
         if field.is_text and field.name not in kept and store.known[field.name]:
             values = store.rows(
                 f"select distinct {field.name} from jobs where not {is_anonymous_sql(field.name)}"
-                f" and not list_contains($names, {field.name})",
-                {"names": list(names)},
+                f" and not list_contains($names, {field.name})"
+                f" and not regexp_full_match({field.name}, $number)",
+                {
+                    "names": list(names),
+                    "number": rf"{letters[field.name]}\d+" if field.name in letters else "",
+                },
             )
             yield field.name, "names", [value for (value,) in values]
 

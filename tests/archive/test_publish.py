@@ -81,3 +81,55 @@ def test_a_trace_that_the_catalogue_calls_synthetic_may_have_names(tmp_path, sit
     (site / "log.swf").write_bytes((HOME / "sample_traces/swf/tiny.swf").read_bytes())
 
     assert published(tmp_path, "log.swf", "synthetic = true") == set()
+
+
+def swf(path, users, queue=3):
+    """Write a log in the Standard Workload Format, whose names are numbers."""
+    rows = (
+        f"{n} {n * 60} 5 100 1 -1 -1 1 200 -1 1 {n % users + 1} 1 1 {queue} -1 -1 -1\n" for n in range(1, 99)
+    )
+    path.write_text("; MaxProcs: 4\n; UnixStartTime: 843480031\n" + "".join(rows))
+
+
+def test_numbers_of_the_standard_workload_format_are_no_names(tmp_path, site):
+    swf(site / "log.swf", users=9)
+
+    published(tmp_path, "log.swf")
+
+
+def test_names_in_the_header_of_a_numbered_log_are_names(tmp_path, site):
+    swf(site / "log.swf", users=9)
+    path = site / "log.swf"
+    path.write_text("; Queue: 3 prof_smith\n; Acknowledge: Jane Doe\n" + path.read_text())
+
+    with pytest.raises(WithheldTrace, match=r"^queue_id holds names: 'prof_smith'; the header holds texts"):
+        published(tmp_path, "log.swf")
+
+
+def test_the_same_letters_and_numbers_are_names_in_other_formats(tmp_path, site):
+    (site / "log.sacct").write_text(
+        "JobID|User|Submit|Start|End|Elapsed|AllocCPUS|State\n"
+        "1|U123|2025-01-01T00:00:00|2025-01-01T00:01:00|2025-01-01T00:11:00|00:10:00|1|COMPLETED\n"
+    )
+
+    with pytest.raises(WithheldTrace, match=r"user_id holds names: 'U123'"):
+        published(tmp_path, "log.sacct")
+
+
+def test_a_refusal_is_short_however_many_names_there_are(tmp_path, site):
+    names = [f"somebody-with-a-long-name-{number}" for number in range(500)]
+    rows = "".join(
+        f"{number}|{name}|g-{name}|a-{name}|{name}|q-{name}|2025-01-01T00:00:00|2025-01-01T00:01:00"
+        "|2025-01-01T00:11:00|00:10:00|1|COMPLETED\n"
+        for number, name in enumerate(names, 1)
+    )
+    (site / "log.sacct").write_text(
+        f"JobID|User|Group|Account|JobName|Partition|Submit|Start|End|Elapsed|AllocCPUS|State\n{rows}"
+    )
+
+    with pytest.raises(WithheldTrace) as refused:
+        published(tmp_path, "log.sacct")
+    said = str(refused.value)
+    assert len(said) < 800
+    assert "'somebody-with-a-long-name-0'" in said
+    assert " and 496 more" in said
