@@ -81,10 +81,10 @@ WAITERS: Final = f"""
 select job_id, submit_time as submitted, {{eligible}} as eligible,
     {FIRST_START} as started, cast(coalesce(nullif(n_procs, 0), req_n_procs) as double) as asked,
     cast(coalesce(n_gpus, req_gpus, 0) as double) as gpus, {{core_seconds}} as core_seconds,
-    user_id, project_id, queue_id, partition_id, qos, {{wait}} as waited
-from all_jobs where submit_time is not null and wait_time > 0 and (run_time >= 0{{or_running}})
+    user_id, project_id, queue_id, partition_id, qos, req_time, {{wait}} as waited
+from all_jobs where submit_time is not null and wait_time {{least}} 0 and (run_time >= 0{{or_running}})
 """
-"""The jobs that waited, and started."""
+"""The jobs that started after a wait."""
 
 SAMPLED: Final = """
 with cumulated as (
@@ -202,19 +202,19 @@ def _chosen(store: Store, whole: Waiting) -> Waiting:
 
 def _whole(store: Store) -> Waiting:
     """Return why the jobs of a whole log waited."""
-    why = _cannot_tell(store)
+    why = cannot_tell(store)
     if why:
         return Waiting(why_unknown=why)
-    (seconds,) = store.row(TOTAL.format(waiters=_waiters(store)))
+    (seconds,) = store.row(TOTAL.format(waiters=waiters(store)))
     moments = int(min(MOMENTS, seconds or 0.0))
     if moments < MINIMUM_MOMENTS:
         return Waiting(why_unknown=message("jobs waited for a few minutes in all"))
     step = float(seconds) / moments
-    table = store.keep("waiting_moments", SAMPLED.format(waiters=_waiters(store), step=repr(step)))
+    table = store.keep("waiting_moments", SAMPLED.format(waiters=waiters(store), step=repr(step)))
     return _looked_at(store, table, step)
 
 
-def _cannot_tell(store: Store) -> str:
+def cannot_tell(store: Store) -> str:
     """Return why nothing can be said of the whole log; nothing where something can."""
     if not (store.has("wait_time") and store.has("submit_time") and store.has("n_procs")):
         return message("the log does not record waits or processors")
@@ -224,9 +224,10 @@ def _cannot_tell(store: Store) -> str:
     return ""
 
 
-def _waiters(store: Store) -> str:
-    """Return the query of the jobs that waited and started."""
+def waiters(store: Store, least: str = ">") -> str:
+    """Return the query of the jobs that waited and started; with *least* ">=" of those that did not wait."""
     return WAITERS.format(
+        least=least,
         eligible=eligible(store),
         core_seconds=f"cast(coalesce({core_seconds(store)}, 0) as double)",
         wait=exactly(store, "wait_time"),
@@ -242,7 +243,7 @@ def _looked_at(store: Store, table: str, step: float) -> Waiting:
     if stated and machine.share_above(stated) >= MAXIMUM_OVER:
         return Waiting(why_unknown=message("more processors were busy than the log says there are"))
     absent = absent_share(store)
-    missing = _missing(store, absent)
+    missing = missing_jobs(store, absent)
     size = float(stated or machine.held)
     partitions, level, part = _by_partition(store, table, machine, size)
     is_inferred = not stated or (partitions == "apart" and level.held * SUM_OF_PARTITIONS < stated)
@@ -255,7 +256,7 @@ def _looked_at(store: Store, table: str, step: float) -> Waiting:
     free = (level.most if partitions == "apart" else size) - level.busy
     holds = _rules(store, table, at, level, free, part)
     late = late_starts(
-        store, _waiters(store), holding(store, CPU), part, None if partitions == "apart" else size
+        store, waiters(store), holding(store, CPU), part, None if partitions == "apart" else size
     )
     owners = ceilings(store, late, holding(store, CPU), size) if late else ()
     holds["ceiling"], of_owners = at_ceiling(store, table, at["asked"], holding(store, CPU), owners)
@@ -340,7 +341,7 @@ def _blockers(store: Store, part: str, size: str) -> str:
     """Return the query of the jobs that could start and waited, with the *size* that they asked for."""
     return (
         f"select job_id, {part} as part, eligible, started, {size} as size"
-        f" from ({_waiters(store)}) as waiter where started > eligible and {size} > 0"
+        f" from ({waiters(store)}) as waiter where started > eligible and {size} > 0"
     )
 
 
@@ -358,7 +359,7 @@ def _nothing_runs(store: Store, moment: Floats) -> NDArray[np.bool_]:
     return inside
 
 
-def _missing(store: Store, absent: float | None) -> str:
+def missing_jobs(store: Store, absent: float | None) -> str:
     """Return why jobs of a whole log may be missing; nothing where no reason is known."""
     (users,) = store.row("select count(distinct user_id) as users from all_jobs")
     lack = window(store).lack

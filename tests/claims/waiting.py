@@ -23,6 +23,8 @@ class World:
     *backfills*, others start early where that delays none of the first. No user holds more than
     *most_processors*, or runs more than *most_jobs*. A share *depends* of jobs waits for the one before of
     the same user. In the middle *drained* processors are out of order for days, or the machine is *down*.
+    Users submit different numbers and sizes of jobs, unless all are alike (*is_equal*); what the first one
+    held counts *favour* times less.
     """
 
     load: float = 0.9
@@ -33,6 +35,8 @@ class World:
     depends: float = 0.0
     drained: int = 0
     down: float = 0.0
+    is_equal: bool = False
+    favour: float = 1.0
 
 
 WORLDS = {
@@ -56,14 +60,14 @@ class Scheduler:
         """Draw *jobs* of a dozen users, of which some submit many."""
         self.world = world
         rng = np.random.default_rng(seed)
-        weights = rng.dirichlet(np.full(12, 0.7))
+        weights = np.full(12, 1 / 12) if world.is_equal else rng.dirichlet(np.full(12, 0.7))
         # Half of the jobs come with the one before.
         alone = rng.random(jobs) < 0.5
         alone[0] = True
         first = np.maximum.accumulate(np.where(alone, np.arange(jobs), 0))
         self.submit = np.sort(rng.integers(0, int(days * DAY), jobs)).astype(float)[first]
         self.user = rng.choice(12, jobs, p=weights)[first]
-        usual = rng.integers(0, len(SIZES), 12)
+        usual = np.full(12, len(SIZES) // 2) if world.is_equal else rng.integers(0, len(SIZES), 12)
         steps = rng.integers(-2, 3, jobs)[first]
         size = SIZES[np.clip(usual[self.user] + steps, 0, len(SIZES) - 1)]
         self.size = np.minimum(size, world.most_processors).astype(int)
@@ -104,18 +108,21 @@ class Scheduler:
             return
         shadow, spare = inf, 0.0
         head = False
+        usable = self.free(now)[1]
         for job in sorted(
             waiting, key=lambda job: (self.used[self.user[job]] if self.world.is_fair else 0.0, job)
         ):
+            if head and not self.world.backfills:
+                break
             if self.ready(job) > now or self.is_limited(job):
                 continue
-            usable = self.free(now)[1]
             delays = now + self.run[job] > shadow and self.size[job] > spare
             if self.size[job] <= usable and not (head and (delays or not self.world.backfills)):
                 if head and now + self.run[job] > shadow:
                     spare -= self.size[job]
                 self.start[job], self.end[job] = now, now + self.run[job]
                 self.running.add(job)
+                usable -= int(self.size[job])
                 waiting.remove(job)
             elif not head:
                 head = True
@@ -155,7 +162,8 @@ class Scheduler:
                 self.waited[reasons[job]] += now - then
             self.used *= 0.5 ** ((now - then) / (2 * DAY))
             for job in self.running:
-                self.used[self.user[job]] += float(self.size[job]) * (now - then)
+                favour = self.world.favour if self.user[job] == 0 else 1.0
+                self.used[self.user[job]] += float(self.size[job]) * (now - then) / favour
             if self.off[0] <= now < self.off[1]:
                 for job in self.running:
                     self.end[job] = min(self.end[job], now)
@@ -179,6 +187,7 @@ class Scheduler:
             "wait_time": (self.start - self.submit).tolist(),
             "run_time": (self.end - self.start).tolist(),
             "n_procs": self.size.tolist(),
+            "req_time": (self.end - self.start).tolist(),
             "user_id": [f"u{user:02}" for user in self.user],
             "status": [1] * len(ready),
         }
