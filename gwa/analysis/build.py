@@ -3,7 +3,6 @@
 import platform
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 from typing import Final
 
 import duckdb
@@ -16,16 +15,16 @@ from gwa.analysis.core import core
 from gwa.analysis.credits import credits_of
 from gwa.analysis.finding import findings
 from gwa.analysis.lead import lead
-from gwa.analysis.synthetic import OVERLINE, origin, reworded
+from gwa.analysis.synthetic import OVERLINE, reworded
+from gwa.analysis.titles import titles
 from gwa.report.document import Fact, Note, Report
 from gwa.report.explorer import Explorer
-from gwa.store.privacy import ANONYMIZED_KEY
 from gwa.store.store import Store
 from gwa.store.subset import Subset
 from gwa.util.progress import SILENT, Progress
 from gwa.util.version import __version__
 from gwa.words.formatting import date_range
-from gwa.words.message import Verbatim, joined, message
+from gwa.words.message import message
 from gwa.words.unit import Value
 
 PARTIAL: Final = "This is a report on a part of the trace: {}."
@@ -39,9 +38,6 @@ OF_SOME: Final = (
     " Other jobs count nowhere, not even where they ran beside those of the part; only the size of the system"
     " and the account of the rows are of the whole."
 )
-
-VAGUE: Final = {"various", "unknown", "none", "n/a", "-"}
-"""What headers of logs call a system that they do not name."""
 
 
 def build(
@@ -78,7 +74,7 @@ def build(
     if part and sections:
         sections[0] = replace(sections[0], blocks=(Note(_partial(part, filters)), *sections[0].blocks))
         inputs["part"] = part
-    report = Report(*_titles(store, name, part), tuple(sections), zone, inputs)
+    report = Report(*titles(store, name, part), tuple(sections), zone, inputs)
     known = evidence(store, sections, is_selection=any(subset.is_selective for subset in filters))
     shown = {section.id for section in sections if not section.failed}
     first = lead(store, known, has_facts="budget" in shown)
@@ -128,43 +124,6 @@ def _period(known: Known, zone: str | None) -> str:
     """Return the time that the log tells of, in the period asked for, as dates where they are known."""
     first, last = known.get("trace.first"), known.get("trace.last")
     return "" if first is None or last is None or last < first else date_range(first, last, zone)
-
-
-def _titles(store: Store, name: str, part: str) -> tuple[str, str]:
-    """
-    Return the title of a report on the trace called *name* and the line below it.
-
-    The title is the name of the system, else of its place, else of the trace or, where that is what its file
-    is called, of the file. The place of a trace without a header is its only cluster. Of a synthetic trace
-    its model is named, too.
-    """
-    system, site = store.system.name, store.system.site or _only_site(store)
-    known = [text for text in (system, site) if text and text.lower() not in VAGUE]
-    title = known[0] if known else _file_called(store, name) or name
-    names = [text for text in (*known[1:], name) if known and text.lower() != title.lower()]
-    if len(names) > 1 and names[1].lower() in names[0].lower():  # the place says it
-        names = names[:1]
-    names += [part] if part else []
-    model = origin(store)
-    if model is None:
-        return Verbatim(title), Verbatim(" · ".join(names))
-    return Verbatim(title), joined(" · ", (model, *map(Verbatim, names)))
-
-
-def _file_called(store: Store, name: str) -> str | None:
-    """Return the name of the only file that the trace was read from, if the trace is called as it is."""
-    files = {PurePath(str(file)).name for (file,) in store.rows("select file from sources limit 2")}
-    return next((file for file in files if len(files) == 1 and file.startswith(f"{name}.")), None)
-
-
-def _only_site(store: Store) -> str | None:
-    """Return the name of the only site that ran jobs, None if there are several, or names are pseudonyms."""
-    if ANONYMIZED_KEY in dict(store.header):
-        return None
-    sites = store.rows(
-        "select distinct last_run_site_id from jobs where last_run_site_id is not null limit 2"
-    )
-    return str(sites[0][0]) if len(sites) == 1 else None
 
 
 def reproduction(store: Store) -> dict[str, Value]:

@@ -23,6 +23,9 @@ PURPOSE = Purpose.REPORT
 VERSION: Final = re.compile(r"[-_]\d+(\.\d+)+([-_]cln)?$")
 """What ends the name of a log in public archives, such as -2.1-cln."""
 
+LONGEST: Final = 45
+"""The letters of a title that heads a column."""
+
 SHOWN: Final = 4
 """The number of traces whose names are in that of the page."""
 
@@ -98,7 +101,7 @@ def command(
             if against_period
             else [(whole.name, part_of(whole, params).store) for whole in wholes]
         )
-        called = _named(stores, names) if names else _short(stores)
+        called = _named(stores, names) if names else stores if against_period else _titled(stores)
         remarks = []
         if like:
             called, remark = LIKE[like](called)
@@ -121,6 +124,22 @@ def _compared(wholes: "Sequence[Trace]", stores: "Stores", params: dict[str, Any
     shown = [wholes[0].name, *names] if periods else names
     others = [f"and-{len(shown) - SHOWN}-more"] if len(shown) > SHOWN else []
     return [*shown[:SHOWN], *others, *part_in_words(None if periods else params["period"], params)]
+
+
+def _titled(stores: "Stores") -> "Stores":
+    """Return *stores* called by their systems, those of the same one by their files, too."""
+    from gwa.analysis.titles import title_of
+
+    short = _short(stores)
+    titles = [title_of(store) or name for name, store in short]
+    titles = [
+        title if len(title) <= LONGEST else name for title, (name, _) in zip(titles, short, strict=True)
+    ]
+    several = {title for title in titles if titles.count(title) > 1}
+    return [
+        (f"{title} ({name})" if title in several and title != name else title, store)
+        for title, (name, store) in zip(titles, short, strict=True)
+    ]
 
 
 def _short(stores: "Stores") -> "Stores":

@@ -47,6 +47,28 @@ def test_a_report_is_called_by_what_says_something(make_store, computer, title):
     assert build(store, "kth", only=["overview"]).title == title
 
 
+@pytest.mark.parametrize(
+    ("computer", "site", "title", "below"),
+    [
+        ("IBM SP2", "Institute of Technology (KTH)", "IBM SP2 · KTH", "Institute of Technology (KTH)"),
+        ("Cluster (Seth)", "HPC2N - Center North", "Cluster (Seth) · HPC2N", "HPC2N - Center North · log"),
+        ("RX200", "RICC: Integrated Cluster", "RX200 · RICC", "RICC: Integrated Cluster · log"),
+        ("iPSC/860", "NASA Ames", "iPSC/860 · NASA Ames", "log"),
+        ("CEA Curie", "CEA", "CEA Curie", "log"),
+        ("Thunder", "Computing - " + "L" * 60, "Thunder", "Computing - " + "L" * 60 + " · log"),
+        ("", "LCG grid", "LCG grid", "log"),
+        ("unknown", "LOG site", "LOG site", ""),
+    ],
+)
+def test_a_system_is_called_with_its_place_for_short(make_store, computer, site, title, below):
+    """What the title says is not said below, and neither is what the place says."""
+    store = make_store((("Computer", computer), ("Installation", site)), submit_time=[1.0])
+    name = "kth" if "KTH" in site else "log"
+
+    made = build(store, name, only=["overview"])
+    assert (made.title, made.subtitle) == (title, below)
+
+
 def test_a_log_that_says_nothing_is_called_as_its_file(tmp_path):
     log = tmp_path / "a.b.swf"
     log.write_text("1 0 0 10 1 10 -1 1 -1 -1 1 1 1 -1 1 -1 -1 -1\n")
