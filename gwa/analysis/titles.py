@@ -12,6 +12,9 @@ from gwa.words.message import Verbatim, joined
 VAGUE: Final = {"various", "unknown", "none", "n/a", "-"}
 """What headers of logs call a system that they do not name."""
 
+ARCHIVE: Final = "Archive"
+"""The key of the header line that an archive writes into its downloads."""
+
 SHORT: Final = re.compile(r".*\(([A-Z][A-Za-z0-9]{1,9})\)|([A-Z][A-Z0-9]{1,9})(?: -|:) .*")
 """A place that says how it is called for short: at its end, or at its beginning."""
 
@@ -20,9 +23,13 @@ MAXIMUM_TITLE: Final = 60
 
 
 def title_of(store: Store) -> str | None:
-    """Return what the system of a trace is called, with its place for short; None where neither is known."""
+    """
+    Return what the system of a trace is called, with its place for short; None where neither is known.
+
+    A trace of an archive is called what the archive calls it.
+    """
     system, site = _known(store.system.name), _known(store.system.site)
-    if system is None or site is None:
+    if system is None or site is None or ARCHIVE in dict(store.header):
         return system or site or _only_site(store)
     title = f"{system} · {short_place(site)}"
     is_said = site.lower() in system.lower() or short_place(site).lower() in system.lower()

@@ -61,12 +61,14 @@ def test_a_report_is_called_by_what_says_something(make_store, computer, title):
     ],
 )
 def test_a_system_is_called_with_its_place_for_short(make_store, computer, site, title, below):
-    """What the title says is not said below, and neither is what the place says."""
+    """What the title says is not said below, and neither is what the place says; an archive's title stays."""
     store = make_store((("Computer", computer), ("Installation", site)), submit_time=[1.0])
     name = "kth" if "KTH" in site else "log"
 
     made = build(store, name, only=["overview"])
     assert (made.title, made.subtitle) == (title, below)
+    of_archive = make_store((("Computer", "T"), ("Installation", site), ("Archive", "A")), submit_time=[1.0])
+    assert build(of_archive, name, only=["overview"]).title == "T"
 
 
 def test_a_log_that_says_nothing_is_called_as_its_file(tmp_path):
