@@ -1,5 +1,6 @@
 """Whether a table is one of jobs: what it lacks, what other columns may be, where processors come from."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -22,6 +23,9 @@ MAXIMUM_SHOWN: Final = 8
 
 MAXIMUM_COUNT: Final = 1e7
 
+STEP: Final = re.compile(r"\d+(?:[_+]\d+)?\.(?:batch|extern|interactive)")
+"""The identity of a step of Slurm, which held a part of what its job held."""
+
 
 class NoJobsError(ValueError):
     """A table that is not one of jobs; the message says what it lacks."""
@@ -29,6 +33,13 @@ class NoJobsError(ValueError):
 
 def require_jobs(draft: Draft) -> None:
     """Raise `NoJobsError` unless the table is one of jobs; settle where processors come from."""
+    steps = (
+        value for column in draft.sample.columns.values() for value in column.values if STEP.fullmatch(value)
+    )
+    if step := next(steps, ""):
+        raise NoJobsError(
+            f"it lists steps of Slurm's jobs, such as {step}, without the jobs that they are of"
+        )
     lacks = list(_lacking(draft))
     known_parts = [part for part in ("submit", "start", "end", "run", *SIZES) if draft.has(part)]
     if lacks:
