@@ -5,7 +5,7 @@ First come the alerts that hold (`gwa.metrics.alerts`), then what requests and t
 advice is given only where the jobs bear it out.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf
 from typing import Final
@@ -21,9 +21,10 @@ from gwa.report.letter import Advice, JobTable, Letter
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 from gwa.util.units import HOUR
-from gwa.words.formatting import decimal, kilobytes, seconds
+from gwa.words.formatting import brief, date_range, decimal, kilobytes, seconds
 from gwa.words.formatting import number as show
 from gwa.words.message import Message, Number, Verbatim, capitalized, joined, message, plural
+from gwa.words.unit import Value
 
 MINIMUM_JOBS: Final = 10
 """Fewer jobs do not show what would do."""
@@ -74,7 +75,15 @@ def letter(store: Store, name: str, by: By = "user") -> Letter:
     said = {REQUESTS[alert.rule.id] for alert, _ in due if alert.rule.id in REQUESTS}
     given += [one for one in others.values() if one.id not in said]
     is_due = any(holder.is_mailed for _, holder in due)
-    return Letter(name, jobs, (held or 0.0) / HOUR, tuple(given), of=by, is_due=is_due)
+    period = _period(store, where)
+    return Letter(name, jobs, (held or 0.0) / HOUR, tuple(given), of=by, is_due=is_due, period=period)
+
+
+def _period(store: Store, where: str) -> str:
+    """Return from when to when the jobs that meet a condition were submitted; empty without dates."""
+    first, last = store.row(f"select min(submit_time), max(submit_time) from jobs where {where}")  # noqa: S608 - quoted
+    zone = None if store.system.relative else store.system.timezone.key
+    return "" if first is None or zone is None else date_range(first, last, zone)
 
 
 def users(store: Store, by: By = "user") -> list[str]:
@@ -150,13 +159,30 @@ def _jobs(store: Store, rule: Rule, by: By, name: str, holder: Holder) -> JobTab
         if not left_out.get(column.key)
     ]
     worst = [replace(job, hours=round(job.hours, 1)) for job in jobs_of(store, rule, by, name, SHOWN)]
-    rows = tuple(
+    rows = [
         tuple(Verbatim(value) if isinstance(value, str) else value for value in map(vars(job).get, keys))
         for job in worst
         for keys in [[column.key for column in columns]]
-    )
+    ]
     more = holder.jobs - len(rows)
-    return JobTable(tuple(columns), rows, message("and {n} more", n=Number(f"{more:,}")) if more > 0 else "")
+    others = message("and {n} more", n=Number(f"{more:,}")) if more > 0 else ""
+    return JobTable(tuple(columns), _summed_up(columns, rows), others)
+
+
+def _summed_up(columns: Sequence[Column], rows: Sequence[tuple[Value, ...]]) -> tuple[tuple[Value, ...], ...]:
+    """Return *rows*, whose first value is a job; those that look the same but for it are one."""
+    alike: dict[tuple[str, ...], list[tuple[Value, ...]]] = {}
+    for row in rows:
+        shown = tuple(
+            str(brief(value, column.unit)) for value, column in zip(row[1:], columns[1:], strict=True)
+        )
+        alike.setdefault(shown, []).append(row)
+    return tuple(
+        (message("{job} and {n} alike", job=same[0][0], n=Number(f"{len(same) - 1:,}")), *same[0][1:])
+        if len(same) > 1
+        else same[0]
+        for same in alike.values()
+    )
 
 
 # --- Requests, and how jobs ended ---

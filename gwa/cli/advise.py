@@ -1,6 +1,7 @@
 """Say who wastes what, and write to them."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -23,8 +24,16 @@ if TYPE_CHECKING:
 
 PURPOSE = Purpose.REPORT
 
+ADDRESS: Final = re.compile(r"https?://[^\s<>\"']{1,2000}")
+
 SHOWN: Final = {"alert", "user", "project", "jobs", "hours", "unit", "measured"}
 """The columns of the list of alerts that a terminal shows."""
+
+
+def _address(_: click.Context, __: click.Parameter, value: str) -> str:
+    if value and not ADDRESS.fullmatch(value):
+        raise click.BadParameter(f"is {value[:80]!r}, expected an address such as https://example.org/jobs")
+    return value
 
 
 @click.command(name="advise")
@@ -43,6 +52,7 @@ SHOWN: Final = {"alert", "user", "project", "jobs", "hours", "unit", "measured"}
 )
 @_options.writes("--csv letters_csv", "FILE", "Write the letters as CSV, to send yourself.")
 @_options.writes("--jobs jobs_csv", "FILE", "Write the jobs of all alerts as CSV.")
+@click.option("--page", metavar="URL", default="", callback=_address, help="Page that letters link to.")
 @_options.THRESHOLDS
 @mailing
 @FORCE
@@ -52,7 +62,7 @@ SHOWN: Final = {"alert", "user", "project", "jobs", "hours", "unit", "measured"}
 @_options.options
 def command(
     trace: Path, *, user: str | None, project: str | None, by: "By", everybody: bool, folder: Path | None,
-    letters_csv: Path | None, jobs_csv: Path | None, force: bool, as_json: bool, mails: Mailing,
+    letters_csv: Path | None, jobs_csv: Path | None, force: bool, as_json: bool, mails: Mailing, page: str,
     **params: Any,
 ) -> None:  # fmt: skip
     """
@@ -75,12 +85,13 @@ def command(
       gwa advise sample.sacct --mail --domain example.org
     """
     from gwa.analysis.advice import held_by, letter, users
+    from gwa.analysis.titles import title_of
     from gwa.metrics.alerts import alerts
     from gwa.words.formatting import fraction
 
     _check(user, project, folder, everybody=everybody)
     mails.check(by)
-    look = _options.looking(params)
+    look = _options.looking(params) | {"sender": mails.sender, "page": page}
     with opened(trace, params) as opened_trace:
         write_texts(params | {"force": force})
         store = opened_trace.store
@@ -100,13 +111,14 @@ def command(
         if folder or letters_csv or mails.is_wanted:
             names = users(store, by) if everybody else held_by(store, by)
             letters = [letter(store, name, by) for name in names]
+        called = title_of(store) or opened_trace.name
     if folder:
-        for path in _write(folder, letters, opened_trace.name, mails, look, force=force):
+        for path in _write(folder, letters, called, mails, look, force=force):
             echo(path)
     if letters_csv:
-        _write_csv(letters_csv, *_merged(letters, opened_trace.name, mails, look, by), force=force)
+        _write_csv(letters_csv, *_merged(letters, called, mails, look, by), force=force)
     if mails.is_wanted:
-        mails.handle(letters, opened_trace.name, look, quiet=params["quiet"])
+        mails.handle(letters, called, look, quiet=params["quiet"])
 
 
 def _check(user: str | None, project: str | None, folder: Path | None, *, everybody: bool) -> None:
@@ -123,6 +135,7 @@ def _print_letter(
     trace: "Trace", user: str | None, project: str | None, look: dict[str, Any], *, as_json: bool
 ) -> None:
     from gwa.analysis.advice import letter, users
+    from gwa.analysis.titles import title_of
     from gwa.report.letter import as_text
 
     by: By = "user" if user else "project"
@@ -134,7 +147,7 @@ def _print_letter(
     if as_json:
         echo_json(json.dumps(asdict(given), indent=1, ensure_ascii=False))
     else:
-        say(as_text(given, trace.name, **look), nl=False)
+        say(as_text(given, title_of(trace.store) or trace.name, **look), nl=False)
 
 
 def _unknown(name: str, known: list[str], by: str) -> click.BadParameter:

@@ -51,7 +51,7 @@ class Advice:
 @dataclass(frozen=True)
 class Letter:
     """
-    The advice to a *user*, or on a project, whose *jobs* took *cpu_hours*.
+    The advice to a *user*, or on a project, whose *jobs* took *cpu_hours* and were submitted in a *period*.
 
     *is_due* says whether it is worth a mail, and *of* what *user* is the name.
     """
@@ -62,6 +62,7 @@ class Letter:
     advice: tuple[Advice, ...]
     of: str = field(default="user", kw_only=True)
     is_due: bool = field(default=False, kw_only=True)
+    period: str = field(default="", kw_only=True)
 
 
 def subject(letter: Letter, trace: str) -> Message:
@@ -73,23 +74,26 @@ def subject(letter: Letter, trace: str) -> Message:
 
 def as_text(
     letter: Letter, trace: str, *, language: Language | None = None, theme: Path | None = None,
-    is_mailed: bool = False,
+    is_mailed: bool = False, sender: str = "", page: str = "",
 ) -> str:  # fmt: skip
-    """Return a letter as plain text, fit to be mailed."""
-    return _rendered("letter.txt", letter, trace, language, theme, is_mailed=is_mailed)
+    """Return a letter as plain text, fit to be mailed; its *sender* and a *page* of numbers are addresses."""
+    places = {"is_mailed": is_mailed, "sender": sender, "page": page}
+    return _rendered("letter.txt", letter, trace, language, theme, places)
 
 
 def as_html(
     letter: Letter, trace: str, *, language: Language | None = None, theme: Path | None = None,
-    is_mailed: bool = False,
+    is_mailed: bool = False, sender: str = "", page: str = "",
 ) -> str:  # fmt: skip
     """Return a letter as an HTML page, fit to be mailed beside its text."""
-    return _rendered("letter.html", letter, trace, language, theme, is_mailed=is_mailed)
+    places = {"is_mailed": is_mailed, "sender": sender, "page": page}
+    return _rendered("letter.html", letter, trace, language, theme, places)
 
 
 def _rendered(
-    name: str, letter: Letter, trace: str, language: Language | None, theme: Path | None, *, is_mailed: bool
-) -> str:
+    name: str, letter: Letter, trace: str, language: Language | None, theme: Path | None,
+    places: Mapping[str, object],
+) -> str:  # fmt: skip
     """Return a letter as a template lays it out; raise `DefinitionError` for one that cannot."""
     chosen = language or Language()
     cells = partial(_cells, chosen)
@@ -106,11 +110,34 @@ def _rendered(
     environment.globals |= {"_": chosen}
     try:
         return environment.get_template(name).render(
-            letter=letter, head=_head(letter, trace), subject=subject(letter, trace), nothing=NOTHING,
-            language=chosen.code, is_mailed=is_mailed,
+            letter=letter, greeting=_greeting(letter), head=_head(letter, trace), reason=_reason(letter),
+            subject=subject(letter, trace), nothing=NOTHING, language=chosen.code, **places,
         )  # fmt: skip
     except jinja2.TemplateError as error:
         raise DefinitionError(f"templates: {name}: {error.message}") from error
+
+
+def _greeting(letter: Letter) -> Message:
+    if letter.of == "project":
+        return message("To whoever manages project {project},", project=Verbatim(_one_line(letter.user)))
+    return message("Hello {user},", user=Verbatim(_one_line(letter.user)))
+
+
+def _reason(letter: Letter) -> Message | None:
+    """Return why somebody gets it; None where there is nothing to advise."""
+    if not letter.advice:
+        return None
+    if letter.of == "project":
+        return plural(
+            "You get this because one thing about jobs of the project is worth changing.",
+            "You get this because {n} things about jobs of the project are worth changing.",
+            len(letter.advice),
+        )
+    return plural(
+        "You get this because one thing about your jobs is worth changing.",
+        "You get this because {n} things about your jobs are worth changing.",
+        len(letter.advice),
+    )
 
 
 def _head(letter: Letter, trace: str) -> Message:
@@ -123,7 +150,7 @@ def _head(letter: Letter, trace: str) -> Message:
     }
     if letter.of == "project":
         return message("Jobs of project {user} in {trace}: {jobs}, {hours} CPU hours.", **places)
-    return message("Jobs of {user} in {trace}: {jobs}, {hours} CPU hours.", **places)
+    return message("Your jobs in {trace}: {jobs}, {hours} CPU hours.", **places)
 
 
 def _one_line(name: str) -> str:

@@ -145,7 +145,7 @@ def test_names_are_escaped_and_stay_in_their_line(make_store):
     odd = "<b>&\nBcc: eve@example.org"
     store = make_store(**(GOOD | WORLDS["idle-gpu-hours"][0] | {"user_id": [odd] * NUMBER}))
     given = letter(store, odd)
-    assert "Jobs of <b>& Bcc: eve@example.org in <i>: " in as_text(given, "<i>")
+    assert as_text(given, "<i>").startswith("Hello <b>& Bcc: eve@example.org,\n\nYour jobs in <i>: ")
     page = as_html(given, "<i>\nx")
     assert "&lt;b&gt;&amp; Bcc" in page
     assert "<b>" not in page

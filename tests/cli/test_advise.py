@@ -426,3 +426,47 @@ def test_no_server_is_an_error_and_nothing_is_noted(log, tmp_path):
     done = run(log, "--smtp", f"127.0.0.1:{port}", *SENDING[1:], "--state", tmp_path / "state.json")
     assert "no mail server answers there" in str(done.exception)
     assert not Path(tmp_path / "state.json").exists()
+
+
+# --- What a letter says of itself ---
+
+
+def test_a_letter_greets_and_says_of_when_why_and_from_whom(log):
+    words = ("--user", "ann", "--from", "hpc@example.org", "--page", "https://example.org/jobs")
+    said = run(log, *words).stdout
+    lines = said.splitlines()
+    assert lines[0] == "Hello ann,"
+    assert "They were submitted in this time: 2026-11-01" in said
+    assert "You get this because one thing about your jobs is worth changing." in lines
+    assert "All numbers: https://example.org/jobs" in lines
+    assert "Questions? Write to hpc@example.org." in lines
+
+
+def test_a_letter_makes_up_neither_a_sender_nor_a_page(log):
+    said = run(log, "--user", "ann").stdout
+    assert "Questions?" not in said
+    assert "All numbers" not in said
+
+
+def test_a_letter_on_a_project_is_to_whoever_manages_it(log):
+    said = run(log, "--project", "climate").stdout
+    assert said.startswith("To whoever manages project climate,\n")
+    assert "about jobs of the project" in said
+
+
+@pytest.mark.parametrize(
+    "page", ["javascript:alert(1)", "example.org", 'https://x.y/"onclick', "https://x y"]
+)
+def test_a_page_must_be_an_address(log, page):
+    done = run(log, "--user", "ann", "--page", page)
+    assert done.exit_code == 2
+    assert "expected an address such as" in done.stderr
+
+
+def test_jobs_that_look_the_same_are_summed_up(log):
+    rows = [*(row(number, "ann", 0) for number in range(1, 6)), row(9, "fay", 90)]
+    log.write_text("\n".join([HEAD, *rows]) + "\n")
+    said = run(log, "--user", "ann").stdout
+    table = [line for line in said.splitlines() if "alike" in line]
+    assert len(table) == 1
+    assert " and 4 alike " in table[0]
