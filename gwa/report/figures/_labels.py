@@ -82,8 +82,12 @@ def steps(x: Sequence[float], y: Sequence[float]) -> tuple[Array, Array]:
     return np.repeat(np.asarray(x, dtype=float), 2)[1:], np.repeat(np.asarray(y, dtype=float), 2)[:-1]
 
 
-def label(axes: "Axes", lines: Sequence[LabelledLine]) -> None:
-    """Write the names of *lines* if there are several: beside them, in a free corner, or above."""
+def label(axes: "Axes", lines: Sequence[LabelledLine], taken: float = 0.0) -> None:
+    """
+    Write the names of *lines* if there are several: beside them, in a free corner, or above.
+
+    So much is *taken* of the room above, at its right end.
+    """
     shown = [line._replace(name=_short(line.name)) for line in lines if len(line.x)]
     if len(shown) < 2:  # noqa: PLR2004 - the title names a single line
         return
@@ -91,7 +95,7 @@ def label(axes: "Axes", lines: Sequence[LabelledLine]) -> None:
     points = np.concatenate(paths)
     boxes = _arrange(axes, shown, points, paths) or _corner(axes, shown, points)
     if boxes is None:
-        above(axes, shown)
+        above(axes, shown, taken)
         return
     for line, box in zip(shown, boxes, strict=True):
         place = (box.anchor[0] - axes.bbox.x0, box.anchor[1] - axes.bbox.y0)
@@ -162,11 +166,11 @@ def _free(axes: "Axes", width: float, path: Array, points: Array, taken: Sequenc
     return None
 
 
-def above(axes: "Axes", lines: Sequence[LabelledLine]) -> None:
-    """Write the names in a row over the right end of the drawing, each in its line's colour."""
-    room = axes.bbox.width / CHARACTER - 4 * len(lines) - 12
+def above(axes: "Axes", lines: Sequence[LabelledLine], taken: float = 0.0) -> None:
+    """Write the names in a row over the drawing, left of what is *taken*, each in its line's colour."""
+    room = (axes.bbox.width - taken) / CHARACTER - 4 * len(lines) - 12
     length = MAXIMUM_NAME if sum(len(line.name) for line in lines) <= room else max(3, int(room / len(lines)))
-    right = 0.0
+    right = -taken
     for line in reversed(lines):
         name = line.name if len(line.name) <= length else f"{line.name[: length - 1]}…"
         axes.annotate(

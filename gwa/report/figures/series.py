@@ -126,10 +126,11 @@ def draw(canvas: "Canvas", data: Mapping[str, Any]) -> None:
     _peak(axes, data, top)
     words = _style.time_axis(axes, data["zone"])
     _style.words(axes, data["xlabel"] or words, data["ylabel"])
+    taken = 0.0
     if data["reference"]:
         inside = _shows_reference(data) and data["reference"][0] <= top
-        _level(axes, *data["reference"], unit=data["unit"], inside=inside)
-    _labels.label(axes, drawn)
+        taken = _level(axes, *data["reference"], unit=data["unit"], inside=inside)
+    _labels.label(axes, drawn, taken)
 
 
 def visible_intervals(data: Mapping[str, Any]) -> list[list[float]]:
@@ -193,14 +194,19 @@ def _grey_outside(axes: "Axes", first: float, last: float) -> None:
             axes.axvspan(left, right, color=_style.MUTED, alpha=0.15, linewidth=0, zorder=0)
 
 
-def _level(axes: "Axes", value: float, name: str, *, unit: Unit, inside: bool) -> None:
-    """Draw a dashed line at *value*, its name above the drawing; or only say there how high it is."""
-    from gwa.report.figures import _style
+def _level(axes: "Axes", value: float, name: str, *, unit: Unit, inside: bool) -> float:
+    """
+    Draw a dashed line at *value*, its name above the drawing; or only say there how high it is.
+
+    Return how much room the name takes at the right end.
+    """
+    from gwa.report.figures import _labels, _style
 
     if inside:
         axes.axhline(value, color=_style.INK, linewidth=0.9, linestyle=(0, (4, 3)))
+    text = joined(" ", ("┄┄", name)) if inside else joined("", ("↑ ", name, ": ", compact(value, unit)))
     axes.annotate(
-        joined(" ", ("┄┄", name)) if inside else joined("", ("↑ ", name, ": ", compact(value, unit))),
-        (1, 1), (0, 3), xycoords="axes fraction", textcoords="offset points",
+        text, (1, 1), (0, 3), xycoords="axes fraction", textcoords="offset points",
         ha="right", va="bottom", color=_style.INK, annotation_clip=False,
     )  # fmt: skip
+    return _labels.CHARACTER * (len(text) + 2)
