@@ -15,6 +15,8 @@ from gwa.cli._terminal import echo_json, say, table
 
 if TYPE_CHECKING:
     from gwa.evaluation.prediction import Bounds, WaitingJobs
+    from gwa.evaluation.queue_bounds import QueueRecord, WaitingNow
+    from gwa.store.system import System
 
 PURPOSE = Purpose.REPORT
 
@@ -24,6 +26,14 @@ COLUMNS: Final = (
 
 SHOWN: Final = {"bounded", "method", "jobs", "held", "held, largest", "loss", "median s"}
 """What fits a terminal."""
+
+QUEUED: Final = ("job", "queue", "user", "procs", "waited", "left", "starts by")
+"""The columns of the list of what waits now: times in seconds, *left* until the moment of *starts by*."""
+
+MINIMUM_HELD: Final = 0.97
+"""Bounds that held for less than this part of the 95 % that they promise are said to be weak."""
+
+WEAK: Final = "That is less than 95 %: do not rely on it."
 
 LISTED: Final = ("job", "submitted", "bound", "wait", "held")
 """The columns of the list of bounds: moments and times in seconds."""
@@ -51,12 +61,18 @@ def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float |
 )
 @flag("--compare compares", "Compare all methods on the whole log instead.")
 @flag("--list lists", "List the bound and the wait of each job of the log instead.")
+@click.option(
+    "--queue-now",
+    metavar="FILE",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Bound the wait of each job that waits in this output of 'squeue --json' or 'qstat -f -F json'.",
+)
 @JSON
 @options
 @to_file
 def command(
-    trace: Path, requested: float | None, method: str, compares: bool, lists: bool, as_json: bool,
-    **params: Any,
+    trace: Path, requested: float | None, method: str, compares: bool, lists: bool, queue_now: Path | None,
+    as_json: bool, **params: Any,
 ) -> None:  # fmt: skip
     """
     Bound the wait time of a job that is submitted at the end of a log.
@@ -66,6 +82,8 @@ def command(
     log, and for which classes of jobs they held least often. --compare ranks all methods by their loss: how
     tight bounds are, and how often they fail. --list prints the bound of each job of the log as it was known
     at submission, the wait, both in seconds, and whether the bound held: a table, or CSV when piped.
+    --queue-now prints when each job that waits now starts at the latest, in 95 of 100 cases, by the waits of
+    like jobs that waited as long, and how often such bounds held in this log.
 
     \b
     Examples:
@@ -73,12 +91,13 @@ def command(
       gwa wait sample.sacct --procs 4 --time 2h --queue cpu
       gwa wait sample.sacct --compare
       gwa wait sample.sacct --list
+      squeue --json > queue.json && gwa wait jobs.sacct --queue-now queue.json
     """
     from gwa.evaluation.prediction import predictors
     from gwa.evaluation.wait_bound import Asked, wait_bound, waiting_jobs
 
-    if compares and lists:
-        raise click.UsageError("expected either --compare or --list")
+    if compares + lists + (queue_now is not None) > 1:
+        raise click.UsageError("expected one of --compare, --list and --queue-now")
     require_known([method], list(predictors()), "method", "--method")
     with opened(trace, params) as opened_trace:
         jobs, system = waiting_jobs(opened_trace.store, str(trace)), opened_trace.store.system
@@ -89,6 +108,9 @@ def command(
     if lists:
         _print_bounds(jobs, predictors()[method].bounds(jobs), zone, as_json=as_json)
         return
+    if queue_now:
+        _print_queue(jobs, *_waiting_now(queue_now, system), zone, as_json=as_json)
+        return
     asked = Asked(params["procs"], requested, params["queue"], params["user"], params["waiting"])
     found = wait_bound(jobs, system, asked, method)
     if as_json:
@@ -96,6 +118,55 @@ def command(
         return
     for sentence in found.sentences(system):
         say(sentence)
+
+
+def _waiting_now(path: Path, system: "System") -> "tuple[float, list[WaitingNow]]":
+    """Return when a queue was listed, and what waits in it."""
+    from gwa.evaluation.queue_bounds import WaitingNow
+    from gwa.formats.queue_now import read_queue
+
+    now, found = read_queue(path, system.timezone)
+    return now, [WaitingNow(**vars(one)) for one in found]
+
+
+def _print_queue(
+    jobs: "WaitingJobs", now: float, waiting: "list[WaitingNow]", zone: str | None, *, as_json: bool
+) -> None:
+    """Print until when each of the *waiting* jobs starts, and how often such bounds held in the log."""
+    from gwa.evaluation.queue_bounds import queue_bounds
+    from gwa.words.formatting import seconds, timestamp
+
+    found = queue_bounds(jobs, waiting, now)
+    rows: list[tuple[object, ...]] = []
+    for one, bound in zip(waiting, found.bounds.tolist(), strict=True):
+        has = bound == bound  # noqa: PLR0124 - nan is not
+        by = one.submit + bound if has else None
+        waited = max(now - one.submit, 0.0)
+        rows.append((one.name, one.queue, one.user, one.procs, waited, bound - waited if has else None, by))
+    if as_json:
+        named = [dict(zip(QUEUED, row, strict=True)) for row in rows]
+        record = asdict(found.record)
+        echo_json(json.dumps({"now": now, "record": record, "jobs": named}, indent=1, ensure_ascii=False))
+        return
+    words = {"waited": seconds, "left": seconds, "starts by": lambda moment: timestamp(moment, zone)}
+    table(QUEUED, rows, as_json=False, words={"job": str, **words})
+    say(_record(found.record), err=True)
+
+
+def _record(record: "QueueRecord") -> str:
+    """Return in words how often bounds of waiting jobs held in the log."""
+    from gwa.evaluation.prediction import QUANTILE
+    from gwa.words.formatting import fraction
+
+    if record.held is None:
+        return "Too few jobs of this log waited to tell how often such bounds hold."
+    large = (
+        f", and for {fraction(record.held_large)} of those of more than 64 processors"
+        if record.held_large is not None
+        else ""
+    )
+    weak = "" if min(record.held, record.held_large or 1.0) >= MINIMUM_HELD * QUANTILE else f" {WEAK}"
+    return f"In this log, such bounds held for {fraction(record.held)} of {record.jobs:,} jobs{large}.{weak}"
 
 
 def _print_bounds(jobs: "WaitingJobs", bounds: "Bounds", zone: str | None, *, as_json: bool) -> None:
