@@ -28,10 +28,12 @@ function pageTools() {
   document.querySelector(".head").prepend(head);
   const dark = () => root.dataset.theme
     ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  button.setAttribute("aria-pressed", dark());
+  const names = [button.textContent, button.dataset.light];
+  const name = () => { button.textContent = names[Number(dark())]; }; // what a click leads to
+  name();
   button.addEventListener("click", () => {
     root.dataset.theme = remembered(dark() ? "light" : "dark") || (dark() ? "light" : "dark");
-    button.setAttribute("aria-pressed", dark());
+    name();
   });
   const box = tools.querySelector("input");
   head.querySelector(".to-search").addEventListener("click", () => box.focus());

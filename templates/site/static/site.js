@@ -15,12 +15,12 @@ function theme() {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "theme";
-  button.textContent = "Dark";
-  button.setAttribute("aria-pressed", dark());
+  const name = () => { button.textContent = dark() ? "Light" : "Dark"; }; // what a click leads to
+  name();
   button.addEventListener("click", () => {
     root.dataset.theme = dark() ? "light" : "dark";
     keep("gwa-theme", root.dataset.theme);
-    button.setAttribute("aria-pressed", dark());
+    name();
   });
   document.querySelector(".top").append(button);
 }
