@@ -1,11 +1,11 @@
-"""What the page for operators leaves to exports: rows that stand elsewhere on it, and what few act on."""
+"""What the page for operators leaves to exports: what stands elsewhere on it, and what few act on."""
 
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
 from gwa.analysis.base import analyses
-from gwa.report.document import Block, Report, Table
+from gwa.report.document import Block, Figure, Report, Table
 from gwa.store.store import Store
 
 EXPORTED: Final = frozenset((
@@ -16,6 +16,9 @@ EXPORTED: Final = frozenset((
 ))  # fmt: skip
 """Tables of months and sizes, which the first screen has, and those of models and of second orders."""
 
+DRAWN_ABOVE: Final = frozenset(("outcomes-months",))
+"""Figures of what the first screen has by month."""
+
 OWNERS: Final = tuple(
     f"{name}-by-cpu" for name in ("users", "projects", "groups", "queues", "partitions", "qos")
 )
@@ -24,7 +27,7 @@ OWNERS: Final = tuple(
 
 def brief(report: Report, store: Store) -> Report:
     """
-    Return a *report* for operators with the tables marked that only exports have.
+    Return a *report* for operators with the tables and figures marked that only exports have.
 
     One for modellers, or of sections that somebody chose, has them all.
     """
@@ -43,4 +46,6 @@ def brief(report: Report, store: Store) -> Report:
 
 
 def _marked(block: Block, hidden: Collection[str]) -> Block:
+    if isinstance(block, Figure):
+        return replace(block, minor=block.id in DRAWN_ABOVE)
     return replace(block, minor=True) if isinstance(block, Table) and block.id in hidden else block

@@ -4,10 +4,10 @@ All traces that an archive tells of, in one form: its own, and the public ones t
 A figure that was neither read in a source nor computed is None, which pages write as unknown.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from gwa.archive.public_traces import PublicTrace, citation
@@ -58,6 +58,10 @@ PURPOSES: Final = {
 """The purposes by which the front page filters, by the name that stands in its address."""
 
 
+NOTHING_SAID: Final[Mapping[str, Any]] = {"sentence": "", "segments": (), "captions": ()}
+"""Of what is not known what became of the hours."""
+
+
 @dataclass(frozen=True)
 class TraceLine:
     """
@@ -65,7 +69,8 @@ class TraceLine:
 
     *begin* and *end* are years with fractions; *at_least* says that *busy* is a lower bound, and *rounded*
     names the figures that their source rounds. *records* are pairs of what most jobs record and of the share
-    of jobs that do, where it is known. *terms* is the licence as a column has it.
+    of jobs that do, where it is known. *terms* is the licence as a column has it. *lead* is what its report
+    says first: what became of the hours, and the bar of it.
     """
 
     id: str
@@ -90,6 +95,7 @@ class TraceLine:
     about: str = ""
     label: str = ""
     terms: str = ""
+    lead: Mapping[str, Any] = field(default_factory=lambda: NOTHING_SAID)
 
     @property
     def place(self) -> str:
@@ -210,6 +216,7 @@ def of_archive(trace: PublishedTrace) -> TraceLine:
         failure=trace.failure,
         about=entry.system,
         label=entry.title,
+        lead={**NOTHING_SAID, **(trace.about.get("lead") or {})},
     )
 
 

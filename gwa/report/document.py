@@ -270,6 +270,8 @@ class Figure:
         What a reader would see, in a sentence.
     note
         A sentence below it.
+    minor
+        Whether it is in exports only: a page shows the same elsewhere.
 
     Raises
     ------
@@ -285,6 +287,7 @@ class Figure:
     data: Mapping[str, Value] = field(repr=False)
     alt: str
     note: str = ""
+    minor: bool = field(default=False, repr=False, metadata=NOT_IN_JSON)
 
     def __post_init__(self) -> None:
         """Refuse a figure that a blind reader could not use."""

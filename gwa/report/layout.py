@@ -189,7 +189,7 @@ def main_block(blocks: Sequence[Block]) -> Block | None:
 
 def is_hidden(block: Block) -> bool:
     """Whether a page does not show *block*: it is in exports only."""
-    if isinstance(block, Table):
+    if isinstance(block, Table | Figure):
         return block.minor
     return isinstance(block, Facts) and not block.listed
 

@@ -680,7 +680,7 @@ def test_a_gap_that_the_log_does_not_explain_is_not_marked_as_an_outage(context,
         page, _ = visit(context, page_of(trace, tmp_path))
     assert {mark["kind"] for mark in about(page)["marks"]} == {"outage", "still"}
     legend = page.locator("#explorer-legend")
-    expect(legend.locator("span:has(i.outage)")).to_have_text("outage or maintenance")
+    expect(legend.locator("span:has(i.outage)")).to_have_text("outage")
     expect(legend.locator("span:has(i.gap)")).to_have_text("nothing ran")
     for look in ("outage", "gap"):
         assert page.locator(f'#explorer-strip path[fill="var(--{look})"]').get_attribute("d")
@@ -967,8 +967,8 @@ def test_lists_are_read_from_the_top_and_others_stand_last(context, tmp_path, mo
 @pytest.mark.parametrize(
     ("days", "hint"),
     [
-        (1, "All jobs. Click a row to look at a part of them."),
-        (9, "All jobs. Drag over time or click a row to look at a part of them."),
+        (1, "All jobs: click a row to choose."),
+        (9, "All jobs: drag or click to choose."),
     ],
 )
 def test_the_page_asks_for_clicks_that_it_can_answer(context, tmp_path, days, hint):
@@ -998,7 +998,7 @@ def test_without_scripts_the_first_picture_says_what_its_colours_are(browser, sa
         look.partition("--")[2].startswith(fill.partition("--")[2].partition(",")[0])
         for fill, look in zip(filled, named, strict=True)
     )
-    assert ("all of the system" in text) == bool(
+    assert ("whole machine" in text) == bool(
         page.locator("noscript svg path[stroke-dasharray], .head > svg path[stroke-dasharray]").count()
     )
     context.close()
