@@ -18,6 +18,7 @@ from gwa.analysis.budget_sentence import (
     known_gpu_parts,
 )
 from gwa.breakdown.budget import PARTS, Budget, budget, budgets, gpu_parts, hundred
+from gwa.breakdown.charge.charges import stated
 from gwa.metrics.busy import BIN
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
 from gwa.metrics.extremes import extremes
@@ -28,7 +29,7 @@ from gwa.store.store import Period, Store
 from gwa.store.system import PART
 from gwa.util.units import DAY, HOUR
 from gwa.words.formatting import date_range, fraction, number, seconds
-from gwa.words.message import Message, Number, joined, message, plural
+from gwa.words.message import Message, Number, Verbatim, joined, message, plural
 
 LABELS: Final[Mapping[str, Message]] = {
     "finished": message("finished"),
@@ -71,6 +72,12 @@ OF: Final[Mapping[str, Message]] = {
 }
 """What the hundred of a system are of, where that is not all that it had."""
 
+PRICED: Final = {
+    "cpu_hour": message("at {price} {currency} a processor-hour: {parts}"),
+    "gpu_hour": message("at {price} {currency} a GPU-hour: {parts}"),
+}
+"""What the hours are worth, by the key of their price."""
+
 MAXIMUM_MONTHS: Final = 40
 """More months are shown as years."""
 
@@ -110,7 +117,7 @@ def lead(store: Store, known: Known, *, has_facts: bool = False) -> Lead:
         clauses=_clauses({part: text for part, text in clauses_of(found).items() if text in said.sentence}),
         segments=_segments(found.segments, found.total, FACTS if has_facts else {}),
         captions=tuple(captions(found)),
-        basis=joined(" · ", list(_basis(store, known, found, period))),
+        basis=joined(" · ", [*_basis(store, known, found, period), *_in_money(store, found)]),
     )
 
 
@@ -245,6 +252,41 @@ def _basis(store: Store, known: Known, found: Budget, period: Period | None) -> 
         yield message("the log has no code for failed jobs: they are among the finished")
     if found.kind == "machine":
         yield from _doubts(known, found, is_generated=store.is_generated)
+
+
+def _in_money(store: Store, found: Budget) -> Iterator[str]:
+    """Yield what the parts are worth where an hour has one price for all jobs: a price, which is no cost."""
+    rates = stated(store)
+    if rates is None:
+        return
+    is_free = {"restarted"} if rates.earlier_runs == "free" else set()
+    parts = {str(name): amount for name, amount in found.parts.items() if name not in is_free}
+    for key, amounts in (("cpu_hour", parts), ("gpu_hour", known_gpu_parts(gpu_parts(store, found)))):
+        price = rates.of_all(key)
+        worth = [
+            message(
+                "{amount} {currency} {label}",
+                amount=joined(
+                    " ", filter(None, (_sign(found, name), _rounded(amount / HOUR * float(price))))
+                ),
+                currency=Verbatim(rates.currency),
+                label=LABELS[name],
+            )
+            for name, amount in amounts.items()
+            if price and amount > 0
+        ]
+        if worth:
+            yield message(
+                PRICED[key].template,
+                price=number(float(price or 0)),
+                currency=Verbatim(rates.currency),
+                parts=joined("; ", worth),
+            )
+
+
+def _rounded(amount: float) -> Number:
+    """Return an amount with three digits."""
+    return number(float(f"{amount:.3g}"))
 
 
 def _span(store: Store, period: Period) -> Message:

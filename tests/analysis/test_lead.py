@@ -1,14 +1,16 @@
 """What a report says first: sentence, bar, basis and months agree with each other and with what is right."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 import gwa
 from gwa.analysis.answers.base import Known
-from gwa.analysis.lead import captions, lead, side_by_side
+from gwa.analysis.lead import LABELS, captions, lead, side_by_side
 from gwa.breakdown.budget import budget
+from gwa.breakdown.charge.rates import from_table
 from gwa.report.as_json import as_json
 from gwa.report.html import html
 from gwa.report.language import read_language, translated
@@ -123,6 +125,38 @@ def test_a_mean_without_a_bar_names_its_span(make_store):
     assert "processors on average" in said.sentence
     assert not said.segments
     assert said.basis.startswith("2024-01-01 to 2024-02-")
+
+
+FLAT = {"currency": "EUR", "rates": [{"name": "all", "cpu_hour": 0.25}]}
+
+
+def test_where_an_hour_has_one_price_the_basis_says_what_the_parts_are_worth(store):
+    found = budget(store)
+    store.stated = {"rates": from_table(FLAT)}
+    said = lead(store, Known({}, {})).basis.partition("at 0.25 EUR a processor-hour: ")[2]
+    worth = {
+        label: float(amount.replace(",", ""))
+        for amount, label in re.findall(r"([\d.,]+) EUR ([a-z ]+)", said)
+    }
+    expected = {LABELS[name]: 0.25 * amount / 3600 for name, amount in found.parts.items() if amount}
+    assert worth == pytest.approx(expected, rel=0.005)
+    assert sum(worth.values()) == pytest.approx(0.25 * (found.total or 0) / 3600, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"rates": [{"name": "some", "queues": ["1"], "cpu_hour": 1.0}, {"name": "others", "cpu_hour": 0.25}]},
+        {"rates": [{"name": "all", "cpu_hour": 0.25, "minimum_seconds": 60}]},
+        {"discounts": {"projects": {"p": 10.0}}},
+        {"free": {"projects": {"p": {"cpu_hours": 100.0}}}},
+        {"rates": [{"name": "all", "gb_hour": 0.25}]},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_where_prices_differ_nothing_is_said_in_money(store, changed):
+    store.stated = {"rates": from_table(FLAT | changed)}
+    assert "EUR" not in lead(store, Known({}, {})).basis
 
 
 def test_clauses_are_those_of_the_sentence(store):

@@ -189,6 +189,13 @@ class Rates:
     discounts: _Discounts = field(default_factory=_Discounts)
     free: _AllFree = field(default_factory=_AllFree)
 
+    def of_all(self, price: str) -> Decimal | None:
+        """Return a *price*, such as cpu_hour, that every job has in every month; None where none has it."""
+        one = self.rates[0]
+        differs = any(getattr(one, name) for name in (*CONDITIONS, "classes")) or one.minimum_seconds
+        is_reduced = self.discounts != _Discounts() or self.free != _AllFree()
+        return None if len(self.rates) > 1 or differs or is_reduced else one.prices.get(price)
+
     def __post_init__(self) -> None:
         """Refuse what contradicts itself, and what has no effect."""
         if not self.rates:
