@@ -25,7 +25,7 @@ LIST_PHRASES: Final[Mapping[str, Message]] = {
     "half": message("{n} of {all} held half of it"),
     "half_jobs": message("{n} of {all} submitted half of them"),
     "waited": message("How long jobs waited"),
-    "waited_by": message("half by the dot, 19 in 20 by the bar's end"),
+    "waited_by": message("by processors; dot: half, bar's end: 19 in 20"),
     "sizes": message("How large jobs were"),
     "lost": message("Whose jobs did not finish"),
     "lost_jobs": message("Which jobs did not finish"),

@@ -235,7 +235,9 @@ def _basis(store: Store, known: Known, found: Budget, period: Period | None) -> 
         return
     span = _span(store, period)
     if found.kind == "machine":
-        yield message("100 = {cpus} processors, {span}", cpus=number(store.system.size or 0), span=span)
+        yield message(
+            "100 = all hours of {cpus} processors, {span}", cpus=number(store.system.size or 0), span=span
+        )
     else:
         yield message("100 = the {hours} processor-hours used, {span}", hours=hours, span=span)
         yield (
@@ -301,7 +303,7 @@ def _doubts(known: Known, found: Budget, *, is_generated: bool) -> Iterator[str]
         yield message("the most that was busy changed: the machine may have been smaller for a time")
     above = known.get("utilization.above_capacity") or 0.0
     if above >= MINIMUM_ABOVE:
-        yield message("for {share} of the time more ran than there is", share=fraction(above))
+        yield message("more ran than there is for {share} of the time", share=fraction(above))
 
 
 def _months(store: Store, found: Budget, period: Period) -> dict[str, Budget]:

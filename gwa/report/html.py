@@ -247,8 +247,10 @@ def explored(report: document.Report) -> dict[str, Any]:
     explorer = report.explorer
     if explorer is None:
         return {}
-    still = strip(explorer.course) if explorer.course else ""
+    is_without_ends = not explorer.budget.get("is_told", True)
+    still = strip(explorer.course, has_ends=not is_without_ends) if explorer.course else ""
     return {
+        "is_without_ends": is_without_ends,
         "explorer_about": plain(explorer),
         "first_picture": Markup(still),  # noqa: S704 - drawn by us
         "first_image": Markup(image_address(still) if still else ""),  # noqa: S704 - drawn by us

@@ -11,9 +11,12 @@ WIDTH: Final = 960.0
 HEIGHT: Final = 160.0
 """The size of the drawing, without the line of text below it."""
 
+USED: Final = "--part-used, #5f7f9c"
+"""The variable of what was used, and its colour on paper."""
 
-def strip(course: Course) -> str:
-    """Return the picture of a *course* as SVG text."""
+
+def strip(course: Course, *, has_ends: bool = True) -> str:
+    """Return the picture of a *course* as SVG text; without ends all that was held has one colour."""
     shares, levels = course.levels()
     tops = np.cumsum(list(levels.values()), axis=0)
     highest = max(float(tops[-1].max()), course.capacity or 0.0) or 1.0
@@ -23,7 +26,10 @@ def strip(course: Course) -> str:
     for name, top in zip(levels, tops, strict=True):
         if (top > below).any():
             band = _band(edges, below, top, highest)
-            paths.append(f'<path d="{band}" fill="var(--outcome-{name}, {COLOURS[name]})"/>')
+            colour = f"--outcome-{name}, {COLOURS[name]}"
+            if name == "unknown" and not has_ends:
+                colour = USED
+            paths.append(f'<path d="{band}" fill="var({colour})"/>')
         below = top
     line = _height(course.capacity, highest) if course.capacity else None
     if line is not None:

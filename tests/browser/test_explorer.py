@@ -967,8 +967,8 @@ def test_lists_are_read_from_the_top_and_others_stand_last(context, tmp_path, mo
 @pytest.mark.parametrize(
     ("days", "hint"),
     [
-        (1, "All jobs: click a row to choose."),
-        (9, "All jobs: drag or click to choose."),
+        (1, "Click a row to choose."),
+        (9, "Drag over time or click a row."),
     ],
 )
 def test_the_page_asks_for_clicks_that_it_can_answer(context, tmp_path, days, hint):
