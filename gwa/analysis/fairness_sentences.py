@@ -45,7 +45,7 @@ def of_users(shares: Sequence[Share], orders: Mapping[str, Order] | None) -> Ite
     tested = sum(one.chance is not None for one in shares)
     above = [one for one in shares if one.is_above]
     if not tested:
-        yield message("Too few weeks, or users, to tell whether anybody held more than an equal split.")
+        yield message("Too few weeks, or users, to tell whether any user held more than an equal split.")
         return
     if not above:
         yield plural(

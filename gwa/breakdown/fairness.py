@@ -80,7 +80,7 @@ class Share:
     """
     What a class called *name* *held*, *waited* for, and would have held by an equal *split*, in CPU seconds.
 
-    The *ratio* is of what it held to its split while others waited, None where nobody did; *least* is the
+    The *ratio* is of what it held to its split while others waited, None where none did; *least* is the
     least that it may be with 95 % confidence, by weeks, and *chance* how likely as much is by chance, among
     all classes; None of too few weeks. *waited_below* is what it waited for in hours in which it held less
     than its split.

@@ -5,7 +5,7 @@ It is the social justice of Sabin and Sadayappan (2005), who measure how far job
 which they came. A small job that is started early on processors that stand idle (backfilling) is no
 preference: a start counts only where an earlier like job could have been started in its place, and waited on.
 Like jobs are of one partition, and of processors within a power of two and requested times within a factor of
-two, so that who asks for much meets nobody else in one direction only; the earlier one asked for no more.
+two, so that who asks for much meets others in both directions; the earlier one asked for no more.
 """
 
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class Order:
     """
     How a user's jobs started against the order of arrival.
 
-    Of the *starts* looked at, *ahead* went ahead of somebody; *passed* starts of others went ahead of the
+    Of the *starts* looked at, *ahead* went ahead of others; *passed* starts of others went ahead of the
     user, each divided among those whom it went ahead of. *chance* is how likely as much is in the weeks by
     chance, among all users.
     """

@@ -1,7 +1,7 @@
 """
-The equal split of what was held, and whether somebody held more than it by more than chance.
+The equal split of what was held, and whether a class held more than it by more than chance.
 
-The split is max-min fair (Bertsekas and Gallager 1992, section 6.5.2): nobody gets more than is asked, and
+The split is max-min fair (Bertsekas and Gallager 1992, section 6.5.2): no class gets more than it asks, and
 what one leaves is divided among the others. What jobs consume against what they deserve is the resource
 equality of Sabin and Sadayappan (2005), after Raz, Levy and Avi-Itzhak (2004), here of classes of jobs in
 place of single ones: a class that runs a hundred jobs has one say.

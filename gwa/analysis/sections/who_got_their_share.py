@@ -45,10 +45,10 @@ def who_got_their_share(store: Store) -> Iterator[Block]:
     What users, projects and queues held of what they asked for, and whose jobs waited meanwhile.
 
     Asked for are the processors that jobs hold, and those for which jobs wait that could start, of jobs that
-    started; what is held in a partition is looked at by itself. The equal split gives nobody more than is
+    started; what is held in a partition is looked at by itself. The equal split gives no user more than is
     asked for, and what one leaves is divided among the others (max-min fairness), hour by hour: what was held
     against what was due is the resource equality of Sabin and Sadayappan (2005). Jobs cannot be divided, so
-    that a few hours far from the split are no injustice. Somebody is said to hold more than the split if that
+    that a few hours far from the split are no injustice. A user is said to hold more than the split if that
     is a quarter more, and chance explains it in fewer than one log in twenty, by whole weeks, of all users
     together.
 
