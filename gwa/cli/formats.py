@@ -12,6 +12,9 @@ from gwa.cli._terminal import echo, say, say_prose, table
 
 PURPOSE = Purpose.READ
 
+WITH_NOTES: Final = {"table", "requests"}
+"""Formats that one looks up for the columns that can be mapped: there is no command to copy."""
+
 SHOWN: Final = {"name", "format", "can"}
 """The columns of the list in a terminal."""
 
@@ -68,7 +71,7 @@ def _explain(name: str, *, notes: bool) -> None:
     say(f"{file_format.title}\n")
     if export:
         echo(f"To export:\n\n{export}\n")  # commands, to copy
-    if notes or not export:
+    if notes or not export or name in WITH_NOTES:
         say_prose(file_format.notes.strip())
     else:
         say(f"How it is read, and from which columns: gwa formats {file_format.name} --notes")

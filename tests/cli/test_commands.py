@@ -192,3 +192,7 @@ def test_a_format_is_explained_by_its_command_and_notes_are_asked_for():
     assert command in whole
     assert len(short.splitlines()) < 10 < len(whole.splitlines())
     assert short.rstrip().endswith("gwa formats slurm --notes")
+
+
+def test_columns_that_can_be_mapped_are_explained_at_once():
+    assert run("formats", "table").stdout == run("formats", "table", "--notes").stdout
