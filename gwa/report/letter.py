@@ -119,7 +119,7 @@ def _rendered(
 
 def _greeting(letter: Letter) -> Message:
     if letter.of == "project":
-        return message("To whoever manages project {project},", project=Verbatim(_one_line(letter.user)))
+        return message("To the managers of project {project},", project=Verbatim(_one_line(letter.user)))
     return message("Hello {user},", user=Verbatim(_one_line(letter.user)))
 
 

@@ -450,7 +450,7 @@ def test_a_letter_makes_up_neither_a_sender_nor_a_page(log):
 
 def test_a_letter_on_a_project_is_to_whoever_manages_it(log):
     said = run(log, "--project", "climate").stdout
-    assert said.startswith("To whoever manages project climate,\n")
+    assert said.startswith("To the managers of project climate,\n")
     assert "about jobs of the project" in said
 
 

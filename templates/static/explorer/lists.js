@@ -70,7 +70,7 @@ explorer.lists = (() => {
 
   const largest = (rows) => Math.max(...rows.map(([, value]) => value), 0) || 1;
   const csv = () => `<div class="tools" role="group"><button type="button" data-save="csv">CSV</button></div>`;
-  const isNamed = () => !ofChoice().has_own_order; // else nobody is told apart, and jobs are told apart by their size
+  const isNamed = () => !ofChoice().has_own_order; // else jobs are told apart by their size alone
 
   function used() {
     if (!isNamed()) return "";
