@@ -8,7 +8,7 @@ before: pages draw figures themselves, all but those whose kind has no script.
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,6 +17,7 @@ from gwa.errors import OutputError
 from gwa.report.document import Figure, Report
 from gwa.report.language import Language
 from gwa.util import plugins
+from gwa.util.lazy import Lazy
 
 if TYPE_CHECKING:
     from gwa.report.figures._svg import Drawing
@@ -98,6 +99,11 @@ def to_draw(report: Report) -> tuple[Figure, ...]:
     return (*pictures, *report.figures())
 
 
-def draw_all(figures: Iterable[Figure], language: Language | None = None) -> dict[str, str]:
-    """Return the SVG text of each of *figures* by its id, with ticks in *language*, else English."""
-    return {figure.id: draw(figure, language or Language()) for figure in figures}
+def draw_all(figures: Iterable[Figure], language: Language | None = None) -> Mapping[str, str]:
+    """
+    Return the SVG text of each of *figures* by its id, with ticks in *language*, else English.
+
+    Each is drawn when it is asked for: paper may have room for few of them.
+    """
+    by_id = {figure.id: figure for figure in figures}
+    return Lazy(by_id, lambda name: draw(by_id[name], language or Language()))

@@ -20,6 +20,7 @@ from gwa.report.document import Figure, Report
 from gwa.report.drawing import draw_all, image_address, to_draw
 from gwa.report.html import page
 from gwa.report.language import Language
+from gwa.util.lazy import Lazy
 
 PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core"
 """What Debian calls the libraries and letters that WeasyPrint needs."""
@@ -42,8 +43,9 @@ def pdf(
     their words, as for the page.
     """
     _weasyprint()
-    svgs = drawings or draw_all(to_draw(report), language or Language())
-    images = {figure.id: _image(figure, svgs[figure.id]) for figure in to_draw(report)}
+    figures = {figure.id: figure for figure in to_draw(report)}
+    svgs = drawings or draw_all(figures.values(), language or Language())
+    images = Lazy(figures, lambda name: _image(figures[name], svgs[name]))
     return on_paper(page(report, images, overrides=overrides, language=language, paper=True))
 
 
