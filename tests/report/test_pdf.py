@@ -9,8 +9,9 @@ import zlib
 from base64 import b64decode
 
 import pytest
+from click.testing import CliRunner
 
-import gwa
+from gwa.cli import gwa as program
 from gwa.errors import OutputError
 from gwa.report import pdf as paper
 from gwa.report.document import Column, Report, Section, Table
@@ -187,9 +188,9 @@ def test_operators_have_the_first_screen_on_one_page_of_eight_at_most(name, requ
         log = next(request.getfixturevalue("logs").glob("swf/CEA-Curie*"))
     else:
         log = request.getfixturevalue("slurm_sample")
-    path = tmp_path / "report.pdf"
-    with gwa.open(log) as trace:
-        path.write_bytes(pdf(trace.report()))
+    done = CliRunner().invoke(program, ["report", str(log), "--pdf", "-o", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    (path,) = tmp_path.glob("*.pdf")
     assert 1 < number_of_pages(path.read_bytes()) <= 8
     if not shutil.which("pdftotext"):
         return
