@@ -6,6 +6,7 @@ runs no scripts. Waits are those of classes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Final
 
 import numpy as np
@@ -201,7 +202,13 @@ def _share(share: float) -> Number:
 
 
 def _amount(value: float) -> str:
-    return compact(float(f"{value:.3g}"))
+    return compact(_rounded(value, 3))
+
+
+def _rounded(value: float, digits: int) -> float:
+    """Return a number with so many digits; a half is rounded up, as a script rounds it."""
+    with localcontext(prec=digits, rounding=ROUND_HALF_UP):
+        return float(+Decimal(value))
 
 
 def _place(seconds: float, end: float) -> float:
@@ -231,7 +238,7 @@ def duration(seconds: float) -> Number:
     ('50 s', '2 h', '20 d')
     """
     length, name = next((one for one in LENGTHS if seconds >= one[0]), LENGTHS[-1])
-    return Number(f"{float(f'{seconds / length:.0e}'):,.0f} {name}")
+    return Number(f"{_rounded(seconds / length, 1):,.0f} {name}")
 
 
 def _lost(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from copy import copy
-from difflib import get_close_matches
 from enum import StrEnum
 from importlib import import_module
 from types import ModuleType
@@ -49,6 +48,8 @@ class Group(click.Group):
 
     def _meant(self, ctx: click.Context, name: str) -> str:
         """Return a question after the commands whose names are nearest to *name*, empty if none is."""
+        from difflib import get_close_matches
+
         near = get_close_matches(name[:MAXIMUM_WORD].lower().replace("_", "-"), self.list_commands(ctx), 2)
         return f" Did you mean {' or '.join(near)}?" if near else ""
 

@@ -293,17 +293,17 @@ def _clear_unreadable_lists(store: Store, recorded: Sequence[str]) -> None:
     """Set lists of nodes that cannot be read to missing; each distinct one is looked at once."""
     if "node_list" not in recorded:
         return
-    # A table of its own: in one query the condition would be put below the distinct, and asked of each job.
-    store.connection.execute(
-        "create temp table unreadable as select distinct node_list from recorded where node_list is not null"
-    )
-    store.connection.execute(f"delete from unreadable where {is_readable()}")
-    if store.row("select count(*) from unreadable")[0]:
+    # No condition is put below a limit: else it would be asked of each job, not of each distinct list.
+    distinct = "select distinct node_list from recorded where node_list is not null limit 9223372036854775807"
+    unreadable = store.rows(f"select node_list from ({distinct}) as lists where not {is_readable()}")
+    if unreadable:
+        store.connection.execute("create temp table unreadable (node_list varchar)")
+        store.insert("unreadable", unreadable)
         (cleared,) = store.row(
             "update recorded set node_list = null where node_list in (select node_list from unreadable)"
         )
+        store.connection.execute("drop table unreadable")
         store.repaired("invalid value", INVALID_VALUE.format(field="node_list"), cleared)
-    store.connection.execute("drop table unreadable")
 
 
 def _cut_long_names(store: Store, recorded: Sequence[str]) -> None:

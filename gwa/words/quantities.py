@@ -55,6 +55,8 @@ OWN: Final = (
     Quantity("users_weekly", message("Users who submit jobs in a week"), "count"),
     Quantity("cpu_seconds", message("CPU time"), "cpu seconds", RAN),
     Quantity("cpu_share", message("Share of CPU time"), "fraction", RAN),
+    Quantity("held_share", message("Share held"), "fraction", RAN),
+    Quantity("waited_seconds", message("Waited for"), "cpu seconds", WAITED),
     Quantity("earlier_cpu_seconds", message("CPU time of earlier runs"), "cpu seconds", RAN),
     Quantity("earlier_share", message("Share of CPU time of earlier runs"), "fraction", RAN),
     Quantity("core_hours", message("Core-hours"), "hours", ENDED),

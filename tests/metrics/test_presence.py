@@ -242,7 +242,6 @@ BY_HAND = {
     "store/runs.py": "the definition",
     "ingest/clocks.py": "of jobs that are read: not all fields are there",
     "metrics/window.py": "the end of the first wait",
-    "metrics/waiting.py": "the end of the first wait, which it tells the conditions of",
     "metrics/characteristics.py": "response times",
     "metrics/waits.py": "response times, for slowdowns",
 }

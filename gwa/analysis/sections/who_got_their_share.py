@@ -150,11 +150,11 @@ def _shares(store: Store, kind: str, found: Asked) -> Iterator[Block]:
     columns = (
         Column("id", by_name(kind).heading),
         column("cpu_seconds"),
-        Column("held_share", message("Share held"), "fraction"),
+        column("held_share"),
         Column("asked_share", message("Share asked for"), "fraction"),
         Column("split_share", message("Equal split"), "fraction"),
         Column("ratio", message("Held ÷ split while others waited")),
-        Column("waited_seconds", message("Waited for"), "cpu seconds"),
+        column("waited_seconds"),
         Column("waited_below", message("Of that, while below split"), "fraction"),
     )
     records = Records(f"fairness.by_{KINDS[kind]}", TITLES[kind], columns, rows)
@@ -176,7 +176,7 @@ def _months(store: Store, found: Asked) -> Iterator[Block]:
     columns = (
         Column("id", message("Month")),
         column("cpu_seconds"),
-        Column("waited_seconds", message("Waited for"), "cpu seconds"),
+        column("waited_seconds"),
         Column("held_of_asked", message("Held, of what was asked for"), "fraction"),
         Column("moved", message("An equal split would give to others"), "fraction"),
         Column("waited_below", message("Waited for while below split"), "fraction"),
@@ -215,7 +215,7 @@ def _stated(store: Store) -> Iterator[Block]:
         columns = (
             Column("id", by_name(kind).heading),
             Column("stated_share", message("Share stated"), "fraction"),
-            Column("held_share", message("Share held"), "fraction"),
+            column("held_share"),
             Column("ratio", message("Held ÷ stated share while others waited")),
         )
         title = message("Shares held and stated")
