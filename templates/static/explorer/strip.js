@@ -43,7 +43,7 @@ explorer.strip = (() => {
       below = above;
     });
     const clock = view.about.is_relative ? null : view.time;
-    const ticks = clock ? clock.ticks(dayOf(0) * DAY, dayOf(days) * DAY, x.range[1] - x.range[0], 100) : draw.linearTicks(dayOf(0), dayOf(days), "", 8).map(([day, label]) => [day * DAY, label]);
+    const ticks = clock ? clock.ticks(dayOf(0) * DAY, dayOf(days) * DAY, x.range[1] - x.range[0], Math.min(100, width / 6)) : draw.linearTicks(dayOf(0), dayOf(days), "", 8).map(([day, label]) => [day * DAY, label]);
     for (const [moment, label] of ticks) {
       const at = x(moment / DAY);
       body += draw.line(at, bottom, at, bottom + 4, { stroke: draw.colours.muted });
