@@ -338,12 +338,12 @@ def test_a_run_that_is_missing_between_two_nights_leaves_one_job(tmp_path):
         assert store.rows("select n_requeues, runs from jobs") == [(2, ONE_OF_TWO)]
 
 
-def test_steps_without_their_jobs_are_no_table_of_jobs(tmp_path):
+@pytest.mark.parametrize("steps", [("7.batch", "7.0"), ("7.0", "7.1")], ids=" ".join)
+def test_steps_without_their_jobs_are_no_table_of_jobs(steps, tmp_path):
     header, first, *_ = RESTARTED
     path = tmp_path / "steps.sacct"
-    path.write_text(
-        "\n".join((header, first.replace("7|", "7.batch|", 1), first.replace("7|", "7.0|", 1))) + "\n"
-    )
+    rows = (first.replace("7|", f"{step}|", 1) for step in steps)
+    path.write_text("\n".join((header, *rows)) + "\n")
     with pytest.raises(TraceError, match="a step without its job"):
         open_trace([path])
 

@@ -24,7 +24,11 @@ MAXIMUM_SHOWN: Final = 8
 MAXIMUM_COUNT: Final = 1e7
 
 STEP: Final = re.compile(r"\d+(?:[_+]\d+)?\.(?:batch|extern|interactive)")
-"""The identity of a step of Slurm, which held a part of what its job held."""
+NUMBERED_STEP: Final = re.compile(r"\d+(?:[_+]\d+)?\.\d+")
+"""The identity of a step of Slurm, which held a part of what its job held; numbered, it may be that of a job."""
+
+JOBS_OF_SLURM: Final = {"JobID", "JobIDRaw"}
+"""What sacct calls the column of identities."""
 
 
 class NoJobsError(ValueError):
@@ -33,10 +37,7 @@ class NoJobsError(ValueError):
 
 def require_jobs(draft: Draft) -> None:
     """Raise `NoJobsError` unless the table is one of jobs; settle where processors come from."""
-    steps = (
-        value for column in draft.sample.columns.values() for value in column.values if STEP.fullmatch(value)
-    )
-    if step := next(steps, ""):
+    if step := next(_steps(draft), ""):
         raise NoJobsError(
             f"it lists steps of Slurm's jobs, such as {step}, without the jobs that they are of"
         )
@@ -69,6 +70,14 @@ def _unread(draft: Draft) -> str:
                     f"; {column.shown(1)} is no {what} in a form that is known, but --map can state its form"
                 )
     return ""
+
+
+def _steps(draft: Draft) -> Iterator[str]:
+    """Yield identities of steps; numbered ones where sacct names the column, and it has no others."""
+    for name, column in draft.sample.columns.items():
+        yield from filter(STEP.fullmatch, column.values)
+        if name in JOBS_OF_SLURM and all(map(NUMBERED_STEP.fullmatch, column.values)):
+            yield from column.values
 
 
 def _lacking(draft: Draft) -> Iterator[str]:
