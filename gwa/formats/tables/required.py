@@ -25,7 +25,7 @@ MAXIMUM_COUNT: Final = 1e7
 
 STEP: Final = re.compile(r"\d+(?:[_+]\d+)?\.(?:batch|extern|interactive)")
 NUMBERED_STEP: Final = re.compile(r"\d+(?:[_+]\d+)?\.\d+")
-"""The identity of a step of Slurm, which held a part of what its job held; numbered, it may be that of a job."""
+"""The identity of a step of Slurm, which held a part of what its job held; a number may be that of a job."""
 
 JOBS_OF_SLURM: Final = {"JobID", "JobIDRaw"}
 """What sacct calls the column of identities."""
