@@ -221,12 +221,13 @@ def deposit(
     place = out / "traces" / name
     if not (place / "trace.json").is_file():
         raise click.BadParameter(f"{out} has no trace {name}: gwa site build makes it", param_hint="OUT_DIR")
-    trace = read_published(catalogue.entry(name), place)
     address = server or (SANDBOX if sandbox else SERVER)
     if is_dry:
+        trace = read_published(catalogue.entry(name), place)
         _print_sending(sending(catalogue, trace, place), address)
         return
     repository = Repository(address, _token(token_file, sandbox=sandbox))
+    trace = read_published(catalogue.entry(name), place)
     done = deposit_at(catalogue, trace, place, repository, publish=is_final)
     echo(
         f"{name}: version {trace.version}, {len(done.sent)} files sent, {len(done.kept)} there already",
