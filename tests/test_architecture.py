@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -149,6 +150,17 @@ def test_the_floor_of_the_house_is_clear() -> None:
         "trace.py",
         "py.typed",
     }
+
+
+def test_nothing_lies_on_the_top_level() -> None:
+    """A page that somebody wrote while trying a command was committed once."""
+    done = subprocess.run(
+        ["git", "ls-files"], cwd=PACKAGE.parent, capture_output=True, text=True, check=False
+    )  # noqa: S607
+    if done.returncode:
+        pytest.skip("this is no checkout")
+    found = {path for path in done.stdout.splitlines() if "/" not in path and not path.startswith(".")}
+    assert found == {"CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "README.md", "pyproject.toml"}
 
 
 def test_everything_is_finished() -> None:
