@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.report.document import Credit
-from gwa.store.system import Header
+from gwa.store.system import SAYS_NOTHING, Header
 from gwa.words.message import Message, Verbatim, message
 
 CREDITS: Final[tuple[tuple[str, Message, tuple[str, ...]], ...]] = (
@@ -22,8 +22,6 @@ CREDITS: Final[tuple[tuple[str, Message, tuple[str, ...]], ...]] = (
     ("terms", message("Terms of use"), ("terms",)),
 )
 """What a report says of the origin of a log: id, heading, and the keys of header lines, in small letters."""
-
-NOTHING: Final = {"", "-1", "?", "-", "unknown", "none", "n/a"}
 
 MAXIMUM_TEXT: Final = 2000
 """A longer text is cut."""
@@ -51,5 +49,5 @@ def _texts(header: Header, keys: tuple[str, ...]) -> Iterator[str]:
     """Yield the texts under *keys* that say something, each on one line."""
     for key, value in header:
         text = " ".join(value.split())
-        if key.lower() in keys and text.lower() not in NOTHING:
+        if key.lower() in keys and text.lower() not in SAYS_NOTHING:
             yield text if len(text) <= MAXIMUM_TEXT else f"{text[: MAXIMUM_TEXT - 1]}…"

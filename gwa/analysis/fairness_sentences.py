@@ -10,12 +10,12 @@ from gwa.util.units import HOUR
 from gwa.words.formatting import decimal, fraction, number
 from gwa.words.message import Message, Verbatim, message, plural
 
-MAXIMUM_SAID: Final = 3
-"""Of more who held above their split, those that held most are said."""
+MAXIMUM_NAMED_USERS: Final = 3
+"""Where more users held above their split, those that held most are named."""
 
 MINIMUM_STARVED: Final = 10
 MINIMUM_STARVED_SHARE: Final = 0.2
-"""It is said whose jobs waited longest if so many are of one user, and so great a share of all."""
+"""A user is named who has at least this many of the jobs that waited longest, and this share of them."""
 
 OWNERS: Final = {"users": message("User {id}"), "projects": message("Project {id}")}
 
@@ -54,7 +54,7 @@ def of_users(shares: Sequence[Share], orders: Mapping[str, Order] | None) -> Ite
             tested,
         )
         return
-    for one in above[:MAXIMUM_SAID]:
+    for one in above[:MAXIMUM_NAMED_USERS]:
         yield _above(one, (orders or {}).get(one.name))
     yield from _order(above, orders)
 
@@ -92,7 +92,7 @@ def _order(above: Sequence[Share], orders: Mapping[str, Order] | None) -> Iterat
 
 def of_stated(kind: str, shares: Sequence[Share]) -> Iterator[Message]:
     """Yield who held more than its stated share by more than chance."""
-    for one in [one for one in shares if one.is_above][:MAXIMUM_SAID]:
+    for one in [one for one in shares if one.is_above][:MAXIMUM_NAMED_USERS]:
         yield message(
             "{owner} held {ratio} times its stated share of what was in use while others with a stated share"
             " waited (at least {least} times, by weeks).",

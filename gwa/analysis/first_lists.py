@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gwa.metrics.outcomes import BAD_OUTCOMES, KNOWN_OUTCOMES, OUTCOMES
 from gwa.report.explorer import Choice, ListRow, RankedList
 from gwa.util.units import HOUR
-from gwa.words.formatting import compact, number
+from gwa.words.formatting import DURATIONS, compact, number
 from gwa.words.message import Message, Number, Verbatim, message
 
 Numbers = NDArray[np.float64]
@@ -28,6 +28,7 @@ LIST_PHRASES: Final[Mapping[str, Message]] = {
     "waited": message("How long jobs waited"),
     "waited_by": message("by processors; dot: half, bar's end: 19 in 20"),
     "sizes": message("How large jobs were"),
+    "by_processors": message("by processors"),
     "lost": message("Whose jobs did not finish"),
     "lost_jobs": message("Which jobs did not finish"),
     "lost_sum": message("{n} {unit} in all"),
@@ -48,17 +49,14 @@ FEW: Final = 7
 CLASSES: Final = 80
 """Classes of waits: unknown, below a second, then half octaves or whole ones."""
 
-MINIMUM_TOLD: Final = 3
+MINIMUM_NAMES: Final = 3
 """Of fewer it is not said how many hold half."""
 
 TENTH: Final = 0.001
 """The smallest share that is shown as a number."""
 
-SHORT: Final = 3600.0
+SHORT: Final = HOUR
 """The axis of waits ends there at least, in seconds."""
-
-LENGTHS: Final = ((86_400.0 * 365, "y"), (86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
-"""The units of durations, in seconds."""
 
 
 def first_lists(
@@ -67,9 +65,9 @@ def first_lists(
     """
     Return the lists of what the cells of *tables* hold, by the first of *choices* that has names.
 
-    *tables* are those of `gwa.report.explorer.Explorer`, before they are packed; waits have so many classes
-    to an *octave*, or none. What did not finish is a lower bound where it *is bound*. Without what jobs can
-    be told apart by, there is no list.
+    *tables* are those of `gwa.report.explorer.Explorer`, before they are packed. Waits have *octaves* classes
+    to a doubling; with 0 they are not told apart. What did not finish is a lower bound where it *is bound*.
+    Without what jobs can be told apart by, there is no list.
     """
     if not choices:
         return ()
@@ -160,7 +158,7 @@ def _half(choice: Choice, codes: Sequence[int], values: Numbers, phrase: str) ->
     count, total = len(choice.names) + choice.others, float(values.sum())
     told = [float(values[code]) for code in codes if code < len(choice.names)]
     sums = np.cumsum(told)
-    if count < MINIMUM_TOLD or not len(sums) or sums[-1] < total / 2:
+    if count < MINIMUM_NAMES or not len(sums) or sums[-1] < total / 2:
         return ""
     few = int(np.searchsorted(sums, total / 2)) + 1
     return message(LIST_PHRASES[phrase].template, n=number(few), all=number(count))
@@ -169,7 +167,9 @@ def _half(choice: Choice, codes: Sequence[int], values: Numbers, phrase: str) ->
 def _large(tables: Mapping[str, Table], choice: Choice) -> Iterator[RankedList]:
     held = _held(tables, choice)
     codes = _ranked(choice, held.sum(axis=1))
-    yield RankedList("waited", LIST_PHRASES["sizes"], "", tuple(_shares(choice, held, codes)))
+    yield RankedList(
+        "waited", LIST_PHRASES["sizes"], LIST_PHRASES["by_processors"], tuple(_shares(choice, held, codes))
+    )
 
 
 def _waits(tables: Mapping[str, Table], choice: Choice, octaves: int) -> tuple[RankedList, ...]:
@@ -206,7 +206,7 @@ def _amount(value: float) -> str:
 
 
 def _rounded(value: float, digits: int) -> float:
-    """Return a number with so many digits; a half is rounded up, as a script rounds it."""
+    """Round to a number of significant *digits*, halves up, as the script of the page does."""
     with localcontext(prec=digits, rounding=ROUND_HALF_UP):
         return float(+Decimal(value))
 
@@ -237,7 +237,7 @@ def duration(seconds: float) -> Number:
     >>> duration(45.0), duration(7300.0), duration(2e6)
     ('50 s', '2 h', '20 d')
     """
-    length, name = next((one for one in LENGTHS if seconds >= one[0]), LENGTHS[-1])
+    length, name = next((one for one in DURATIONS if seconds >= one[0]), DURATIONS[-1])
     return Number(f"{_rounded(seconds / length, 1):,.0f} {name}")
 
 

@@ -261,8 +261,8 @@ def _in_money(store: Store, found: Budget) -> Iterator[str]:
     rates = stated(store)
     if rates is None:
         return
-    is_free = {"restarted"} if rates.earlier_runs == "free" else set()
-    parts = {str(name): amount for name, amount in found.parts.items() if name not in is_free}
+    free = {"restarted"} if rates.earlier_runs == "free" else set()
+    parts = {str(name): amount for name, amount in found.parts.items() if name not in free}
     for key, amounts in (("cpu_hour", parts), ("gpu_hour", known_gpu_parts(gpu_parts(store, found)))):
         price = rates.of_all(key)
         worth = [

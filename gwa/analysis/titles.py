@@ -7,9 +7,10 @@ from typing import Final
 from gwa.analysis.synthetic import origin
 from gwa.store.privacy import ANONYMIZED_KEY
 from gwa.store.store import Store
+from gwa.store.system import SAYS_NOTHING
 from gwa.words.message import Verbatim, joined
 
-VAGUE: Final = {"various", "unknown", "none", "n/a", "-"}
+NO_NAMES: Final = {*SAYS_NOTHING, "various"}
 """What headers of logs call a system that they do not name."""
 
 ARCHIVE: Final = "Archive"
@@ -70,7 +71,7 @@ def titles(store: Store, name: str, part: str) -> tuple[str, str]:
 
 
 def _known(text: str | None) -> str | None:
-    return text if text and text.lower() not in VAGUE else None
+    return text if text and text.lower() not in NO_NAMES else None
 
 
 def _file_called(store: Store, name: str) -> str | None:

@@ -58,8 +58,8 @@ PURPOSES: Final = {
 """The purposes by which the front page filters, by the name that stands in its address."""
 
 
-NOTHING_SAID: Final[Mapping[str, Any]] = {"sentence": "", "segments": (), "captions": ()}
-"""Of what is not known what became of the hours."""
+NO_LEAD: Final[Mapping[str, Any]] = {"sentence": "", "segments": (), "captions": ()}
+"""The lead of a trace of which it is not known what became of the hours."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class TraceLine:
     about: str = ""
     label: str = ""
     terms: str = ""
-    lead: Mapping[str, Any] = field(default_factory=lambda: NOTHING_SAID)
+    lead: Mapping[str, Any] = field(default_factory=lambda: NO_LEAD)
 
     @property
     def place(self) -> str:
@@ -216,7 +216,7 @@ def of_archive(trace: PublishedTrace) -> TraceLine:
         failure=trace.failure,
         about=entry.system,
         label=entry.title,
-        lead={**NOTHING_SAID, **(trace.about.get("lead") or {})},
+        lead={**NO_LEAD, **(trace.about.get("lead") or {})},
     )
 
 

@@ -28,7 +28,7 @@ from gwa.metrics.quality import completeness, problems
 from gwa.report.as_json import plain
 from gwa.report.document import Report
 from gwa.report.html import html, summary
-from gwa.report.lead import SAID
+from gwa.report.lead import ANSWERED_BY_LEAD
 from gwa.store.anonymize import anonymous_sources, public_format
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
@@ -242,7 +242,7 @@ def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any
                 "alt": answer.picture.alt if answer.picture else "",
             }
             for answer in report.answers
-            if answer.id != SAID or report.lead is None
+            if answer.id != ANSWERED_BY_LEAD or report.lead is None
         ],
         "findings": [(finding.text, finding.advice, finding.section) for finding in report.findings],
         "fields": [(title, meaning, share) for title, meaning, _, share in completeness(store)],

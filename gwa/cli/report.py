@@ -367,7 +367,7 @@ def _write_card(report: "Report", path: Path, out: _Output) -> None:
 
 def _print_answers(report: "Report", trace: "Trace", language: "Language | None") -> None:
     """Say on standard error what was read, and the answers of the first screen, one on a line."""
-    from gwa.report.lead import SAID
+    from gwa.report.lead import ANSWERED_BY_LEAD
 
     words = language or _english()
     kind = trace.store.provenance.get("format")
@@ -376,7 +376,7 @@ def _print_answers(report: "Report", trace: "Trace", language: "Language | None"
     echo(f"{as_text(trace.name)}: {'; '.join(filter(None, read))}", err=True)
     if report.lead:
         say_lead(report.lead, words)
-    given = [answer for answer in report.answers if answer.id != SAID]
+    given = [answer for answer in report.answers if answer.id != ANSWERED_BY_LEAD]
     width = max((len(words(answer.question)) for answer in given), default=0)
     for answer in given:
         echo(f"  {words(answer.question):{width}}  {words(answer.text)}", err=True)

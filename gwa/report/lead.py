@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-SAID: Final = "busy"
+ANSWERED_BY_LEAD: Final = "busy"
 """The answer of a report that what became of the hours says already."""
 
 

@@ -16,6 +16,9 @@ from gwa.util.units import HOUR
 Header = tuple[tuple[str, str], ...]
 """The *key: value* lines of a log's header, in order; keys may repeat."""
 
+SAYS_NOTHING: Final = {"", "-1", "?", "-", "unknown", "none", "n/a"}
+"""What headers hold, in small letters, where they have nothing to say."""
+
 MAXIMUM_COUNT: Final = 1_000_000_000
 """No system has more processors, nodes or GPUs."""
 

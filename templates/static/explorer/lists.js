@@ -98,7 +98,7 @@ explorer.lists = (() => {
   }
 
   // Without waits: how large jobs were.
-  const large = () => sizes() < 0 ? "" : held("waited", listed("sizes"), sizes());
+  const large = () => sizes() < 0 ? "" : held("waited", listed("sizes"), sizes(), { says: () => listed("by_processors") });
 
   // Whose jobs did not finish, by what they held; of GPUs, whose did not compute.
   function lost() {
