@@ -82,8 +82,8 @@ def command(
     log, and for which classes of jobs they held least often. --compare ranks all methods by their loss: how
     tight bounds are, and how often they fail. --list prints the bound of each job of the log as it was known
     at submission, the wait, both in seconds, and whether the bound held: a table, or CSV when piped.
-    --queue-now prints when each job that waits now starts at the latest, meant for 95 of 100, by the waits of
-    like jobs that waited as long, and how often such bounds held in this log.
+    --queue-now prints by when each job that waits now should have started: a bound meant to hold for 95 of
+    100, from the waits of like jobs that waited as long; and how often such bounds held in this log.
 
     \b
     Examples:
