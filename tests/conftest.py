@@ -21,6 +21,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 from _pytest.mark import ParameterSet
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 import gwa
 from gwa.formats.sample import write as write_sample
@@ -48,6 +49,10 @@ settings.register_profile(
 )
 settings.register_profile("search", settings.get_profile("gwa"), derandomize=False)
 settings.load_profile("gwa")
+
+# Hypothesis tries the numbers and texts of all loaded modules of a project: the same test would have
+# other examples in each worker, by what ran there before.
+providers.is_local_module_file = lambda _path: False
 
 
 def examples(count: int) -> settings:
