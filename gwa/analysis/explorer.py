@@ -15,7 +15,7 @@ from gwa.analysis.first_lists import LIST_PHRASES, first_lists
 from gwa.analysis.lead import LABELS
 from gwa.analysis.sections.breakdowns import SECTIONS
 from gwa.breakdown.budget import budget
-from gwa.breakdown.cube import EPOCH, OTHERS, Cube, by_size, cube, lies_within_a_century
+from gwa.breakdown.cube import EPOCH, OTHERS, Cube, by_size, capacities, cube, lies_within_a_century
 from gwa.breakdown.dimensions import OUTCOME_NAMES, Dimension, recorded
 from gwa.breakdown.held import KNOWN_OF, RESTARTED
 from gwa.breakdown.planes import packed
@@ -95,12 +95,12 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     days = np.union1d(_filled(cells.days["day"]), _filled(jobs["day"].drop_null())).astype(np.int64)
     first, end = _first_and_end(store, days, cells.grain.days)
     tables = {
-        "days": _days(cells, days, first),
+        "days": _days(store, cells, days, first),
         "jobs": _jobs(cells, jobs, days, choices, shown),
         "usage": _usage(cells, days, choices, shown),
     }
     layout, content = packed(tables)
-    cpus = None if facts.get("trace.cpus_inferred") else facts.get("trace.cpus")
+    cpus, sizes = store.system.size, tuple(_sizes(store))
     octaves, told = cells.grain.octaves if store.has("wait_time") else 0, _budget(store)
     return Explorer(
         tuple(choices),
@@ -121,6 +121,7 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
         told,
         dict(_phrases()),
         first_lists(tables, choices, octaves, is_bound=told["is_bound"]),
+        sizes,
     )
 
 
@@ -208,13 +209,20 @@ def _numbered(store: Store, span: Period) -> tuple[Calendar, int]:
     return calendar, calendar.first if calendar.dates is None else (calendar.dates[0] - EPOCH).days
 
 
-def _days(cells: Cube, days: NDArray[np.int64], first: int) -> dict[str, Codes]:
-    """Return the columns of the days: how far each is from the *first* one, and its seconds."""
+def _days(store: Store, cells: Cube, days: NDArray[np.int64], first: int) -> dict[str, Codes]:
+    """
+    Return the columns of the days: how far each is from the *first* one, and its seconds.
+
+    Where the size of the system changed, they have the processor-seconds that there were, too.
+    """
     found = {"day": np.maximum(days - first, 0).astype(np.float64)}
     places = np.searchsorted(days, _filled(cells.days["day"]))
     for name in ("seconds", "known_seconds", "accounted_seconds"):
         found[name] = np.zeros(len(days))
         found[name][places] = _filled(cells.days[name], np.nan)
+    if store.system.sizes:
+        there = capacities(store, cells.grain)
+        found["capacity"] = np.array([there.get(day, 0.0) for day in days.tolist()])
     return found
 
 
@@ -357,12 +365,25 @@ def _times(store: Store, cells: Cube) -> Iterator[str]:
 
 def _marks(store: Store) -> Iterator[Mark]:
     """Yield the outages, and the stretches in which the log does not tell what ran."""
-    span = recorded_time(store.whole)
-    if span is None:
-        return
-    calendar, zero = _numbered(store, span)
-    numbers = zero + np.arange(len(calendar.edges), dtype=np.float64)
     found = stillness(store)
     for stretch in (*found.of("outage"), *found.unaccounted):
-        since, until = np.interp([stretch.begin, stretch.end], calendar.edges, numbers)
-        yield Mark(stretch.kind, float(since), float(until))
+        since, until = _in_days(store, stretch.begin, stretch.end)
+        yield Mark(stretch.kind, since, until)
+
+
+def _sizes(store: Store) -> Iterator[tuple[float, int]]:
+    """Yield since which day there were how many processors, where that changed."""
+    span = recorded_time(store.whole)
+    if span and store.system.sizes:
+        for begin, _, cpus in store.system.sizes_in(*span):
+            yield _in_days(store, begin)[0], cpus
+
+
+def _in_days(store: Store, *moments: float) -> list[float]:
+    """Return *moments* as numbers of days with fractions; none where the log has no time."""
+    span = recorded_time(store.whole)
+    if span is None:
+        return []
+    calendar, zero = _numbered(store, span)
+    numbers = zero + np.arange(len(calendar.edges), dtype=np.float64)
+    return [float(number) for number in np.interp(moments, calendar.edges, numbers)]

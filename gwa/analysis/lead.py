@@ -17,6 +17,7 @@ from gwa.analysis.budget_sentence import (
     gpu_sentence,
     known_gpu_parts,
 )
+from gwa.analysis.changing_size import sizes_in_words
 from gwa.breakdown.budget import PARTS, Budget, budget, budgets, gpu_parts, hundred
 from gwa.breakdown.charge.charges import stated
 from gwa.metrics.busy import BIN
@@ -235,8 +236,18 @@ def _basis(store: Store, known: Known, found: Budget, period: Period | None) -> 
         return
     span = _span(store, period)
     if found.kind == "machine":
-        yield message(
-            "100 = all hours of {cpus} processors, {span}", cpus=number(store.system.size or 0), span=span
+        yield (
+            message(
+                "100 = all hours of the processors that there were: {sizes}; {span}",
+                sizes=sizes_in_words(store.system),
+                span=span,
+            )
+            if store.system.sizes
+            else message(
+                "100 = all hours of {cpus} processors, {span}",
+                cpus=number(store.system.size or 0),
+                span=span,
+            )
         )
     else:
         yield message("100 = the {hours} processor-hours used, {span}", hours=hours, span=span)
@@ -299,7 +310,7 @@ def _doubts(known: Known, found: Budget, *, is_generated: bool) -> Iterator[str]
     """Yield why the hundred of a machine may not be all that it was; one of a model had no outages."""
     if found.outages is None and not is_generated:
         yield message("too few waits are recorded to tell outages")
-    if known.get("capacity.changes"):
+    if known.get("capacity.changes") and not known.get("trace.cpus_least"):
         yield message("the most that was busy changed: the machine may have been smaller for a time")
     above = known.get("utilization.above_capacity") or 0.0
     if above >= MINIMUM_ABOVE:

@@ -52,8 +52,9 @@ def went_into(*outcomes: str) -> StakeOf:
 
 
 def nothing_ran(facts: Facts) -> HeldHours | None:
-    """Return the core-hours of the outages, where the size of the system is stated."""
+    """Return the core-hours of the outages, where the system has one size, which is stated."""
     cpus, lost = facts.get("trace.cpus"), facts.get("capacity.outages.seconds")
-    if not cpus or not lost or facts.get("trace.cpus_inferred") is not False:
+    is_one = facts.get("trace.cpus_inferred") is False and facts.get("trace.cpus_least") is None
+    if not cpus or not lost or not is_one:
         return None
     return HeldHours(cpus * lost / HOUR)

@@ -124,7 +124,7 @@ def publish(
                 if title != PARQUET:
                     writer(path).save(store, path)
             report = build(store, entry.id, explore=True)
-            about = _about(entry, store, report) | _cells(store, report, folder)
+            about = _about(entry, store, report) | _cells(store, folder)
     above = ((catalogue.title, "../../index.html"), (entry.title, "index.html"))
     page = html(report, above=above)
     (folder / REPORT).write_text(page, encoding="utf-8")
@@ -254,16 +254,15 @@ def _about(entry: CatalogueEntry, store: Store, report: Report) -> dict[str, Any
     }
 
 
-def _cells(store: Store, report: Report, folder: Path) -> dict[str, Any]:
+def _cells(store: Store, folder: Path) -> dict[str, Any]:
     """Write the cells of a trace into *folder*, unless times are wrong; return its strip and their grain."""
     if not lies_within_a_century(store):
         return {}
     made_cube = cube(store)
     (folder / CUBE).mkdir()
     made_cube.write(folder / CUBE)
-    cpus = next((fact.value for fact in report.facts() if fact.id == "trace.cpus"), None)
     return {
-        "strip": strip(made_cube, cpus if isinstance(cpus, int | float) else None),
+        "strip": strip(made_cube, None if store.system.sizes else store.system.cpus),
         "cube": {"days": made_cube.grain.days, "files": [f"{CUBE}/{name}" for name in FILES]},
     }
 

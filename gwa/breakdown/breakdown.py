@@ -98,7 +98,7 @@ def largest(store: Store, dimension: Dimension, measure: str) -> list[dict[str, 
     if classes is None:
         return []
     known = [one for one in recorded(store) if not one.quantile]
-    whole = Whole(totals(store), store.system.cpus)
+    whole = Whole(totals(store), store.system)
     names = [one.name for one in added(store)]
     query = (
         f"select key, {', '.join(names)} from {sums(store, dimension)} where {measure} > 0"
@@ -173,7 +173,7 @@ def _rows(store: Store, dimension: Dimension) -> Mapping[Any, dict[str, Value]]:
     if classes is None:
         return {}
     known, of_values = recorded(store), _quantiles(store, dimension)
-    whole = Whole(totals(store), store.system.cpus)
+    whole = Whole(totals(store), store.system)
     return {
         key: _row(classes.name(key), {**row, **of_values.get(key, {})}, known, whole)
         for key, row in _listed(store, dimension).sums.items()

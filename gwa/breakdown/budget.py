@@ -20,6 +20,7 @@ from gwa.metrics.usage import usage
 from gwa.metrics.window import window
 from gwa.store.resources import GPU
 from gwa.store.store import Period, Store
+from gwa.store.system import shared
 from gwa.util.units import HOUR
 
 Name = TypeVar("Name", bound=str)
@@ -166,10 +167,11 @@ def budgets(store: Store, whole: Budget, periods: Sequence[Period]) -> list[Budg
 
 def _of_period(store: Store, period: Period | None, gaps: Sequence[Period], held: "_Held") -> Budget:
     """Return the amounts of a *period* without *gaps* in it; its kind is not judged."""
-    seconds = None if period is None else period[1] - period[0] - sum(_shared(period, gap) for gap in gaps)
-    size = None if store.is_selection else store.system.size
-    capacity = size * seconds if size and seconds else None
-    outages = _outages(store, period, gaps, size, capacity) if period and size and capacity else None
+    seconds = None if period is None else period[1] - period[0] - sum(shared(period, gap) for gap in gaps)
+    capacity = (
+        None if store.is_selection or not period or not seconds else store.system.capacity(period, gaps)
+    )
+    outages = _outages(store, period, gaps, capacity) if period and capacity else None
     return Budget("none", 0, seconds, held.outcomes, held.restarted, held.gpus, capacity, outages)
 
 
@@ -184,24 +186,18 @@ def _kind(jobs: int, found: Budget, *, has_window: bool) -> Kind:
     return "used" if found.capacity is None or found.has_too_much else "machine"
 
 
-def _shared(one: Period, other: Period) -> float:
-    return max(0.0, min(one[1], other[1]) - max(one[0], other[0]))
-
-
-def _outages(
-    store: Store, period: Period, gaps: Sequence[Period], size: int, capacity: float
-) -> float | None:
+def _outages(store: Store, period: Period, gaps: Sequence[Period], capacity: float) -> float | None:
     """Return the processor-seconds of outages in the time counted; None where they cannot be told."""
     found = stillness(store)
     if not found.knows_waits:
         return None
     stretches = [stretch.within(period) for stretch in found.of("outage")]
     down = sum(
-        stretch.seconds - sum(_shared((stretch.begin, stretch.end), gap) for gap in gaps)
+        store.system.capacity((stretch.begin, stretch.end), gaps) or 0.0
         for stretch in stretches
         if stretch.seconds > 0
     )
-    return size * down if size * down >= MINIMUM_OUTAGE * capacity else 0.0
+    return down if down >= MINIMUM_OUTAGE * capacity else 0.0
 
 
 @dataclass

@@ -488,13 +488,28 @@ def _days(store: Store, grain: Grain) -> pa.Table:
     span = recorded_time(store.whole)
     seconds: dict[int, list[float]] = {}
     for one in _bins(store, span) if span else ():
-        first = one.day if grain.days == 1 else (one.day + MONDAY) // grain.days * grain.days - MONDAY
-        lengths = seconds.setdefault(first, [0.0, 0.0, 0.0])
+        lengths = seconds.setdefault(_first_of(one.day, grain), [0.0, 0.0, 0.0])
         counts = (True, one.is_known, one.is_known and one.is_accounted)
         for place, is_counted in enumerate(counts):
             lengths[place] += one.until - one.since if is_counted else 0.0
     rows = ", ".join(f"({day}, {', '.join(map(repr, lengths))})" for day, lengths in seconds.items())
     return store.arrow(DAYS.format(rows=rows or "(0, 0, 0, 0)", condition="true" if rows else "false"))
+
+
+def capacities(store: Store, grain: Grain) -> dict[int, float]:
+    """Return, by the days of a cube, the processor-seconds that there were in the time accounted for."""
+    span = recorded_time(store.whole)
+    found: dict[int, float] = {}
+    for one in _bins(store, span) if span else ():
+        if one.is_known and one.is_accounted:
+            first = _first_of(one.day, grain)
+            found[first] = found.get(first, 0.0) + (store.system.capacity((one.since, one.until)) or 0.0)
+    return found
+
+
+def _first_of(day: int, grain: Grain) -> int:
+    """Return the first day of the interval that a *day* is in: of a Monday, where they are whole weeks."""
+    return day if grain.days == 1 else (day + MONDAY) // grain.days * grain.days - MONDAY
 
 
 def _decimals(amounts: Mapping[str, str], seconds: str) -> dict[str, str]:

@@ -27,6 +27,7 @@ from gwa.metrics.whole import exactly
 from gwa.report.facts import number
 from gwa.store.schema import RAN
 from gwa.store.store import SMALL_TRACE, Store
+from gwa.store.system import System
 from gwa.util import plugins
 from gwa.util.units import DAY
 from gwa.words.quantities import quantity
@@ -64,10 +65,10 @@ class Quantile:
 
 @dataclass(frozen=True)
 class Whole:
-    """What the jobs of a class are a part of: all jobs of the trace, and the processors of the system."""
+    """What the jobs of a class are a part of: all jobs of the trace, and the system."""
 
     totals: Totals
-    cpus: int | None
+    system: System
 
 
 @dataclass(frozen=True)
@@ -221,9 +222,10 @@ def _earlier_share(row: Row, _: Whole) -> float | None:
 
 def _utilization(row: Row, whole: Whole) -> float | None:
     first, last = whole.totals.first, whole.totals.last
-    if not whole.cpus or first is None or last is None or last <= first:
+    if first is None or last is None:
         return None
-    return float(row["cpu_seconds"] / (whole.cpus * (last - first)))
+    size = whole.system.mean_size(first, last)
+    return float(row["cpu_seconds"] / (size * (last - first))) if size else None
 
 
 def _jobs_a_day(row: Row, _: Whole) -> float | None:

@@ -291,11 +291,11 @@ def _over_capacity(facts: Mapping[str, Any]) -> Iterator[Problem]:
     if share and cpus and not facts.get("trace.cpus_inferred"):
         peak = facts.get("utilization.peak")
         most = message(", at most {peak}", peak=number(peak)) if peak else ""
-        meaning = message(
-            "for {share} of the time, more than the {cpus} processors are busy{most}",
-            share=fraction(share),
-            cpus=number(cpus),
-            most=most,
+        words = {"share": fraction(share), "cpus": number(cpus), "most": most}
+        meaning = (
+            message("for {share} of the time, more processors are busy than there were{most}", **words)
+            if "trace.cpus_least" in facts
+            else message("for {share} of the time, more than the {cpus} processors are busy{most}", **words)
         )
         level: Level = "warning" if share >= MINIMUM_ABOVE else "info"
         affects = message("utilization and simulations of this system")
@@ -401,7 +401,7 @@ def conversion_notes(store: Store) -> ConversionNotes:
 
 def _violations(store: Store) -> Iterator[Problem]:
     """Yield the rules that jobs break, counted in one query."""
-    cpus = store.system.size
+    cpus = store.system.largest
     rules = [
         rule
         for rule in RULES

@@ -240,6 +240,8 @@ def _looked_at(store: Store, table: str, step: float) -> Waiting:
     at = _columns(store, table)
     machine = level_at(store, table, holding(store, CPU), MACHINE)
     stated = store.system.size
+    if store.system.sizes:
+        return Waiting(why_unknown=message("the number of processors changed"))
     if stated and machine.share_above(stated) >= MAXIMUM_OVER:
         return Waiting(why_unknown=message("more processors were busy than the log says there are"))
     absent = absent_share(store)

@@ -82,7 +82,7 @@ class Explorer:
     cells : bytes
         Those planes, as `gwa.breakdown.planes.packed` packs them.
     cpus : int
-        The processors of the system; None where they are not known.
+        The processors of the system; None where they are not known, or their number changed.
     facts : Mapping
         What the page asks of the whole trace, by the ids of the facts.
     marks : tuple of Mark
@@ -110,6 +110,8 @@ class Explorer:
         The templates of what is said of a selection, for one and for many, by their names.
     lists : tuple of RankedList
         The lists of the first screen for all jobs, which stand where no script makes them.
+    sizes : tuple
+        Since which day there were how many processors, where their number changed.
 
     """
 
@@ -131,3 +133,4 @@ class Explorer:
     budget: Mapping[str, Value] = field(default_factory=dict, repr=False)
     sentences: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     lists: tuple[RankedList, ...] = field(default=(), repr=False, metadata=NOT_IN_JSON)
+    sizes: tuple[tuple[float, int], ...] = ()

@@ -17,7 +17,15 @@ from gwa.store.pseudonyms import EXAMPLE, KEEPABLE, PSEUDONYM, is_anonymous_sql
 from gwa.store.repairs import UNSEALED, remark_on
 from gwa.store.schema import EXTENSION_NAMES, FIELDS
 from gwa.store.store import Store
-from gwa.store.system import ABSOLUTE, ASSUMED_UTC, GENERATED_JOBS, GIVEN_NUMBERS, NUMBERS_KEY, SYNTHETIC
+from gwa.store.system import (
+    ABSOLUTE,
+    ASSUMED_UTC,
+    GENERATED_JOBS,
+    GIVEN_NUMBERS,
+    NUMBERS_KEY,
+    SIZES_KEY,
+    SYNTHETIC,
+)
 from gwa.store.versions import FIELDS_KEY, FIRST_FIELDS, fields_lacking
 from gwa.util.version import __version__
 
@@ -55,6 +63,7 @@ NUMBERING_KEYS: Final = ("Queue", "Partition")
 OWN_LINES: Final = {
     ANONYMIZED_KEY: rf"by gwa {_VERSION}: {re.escape(METHOD)}{_KEPT}",
     COARSENED_KEY: r"k \d+ by [a-z ,]+; \d+ jobs left out, \d+ users with them",
+    SIZES_KEY: r"\[(\[(\"[0-9T:+.-]{10,32}\"|-?[0-9.e+]{1,20}), [0-9]{1,10}\](, )?)+\]",
     "Times": f"{re.escape(ABSOLUTE)}|{re.escape(ASSUMED_UTC)}",
     NUMBERS_KEY: re.escape(GIVEN_NUMBERS),
     "Synthetic": re.escape(SYNTHETIC),

@@ -394,7 +394,7 @@ class Store(Queries):
     def system(self) -> System:
         """The system of the trace; its processors are inferred from all jobs if they are not stated."""
         if self._whole is not None and not self.sites:
-            return self._whole.system
+            return self._whole.system.within(self.period) if self.period else self._whole.system
         system = self._whole.system if self._whole is not None else from_header(self.header)
         if self.sites or (system.cpus is None and SITES_KEY in dict(self.header)):
             names = self.sites or [name for (name,) in self.rows(f"select distinct {SITE} from jobs")]

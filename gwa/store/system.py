@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -15,6 +16,9 @@ from gwa.util.units import HOUR
 
 Header = tuple[tuple[str, str], ...]
 """The *key: value* lines of a log's header, in order; keys may repeat."""
+
+Span = tuple[float, float]
+"""From when to when, in seconds by the log's time."""
 
 SAYS_NOTHING: Final = {"", "-1", "?", "-", "unknown", "none", "n/a"}
 """What headers hold, in small letters, where they have nothing to say."""
@@ -38,7 +42,7 @@ class System:
     site
         The institution that runs it.
     cpus
-        The number of processors.
+        The number of processors, the largest where it changed.
     cpus_from
         Where the number of processors comes from.
     zone
@@ -58,6 +62,9 @@ class System:
     covers
         ``part`` where jobs that the log does not have ran on the same machine: its size says nothing of them,
         so that it is taken as not known.
+    sizes
+        Where the number of processors changed: since when, in seconds by the log's time, it was which; the
+        first one since ever.
     watts_per_cpu, watts_per_gpu, watts_per_node
         The power in watts of a processor, a GPU and a node while a job holds it.
 
@@ -81,6 +88,7 @@ class System:
     node_gpus: int | None = None
     threads_per_core: int | None = None
     covers: str | None = None
+    sizes: tuple[tuple[float, int], ...] = ()
 
     @property
     def cpus_inferred(self) -> bool:
@@ -90,16 +98,67 @@ class System:
     @property
     def size(self) -> int | None:
         """
-        The number of processors, None where it is not recorded.
+        The number of processors, None where it is not recorded, or is not one number.
 
         The most that were ever busy is a lower bound of it, of which there is no share and no bound of one.
         """
+        return None if self.cpus_inferred or self.sizes else self.cpus
+
+    @property
+    def largest(self) -> int | None:
+        """The largest number of processors that the system ever had, None where it is not recorded."""
         return None if self.cpus_inferred else self.cpus
+
+    def sizes_in(self, begin: float, end: float) -> list[tuple[float, float, int]]:
+        """
+        Return from when to when, between *begin* and *end*, there were how many processors.
+
+        Return nothing where that is not recorded.
+
+        >>> System(cpus=128, sizes=((-inf, 64), (100.0, 128))).sizes_in(40, 110)
+        [(40, 100.0, 64), (100.0, 110, 128)]
+        """
+        sizes = self.sizes or (((-inf, self.size),) if self.size else ())
+        ends = (*(since for since, _ in sizes[1:]), inf)
+        pieces = (
+            (max(begin, since), min(end, until), cpus)
+            for (since, cpus), until in zip(sizes, ends, strict=True)
+        )
+        return [piece for piece in pieces if piece[0] < piece[1]]
+
+    def within(self, period: Span) -> "System":
+        """Return the system as it was in a *period*: with one size, where that did not change in it."""
+        sizes = [(since, cpus) for since, _, cpus in self.sizes_in(*period)] if self.sizes else []
+        if not sizes:
+            return self
+        several = ((-inf, sizes[0][1]), *sizes[1:]) if len(sizes) > 1 else ()
+        return replace(self, cpus=max(cpus for _, cpus in sizes), sizes=several)
+
+    def capacity(self, period: Span, gaps: Sequence[Span] = ()) -> float | None:
+        """Return the processor-seconds of a *period* without *gaps*; None where they are not recorded."""
+        if not self.largest:
+            return None
+        return sum(
+            cpus * (until - since - sum(shared((since, until), gap) for gap in gaps))
+            for since, until, cpus in self.sizes_in(*period)
+        )
+
+    def mean_size(self, begin: float, end: float) -> float | None:
+        """Return the mean number of processors between two times; None where that is not recorded."""
+        pieces = self.sizes_in(begin, end)
+        if self.size or not pieces:
+            return self.size if pieces else None
+        return sum((until - since) * cpus for since, until, cpus in pieces) / (end - begin)
 
     @property
     def timezone(self) -> ZoneInfo:
         """The zone that days and hours are counted in, UTC when the trace does not say."""
         return ZoneInfo(self.zone or "UTC")
+
+
+def shared(one: Span, other: Span) -> float:
+    """Return how many seconds two spans share."""
+    return max(0.0, min(one[1], other[1]) - max(one[0], other[0]))
 
 
 ABSOLUTE: Final = "Unix seconds, UTC"
@@ -117,6 +176,9 @@ CLUSTER_KEY: Final = "StatedCluster"
 
 SITES_KEY: Final = "Sites"
 """The key of the header line that says how large each site is, as JSON."""
+
+SIZES_KEY: Final = "Sizes"
+"""The key of the header line that says since when there were how many processors, as JSON."""
 
 SYNTHETIC: Final = "made by a model, no system ran these jobs"
 """What the header says under Synthetic where jobs were generated."""
@@ -158,7 +220,36 @@ def from_header(header: Header) -> System:
     )
     if system.covers == PART:
         return replace(system, cpus=None, cpus_from="unknown", nodes=None, gpus=None)
-    return system
+    return _with_changes(system, values.get(SIZES_KEY.lower()))
+
+
+def _with_changes(system: System, stated: str | None) -> System:
+    """
+    Return *system* with the changes of its size that a header states, as `overridden` writes them.
+
+    A date that the log's own time cannot place leaves the size unknown.
+    """
+    if not stated or system.cpus is None:
+        return system
+    try:
+        changes = [(_moment(since, system), int(cpus)) for since, cpus in json.loads(stated)]
+    except (ValueError, TypeError):
+        return system
+    known = [(since, cpus) for since, cpus in changes if since is not None]
+    if len(known) < len(changes):
+        return replace(system, cpus=None, cpus_from="unknown")
+    sizes = ((-inf, system.cpus), *sorted(known))
+    return replace(system, cpus=max(cpus for _, cpus in sizes), sizes=sizes)
+
+
+def _moment(since: object, system: System) -> float | None:
+    """Return a number of seconds as it is, and a date by the log's time: None where that has no calendar."""
+    if not isinstance(since, str):
+        return float(since)  # type: ignore[arg-type]
+    moment = datetime.fromisoformat(since)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=system.timezone)
+    return None if system.relative else moment.timestamp()
 
 
 def _processors(values: Mapping[str, str]) -> tuple[int | None, str]:
@@ -243,6 +334,18 @@ class _SiteInFile:
     threads_per_core: Annotated[int | None, THREADS] = None
 
 
+def _is_moment(since: object) -> bool:
+    return isinstance(since, date) or (type(since) in {int, float} and abs(since) < inf)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SizeInFile:
+    """Since when there were how many processors."""
+
+    since: Annotated[Any, Check(_is_moment, "a date such as 2024-05-01, or seconds by the log's time")]
+    cpus: Annotated[int, COUNT]
+
+
 @dataclass(frozen=True, kw_only=True)
 class _SystemFile(_SiteInFile):
     """What a system file may say; of several clusters, *sites* says how large each is, by its name."""
@@ -261,6 +364,11 @@ class _SystemFile(_SiteInFile):
     citation: str | None = None
     covers: Annotated[str | None, Check(lambda covers: covers in {"all", PART}, "'all' or 'part'")] = None
     sites: Mapping[str, _SiteInFile] = field(default_factory=dict)
+    size: tuple[_SizeInFile, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.size and not self.cpus:
+            raise ValueError("cpus: is missing, expected the number of processors before the first [[size]]")
 
 
 def read_system(path: Path) -> Mapping[str, object]:
@@ -301,6 +409,11 @@ def checked_system(described: Mapping[str, Any]) -> Mapping[str, object]:
             name: {key: getattr(site, key) for key in described["sites"][name]}
             for name, site in system.sites.items()
         }
+    if "size" in stated:
+        stated["size"] = [
+            (one.since.isoformat() if isinstance(one.since, date) else one.since, one.cpus)
+            for one in system.size
+        ]
     return stated
 
 
@@ -331,10 +444,12 @@ TITLES: Final = {
 
 def overridden(header: Iterable[tuple[str, str]], system: Mapping[str, object]) -> Header:
     """Return *header* with what a system file says put first, and what it replaces left out."""
-    titles = {TITLES[key]: str(value) for key, value in system.items() if key != "sites"}
+    titles = {TITLES[key]: str(value) for key, value in system.items() if key in TITLES}
     if sites := system.get("sites"):
         titles[SITES_KEY] = json.dumps(sites, sort_keys=True)
-    replaced = {"Processors": {"Processors", "MaxProcs"}}
+    if sizes := system.get("size"):
+        titles[SIZES_KEY] = json.dumps(sizes)
+    replaced = {"Processors": {"Processors", "MaxProcs", SIZES_KEY}}
     gone = set().union(*(replaced.get(title, {title}) for title in titles)) if titles else set()
     return (*titles.items(), *((key, value) for key, value in header if key not in gone))
 
@@ -362,7 +477,8 @@ def of_sites(system: System, header: Header, names: Sequence[str]) -> System:
         if stated and None not in values:
             shared = values[0] if len({*values}) == 1 else None
             sizes[key] = sum(values) if key in COUNTED else shared
-    return replace(system, **sizes, cpus_from="stated in the header" if sizes["cpus"] else "unknown")
+    source = "stated in the header" if sizes["cpus"] else "unknown"
+    return replace(system, **sizes, cpus_from=source, sizes=())
 
 
 def _stated_of(header: Header) -> Mapping[str, Mapping[str, Any]]:

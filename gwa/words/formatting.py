@@ -208,7 +208,7 @@ def ends(
     begin, end = like or (first, last)
     if end - begin < SHORT:
         return _to_the_minute(first, zone), _to_the_minute(last, zone)
-    return _day(first, zone), _day(_before(first, last), zone)
+    return day(first, zone), day(_before(first, last), zone)
 
 
 def _before(first: float, last: float) -> float:
@@ -221,7 +221,8 @@ def _to_the_minute(moment: float, zone: str | None) -> str:
     return text if zone is None else Number(text.rpartition(":")[0] or text)
 
 
-def _day(moment: float, zone: str | None) -> str:
+def day(moment: float, zone: str | None) -> str:
+    """Return the date of a moment in *zone*, else which day since the start it is in."""
     if zone is not None:
         return Number(timestamp(moment, zone).split(" ")[0])
     return message("day {day}", day=_minus(f"{moment // DAY + 1:,.0f}"))
@@ -238,7 +239,7 @@ def date_range(first: float, last: float, zone: str | None = None) -> Message:
     days = _plural("{n} day", "{n} days", round((last - first) / DAY, 1)) if last - first >= YEAR else length
     if zone is None:
         return message("{length}", length=days)
-    begin, end = _day(first, zone), _day(_before(first, last), zone)
+    begin, end = day(first, zone), day(_before(first, last), zone)
     if begin == end:
         return message("{day} ({length})", day=begin, length=days)
     return message("{first} to {last} ({length})", first=begin, last=end, length=days)

@@ -3,6 +3,9 @@
 import gzip
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
+from math import inf
+from typing import Final
 
 import numpy as np
 import pytest
@@ -12,8 +15,11 @@ from hypothesis import strategies as st
 import gwa
 from gwa.analysis.budget_sentence import budget_sentence
 from gwa.breakdown.budget import PARTS, Budget, budget, hundred
+from gwa.errors import TraceError
+from gwa.evaluation.whatif.world import recorded
 from gwa.metrics.outcomes import OUTCOMES
 from gwa.metrics.stillness import known_area, stillness
+from gwa.metrics.waiting import waiting
 from gwa.metrics.window import window
 from tests.conftest import HOME, LOGS
 
@@ -75,6 +81,40 @@ def test_parts_are_those_of_a_recount_and_add_up(make_store):
     assert found.total == 64 * found.seconds
     area, seconds = known_area(store, period)
     assert found.used / found.total == pytest.approx(area / seconds / 64, rel=1e-12)
+
+
+GREW: Final = (*SIZE, ("Sizes", '[["2020-10-10", 96], [1604000000, 80]]'))
+
+
+def test_of_a_machine_that_grew_the_hundred_are_the_processors_of_each_moment(make_store):
+    store, columns = busy_log(make_store, GREW)
+    found, period = budget(store), window(store).period
+    assert period
+    since_when = [-inf, datetime(2020, 10, 10, tzinfo=UTC).timestamp(), 1.604e9]
+
+    def capacity(first, last):
+        return sum(
+            size * max(0.0, min(last, until) - max(first, since))
+            for size, since, until in zip((64, 96, 80), since_when, [*since_when[1:], inf], strict=True)
+        )
+
+    gaps = [(one.begin, one.end) for one in stillness(store).unaccounted]
+    there = capacity(*period) - sum(capacity(*gap) for gap in gaps)
+    held = sum(recounted(columns, period, gaps).values())
+    assert found.total == pytest.approx(there, rel=1e-12)
+    assert found.parts["unused"] == pytest.approx(there - held, rel=1e-12)
+
+    facts = gwa.Trace(store, "grew").facts()
+    whole = sum(recounted(columns, period).values())
+    assert facts["utilization.mean"] == pytest.approx(whole / capacity(*period), rel=1e-9)
+    assert facts["utilization.known_mean"] == pytest.approx(held / there, rel=1e-12)
+    assert (facts["trace.cpus"], facts["trace.cpus_least"]) == (96, 64)
+
+    of_one_size = store.filtered("true", (1.6021e9, 1.6022e9))
+    assert of_one_size.system.size == 64
+    assert "changed" in waiting(store).why_unknown
+    with pytest.raises(TraceError, match="the number of processors changed"):
+        recorded(store, "easy")
 
 
 def test_without_a_size_and_of_some_jobs_nothing_is_said_of_the_machine(make_store):

@@ -522,6 +522,21 @@ def test_the_sentence_of_a_period_is_that_of_its_report(opened, sample):
     assert compared > 2
 
 
+def test_a_machine_that_grew_is_told_of_in_each_period(context, tmp_path):
+    log = months_log(tmp_path)
+    described = log.with_suffix(".toml")
+    described.write_text("cpus = 40\n[[size]]\nsince = 2024-02-10T12:00:00Z\ncpus = 64\n")
+    with gwa.open(log) as trace:
+        opened, _ = visit(context, page_of(trace, tmp_path))
+        for first, last in (("01-20", "01-31"), ("02-01", "02-20"), ("03-01", "03-09")):
+            part = budget(trace.filter(period=f"2024-{first}..2024-{last}").store)
+            until = date.fromisoformat(f"2024-{last}") + timedelta(days=1)
+            said = sentence_of(opened, f"#from=2024-{first}&to={until}").partition(": ")[2]
+            expected = str(budget_sentence(part))
+            assert said == expected[:1].lower() + expected[1:]
+    assert "→" in opened.locator("#explorer-strip").inner_text()
+
+
 READ_LISTS = r"""
 () => {
   const of = (root) => [...root.querySelectorAll(".list")].map((list) => [

@@ -1,9 +1,12 @@
 """What headers and system files say of a system."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from gwa.errors import DefinitionError
-from gwa.store.system import from_header, overridden, read_system
+from gwa.store.privacy import public_line
+from gwa.store.system import ABSOLUTE, from_header, overridden, read_system
 
 
 @pytest.mark.parametrize(
@@ -49,6 +52,50 @@ def test_reads_the_time_zone(header, zone):
 )
 def test_an_unknown_start_is_none(said, start):
     assert from_header((("UnixStartTime", said),)).start == start
+
+
+def test_a_system_file_says_since_when_there_were_how_many_processors(tmp_path):
+    file = tmp_path / "system.toml"
+    file.write_text(
+        "cpus = 64\nsize = [{since = 2024-05-01, cpus = 128}, {since = 2024-01-02T06:30:00Z, cpus = 32}]\n"
+    )
+    stated = overridden(
+        (("Processors", "9"), ("Sizes", "[[3, 5]]"), ("TimeZoneString", "Asia/Kolkata")), read_system(file)
+    )
+    system = from_header((*stated, ("Times", ABSOLUTE)))
+
+    assert (system.cpus, system.size, system.largest) == (128, None, 128)
+    assert [cpus for _, cpus in system.sizes] == [64, 32, 128]
+    assert [since for since, _ in system.sizes[1:]] == [
+        datetime(2024, 1, 2, 6, 30, tzinfo=UTC).timestamp(),
+        datetime(2024, 4, 30, 18, 30, tzinfo=UTC).timestamp(),
+    ]
+    assert [public_line(*line) for line in stated if line[0] == "Sizes"] == [
+        line for line in stated if line[0] == "Sizes"
+    ]
+
+
+def test_dates_that_a_log_without_a_calendar_cannot_place_leave_the_size_unknown():
+    header = (("Processors", "64"), ("Sizes", '[["2024-05-01", 128]]'))
+    assert from_header(header).cpus is None
+    assert from_header((header[0], ("Sizes", "[[86400, 128]]"))).sizes[1] == (86400.0, 128)
+    assert from_header((header[0], ("Sizes", "as it was"))).size == 64
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[size]]\nsince = 2024-05-01\ncpus = 8", "cpus: is missing"),
+        ("cpus = 4\n[[size]]\nsince = 'May'\ncpus = 8", "expected a date such as 2024-05-01"),
+        ("cpus = 4\n[[size]]\ncpus = 8", "since: is missing"),
+        ("cpus = 4\n[[size]]\nsince = 5\ncpus = 0", "expected a whole number"),
+    ],
+)
+def test_a_change_of_size_that_is_none_is_refused(tmp_path, text, said):
+    file = tmp_path / "system.toml"
+    file.write_text(text)
+    with pytest.raises(DefinitionError, match=said):
+        read_system(file)
 
 
 def test_a_system_file_replaces_what_the_header_says(tmp_path):

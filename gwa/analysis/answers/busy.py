@@ -117,6 +117,8 @@ def _without_size(known: Known, held: float, when: Message, *, is_known: bool) -
 
 
 def _size(known: Known) -> Message:
+    if known.get("trace.cpus_least") is not None:
+        return message("the processors that there were")
     return plural("{n} processor", "{n} processors", known.get("trace.cpus"))
 
 

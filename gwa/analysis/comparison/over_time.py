@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Final
 
 import numpy as np
@@ -107,8 +107,9 @@ def months(store: Store) -> Months | None:
     system = store.system
     if "busy" in values:
         values["busy"] = np.where(in_gaps(store, seen), np.nan, values["busy"])
-    if "busy" in values and system.size:
-        values["utilization"] = values["busy"] / system.size
+    if "busy" in values and system.largest:
+        sizes = [system.mean_size(*month) for month in pairwise(seen.tolist())]
+        values["utilization"] = values["busy"] / np.array(sizes, dtype=np.float64)
     unknown = np.full(len(names) - whole, np.nan)
     return Months(
         names,

@@ -48,7 +48,7 @@ class Recording:
             frozenset(int(status) for (status,) in whole.rows(STATUSES))
             if whole.has("status")
             else frozenset(),
-            bool(system.size),
+            bool(system.largest),
             window(store).period is not None,
         )
 

@@ -104,12 +104,19 @@ def too_small(facts: Facts) -> tuple[float, str] | None:
     share, peak, cpus = (facts[name] for name in too_small.needs[:3])
     if share < MINIMUM_SHARE or facts["trace.cpus_inferred"] or not knows_starts(facts):
         return None
-    text = message(
-        "For {share} of the time, more processors are busy than the {cpus} that the "
-        "system is said to have, at most {peak}.",
-        share=fraction(share),
-        cpus=number(cpus),
-        peak=number(peak),
+    words = {"share": fraction(share), "cpus": number(cpus), "peak": number(peak)}
+    text = (
+        message(
+            "For {share} of the time, more processors are busy than the system is said to have had then, at"
+            " most {peak}.",
+            **words,
+        )
+        if "trace.cpus_least" in facts
+        else message(
+            "For {share} of the time, more processors are busy than the {cpus} that the system is said to"
+            " have, at most {peak}.",
+            **words,
+        )
     )
     return 0.5 + share, text
 

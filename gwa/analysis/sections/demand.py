@@ -47,9 +47,11 @@ def demand(store: Store) -> Iterator[Block]:
     processors, for reasons that its size alone does not explain.
     """
     period, cpus = window(store).period, store.system.cpus
-    if period is None or not cpus or store.system.cpus_inferred:
+    if period is None or not cpus or not store.system.size:
         yield Note(
-            message("Whether the machine is large enough is unknown: its size is not recorded.")
+            message("Whether the machine is large enough is unknown: its size changed.")
+            if period and store.system.sizes
+            else message("Whether the machine is large enough is unknown: its size is not recorded.")
             if period
             else message(
                 "Whether the machine is large enough is unknown: the log does not know all of its load."

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
+from gwa.analysis.changing_size import sizes_in_words
 from gwa.metrics.presence import held_by_running, recorded
 from gwa.metrics.totals import totals
 from gwa.report.document import Block, Fact, Facts, Note
@@ -26,6 +27,7 @@ def overview(store: Store) -> Iterator[Block]:
     users, groups = store.row("select count(distinct user_id), count(distinct group_id) from jobs")
     span = last - first if last is not None and first is not None else None
     system = store.system
+    label = message("Processors, the most") if system.sizes else message("Processors")
     yield Facts(
         (
             Fact("trace.jobs", jobs, "Jobs", "count"),
@@ -36,7 +38,7 @@ def overview(store: Store) -> Iterator[Block]:
             Fact("trace.first_submit", first, "First submission", "timestamp"),
             Fact("trace.last_end", last, "Last end", "timestamp"),
             Fact("trace.span_seconds", span, "Span", "seconds"),
-            Fact("trace.cpus", system.cpus, "Processors", "count", help=system.cpus_from),
+            Fact("trace.cpus", system.cpus, label, "count", help=system.cpus_from),
             Fact(
                 "trace.cpu_seconds",
                 number(seconds) if seconds is not None else None,
@@ -48,8 +50,10 @@ def overview(store: Store) -> Iterator[Block]:
     # The help of the processors, and the head of the page, say this to readers.
     begin, end = recorded(store) or (None, None)
     running = number(held_by_running(store))
+    least = min((cpus for _, cpus in system.sizes), default=None)
     yield Facts(
         (
+            *([Fact("trace.cpus_least", least, "Processors, the fewest", "count")] if least else ()),
             Fact("trace.cpus_inferred", system.cpus_inferred, "Processors inferred"),
             Fact("trace.first", begin, "First second that the log covers", "timestamp"),
             Fact("trace.last", end, "Last second that the log covers", "timestamp"),
@@ -79,6 +83,8 @@ def _remarks(store: Store) -> Iterator[Note]:
                 cpus=decimal(system.cpus or 0, ","),
             )
         )
+    elif system.sizes:
+        yield Note(message("The number of processors changed: {sizes}.", sizes=sizes_in_words(system)))
     elif system.cpus is not None and "MaxNodes" in system.cpus_from:
         yield Note("The header gives a number of nodes only; it is taken as the number of processors.")
     if system.relative:

@@ -6,7 +6,15 @@ from typing import Final
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.idleness import idleness, log_period
-from gwa.metrics.stillness import Kind, Stillness, Stretch, known_area, still_for_days, stillness
+from gwa.metrics.stillness import (
+    Kind,
+    Stillness,
+    Stretch,
+    known_area,
+    still_for_days,
+    stillness,
+    unaccounted_in,
+)
 from gwa.metrics.window import window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.store.store import Store
@@ -191,16 +199,17 @@ def _unaccounted_facts(store: Store, found: Stillness) -> Iterator[Fact]:
         "seconds",
         text="" if found.knows_rows else _unknown(found),
     )
-    period, size = window(store).period, store.system.size
+    period = window(store).period
     is_known = period and store.system.cpus and found.knows_rows
     area, length = known_area(store, period) if period and is_known else (0.0, 0.0)
     text = "" if length > 0 else _unknown(found)
+    there = store.system.capacity(period, unaccounted_in(store, period)) if period and length > 0 else None
     yield Fact(
         "utilization.known_mean",
-        area / (length * size) if size and length > 0 else None,
+        area / there if there else None,
         "Mean utilization outside missing rows and stillness of a day or more",
         "fraction",
-        text=text if size or text else "unknown",
+        text=text if store.system.largest or text else "unknown",
     )
     yield Fact(
         "utilization.known_busy",

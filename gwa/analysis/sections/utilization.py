@@ -1,6 +1,6 @@
 """How busy the system was."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from gwa.analysis.base import Chapter, Drawing, analysis
@@ -8,6 +8,7 @@ from gwa.analysis.sections._size import size_line
 from gwa.metrics.busy import BIN, Busy, busy, busy_in
 from gwa.metrics.extremes import extremes
 from gwa.metrics.presence import recorded, unfinished
+from gwa.metrics.timeline import Level
 from gwa.metrics.window import LACKING, Cut, Window, window
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.figures.series import series
@@ -102,24 +103,45 @@ def _level_facts(store: Store, found: Busy) -> Iterator[Fact]:
 def _levels(store: Store, found: Busy) -> dict[str, float]:
     assert found.levels is not None  # noqa: S101 - a value has them
     assert found.period is not None  # noqa: S101
-    level, period, size = found.levels, found.period, store.system.size
-    peak, seconds = extremes(store, store.system.cpus or 0, period, width=BIN)
-    levels = {"busy": level.mean(), "peak": peak}
-    if size is None:
+    level, period, system = found.levels, found.period, store.system
+    pieces = system.sizes_in(*period) or [(*period, system.cpus or 0)]
+    found_in = [extremes(store, cpus, (begin, end), width=BIN) for begin, end, cpus in pieces]
+    levels = {"busy": level.mean(), "peak": max(one.busy for one in found_in)}
+    if not system.largest:
         return levels
-    return levels | {
-        "mean": level.mean() / size,
-        "min": float(level.values.min()) / size,
-        "max": float(level.values.max()) / size,
-        "mean_nonzero": level.mean_nonzero() / size,
-        "above_capacity": seconds / (period[1] - period[0]),
+    above = sum(one.above for one in found_in) / (period[1] - period[0])
+    if system.size:
+        return levels | _shares([(level, system.size)]) | {"above_capacity": above}
+    parts = [(busy_in(store, (begin, end)), cpus) for begin, end, cpus in pieces]
+    return levels | _shares(parts) | {"above_capacity": above}
+
+
+def _shares(parts: Sequence[tuple[Level, int]]) -> dict[str, float]:
+    """Return the shares of the processors that were busy, of the *parts* of a time: levels and sizes."""
+    lasting = [float(level.durations.sum()) for level, _ in parts]
+    nonzero = [float(level.durations[level.values > 0].sum()) for level, _ in parts]
+    sizes = [size for _, size in parts]
+    return {
+        "mean": _mean_share([level.mean() for level, _ in parts], sizes, lasting),
+        "min": min(float(level.values.min()) / size for level, size in parts),
+        "max": max(float(level.values.max()) / size for level, size in parts),
+        "mean_nonzero": _mean_share([level.mean_nonzero() for level, _ in parts], sizes, nonzero),
     }
+
+
+def _mean_share(means: Sequence[float], sizes: Sequence[int], seconds: Sequence[float]) -> float:
+    """Return which share of all *sizes* was busy, of each of which the mean lasted so many *seconds*."""
+    if len(means) == 1:
+        return means[0] / sizes[0]
+    there = sum(size * length for size, length in zip(sizes, seconds, strict=True))
+    busy = sum(mean * length for mean, length in zip(means, seconds, strict=True))
+    return busy / there if there else 0.0
 
 
 def _bound_facts(store: Store, found: Busy) -> Iterator[Fact]:
     """Yield, where there is no window, a lower bound of the levels over all the time of the log."""
     if found.kind == "at least" and found.mean is not None:
-        size = store.system.size
+        size = store.system.mean_size(*found.period) if found.period else None
         least = found.mean / size if size else None
         text = "" if size else "unknown"
         yield Fact("utilization.at_least", least, "Mean utilization, at least", "fraction", text=text)
@@ -151,12 +173,10 @@ def _kind_facts(store: Store, found: Busy) -> Iterator[Fact]:
 
 def _span_mean(store: Store) -> float | None:
     """Return CPU seconds divided by processors times the time from first submission to last end."""
-    size = store.system.size
     first = store.row("select min(submit_time) from jobs")[0]
     last, seconds = store.row("select max(end_time), cast(sum(cpu_seconds) as double) from ran")
-    if not size or first is None or last is None or last <= first:
-        return None
-    return float(seconds / (size * (last - first)))
+    size = None if first is None or last is None else store.system.mean_size(first, last)
+    return float(seconds / (size * (last - first))) if size else None
 
 
 def _remarks(observed: Window, span: Period) -> Iterator[Note]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gwa.errors import TraceError
 from gwa.metrics.presence import of_all_runs
+from gwa.metrics.presence import recorded as recorded_time
 from gwa.metrics.waits import eligible, queued
 from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import Jobs
@@ -111,7 +112,12 @@ def recorded(store: Store, policy: str, unit: str = PROCESSORS) -> World:
         raise TraceError(
             f"none of {jobs:,} jobs has a known submission, run time and size, nothing can be replayed"
         )
-    capacity = store.system.gpus if has_gpus else store.system.cpus
+    system = store.system.within(recorded_time(store) or (0.0, 0.0))
+    if system.sizes and not has_gpus:
+        raise TraceError(
+            "the number of processors changed, and a replay has one number, expected a log of a time with one"
+        )
+    capacity = system.gpus if has_gpus else system.cpus
     submit, wait, run, requested = (_known(columns[name]) for name in ("submit", "wait", "run", "requested"))
     return World(
         submit, wait, run, requested, sizes, np.arange(sizes.size), _names(columns["queue"]),

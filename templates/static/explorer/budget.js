@@ -47,21 +47,26 @@ explorer.budget = (() => {
     return { outcomes: Object.fromEntries(NAMES.map((name, n) => [name, sums[n]])), restarted: sums[OUTCOMES], used: sums.slice(0, OUTCOMES + 1).reduce((all, one) => all + one, 0), gpus: { held: gpu, used, known } };
   }
 
+  // Since which day, and until which, there were how many processors.
+  const sizes = () => view.about.sizes.length ? view.about.sizes.map(([since, cpus], n, all) => [n ? since : -Infinity, cpus, all[n + 1]?.[0] ?? Infinity])
+    : [[-Infinity, view.about.cpus, Infinity]];
+
   // The processor-seconds of outages between two days, outside gaps of the log.
   function outages(from, to, capacity) {
     if (!view.about.budget.knows_outages) return 0;
     const [first, last] = [dayOf(from), dayOf(to)], within = (one) => [Math.max(one.since, first), Math.min(one.until, last)];
     const length = ([begin, end]) => Math.max(0, end - begin), marks = view.about.marks;
-    const days = marks.filter(({ kind }) => kind === "outage").map(within).reduce((all, [begin, end]) => all + length([begin, end])
-      - marks.filter(({ kind }) => kind !== "outage").reduce((gaps, gap) => gaps + length([Math.max(begin, gap.since), Math.min(end, gap.until)]), 0), 0);
-    const down = view.about.cpus * days * DAY;
+    const days = ([begin, end]) => length([begin, end]) - marks.filter(({ kind }) => kind !== "outage")
+      .reduce((gaps, gap) => gaps + length([Math.max(begin, gap.since), Math.min(end, gap.until)]), 0);
+    const down = marks.filter(({ kind }) => kind === "outage").map(within).reduce((all, [begin, end]) => all
+      + sizes().reduce((sum, [since, cpus, until]) => sum + cpus * days([Math.max(begin, since), Math.min(end, until)]), 0), 0) * DAY;
     return down >= 0.01 * capacity ? down : 0;
   }
 
   // What became of the hours of a part between two days, beside those of all jobs.
   function budget(made, whole, from, to, isChosen) {
     const { kind, is_told: isTold } = view.about.budget, mine = held(made, from, to), all = held(whole, from, to);
-    const seconds = total("accounted_seconds", from, to), capacity = kind === "machine" ? view.about.cpus * seconds : 0;
+    const seconds = total("accounted_seconds", from, to), capacity = kind !== "machine" ? 0 : view.about.sizes.length ? total("capacity", from, to) : view.about.cpus * seconds;
     const isMachine = kind === "machine" && all.used <= capacity, { running, ...ended } = mine.outcomes;
     const found = isTold ? { finished: ended.completed, unfinished: BAD.reduce((bad, name) => bad + ended[name], 0), running, unknown: ended.unknown } : { running, used: sum(ended) };
     found.restarted = mine.restarted;

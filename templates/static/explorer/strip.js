@@ -5,6 +5,9 @@ explorer.strip = (() => {
   const { OUTCOMES } = cells;
   const { DAY } = draw;
 
+  // Since which day the machine had how many processor-hours a day.
+  const steps = () => (view.about.sizes.length ? view.about.sizes : view.about.cpus ? [[dayOf(0), view.about.cpus]] : []).map(([since, cpus]) => [since, cpus * 24]);
+
   // Amounts a day over time, stacked by outcome, before the whole log in grey.
   function drawn(width, look = {}) {
     const height = look.height ?? (width < 560 ? 190 : 220), top = 20, bottom = height - 24, unit = view.state.by;
@@ -27,7 +30,7 @@ explorer.strip = (() => {
     }
     edges.push(x(dayOf(days)));
     const tops = sums.map((stack) => stack.reduce((all, value) => all + value, 0));
-    const capacity = view.about.cpus && unit === "cpu" ? view.about.cpus * 24 : null, most = Math.max(...tops, 0);
+    const stairs = unit === "cpu" ? steps() : [], capacity = stairs.length ? Math.max(...stairs.map(([, hours]) => hours)) : null, most = Math.max(...tops, 0);
     const fits = capacity && most > capacity / 4 && most < capacity * 2;
     const high = (fits ? Math.max(most, capacity) : isWhole() ? most : Math.max(most, Math.min(most * 4, Math.max(...behind)))) * 1.05 || 1;
     const y = draw.linear([0, high], [bottom, top]);
@@ -50,9 +53,12 @@ explorer.strip = (() => {
       if (at < width - margins.right - 20) body += draw.text(at + 3, height - 8, label);
     }
     body += draw.line(margins.left, bottom, width - margins.right, bottom, { stroke: draw.colours.muted });
-    if (fits) body += draw.line(margins.left, y(capacity), width - margins.right, y(capacity), { stroke: draw.colours.ink, "stroke-dasharray": "3 3" });
+    if (fits) {
+      const ends = [...stairs.slice(1).map(([since]) => x(since)), width - margins.right];
+      body += draw.path(`M${margins.left} ${stairs.map(([, hours], n) => `${y(hours)}H${ends[n]}`).join("V")}`, { fill: "none", stroke: draw.colours.ink, "stroke-dasharray": "3 3" });
+    }
     const named = `${view.words.perDay[unit]}${grouped * step() > 1 ? ` (${view.words.means.replace("{n}", grouped * step())})` : ""}`;
-    const ceiling = capacity && view.words.capacity.replace("{n}", draw.compact(Number(capacity.toPrecision(3))));
+    const ceiling = capacity && view.words.capacity.replace("{n}", stairs.map(([, hours]) => draw.compact(Number(hours.toPrecision(3)))).join(" → "));
     const hasRoom = capacity && draw.measure(named) + draw.measure(ceiling) + 12 < x.range[1] - 4;
     if (hasRoom) body += draw.text(width - margins.right, top - 7, ceiling, { "text-anchor": "end", ...(fits && { fill: draw.colours.ink }) });
     body += draw.text(hasRoom ? margins.left : 4, top - 7, draw.cut(named, width - 8));
@@ -61,7 +67,7 @@ explorer.strip = (() => {
 
     function reading(at) {
       const bin = binOf(x, at), sumOf = NAMES.map((name, n) => [n, scaled(view.shown.time[unit][bin * OUTCOMES + n], unit)]).filter(([, value]) => value);
-      const all = sumOf.reduce((found, [, value]) => found + value, 0), room = capacity && capacity / DAY * (view.data.days.seconds[bin] || DAY);
+      const all = sumOf.reduce((found, [, value]) => found + value, 0), room = capacity && stairs.findLast(([since], n) => !n || since <= dayOf(bin))[1] / DAY * (view.data.days.seconds[bin] || DAY);
       const title = step() > 1 ? periodInWords(bin, bin + 1) : view.about.is_relative ? told(bin) : told(bin, { weekday: true });
       const remarks = view.about.marks.filter((mark) => mark.since < dayOf(bin + 1) && mark.until > dayOf(bin)).map((mark) => view.words.marks[mark.kind]);
       if (hasWindow() && view.data.days.known_seconds[bin] < view.data.days.seconds[bin]) remarks.push(view.words.outside);
