@@ -111,23 +111,48 @@ class System:
 
     def sizes_in(self, begin: float, end: float) -> list[tuple[float, float, int]]:
         """
-        Return from when to when, between *begin* and *end*, there were how many processors.
+        Return from when to when there were how many processors.
 
-        Return nothing where that is not recorded.
+        Parameters
+        ----------
+        begin, end
+            The borders of the time that is asked for, in seconds by the log's time.
 
+        Returns
+        -------
+        list of tuple
+            Borders and number of processors of each piece, in order; empty where that is not recorded.
+
+        Examples
+        --------
         >>> System(cpus=128, sizes=((-inf, 64), (100.0, 128))).sizes_in(40, 110)
         [(40, 100.0, 64), (100.0, 110, 128)]
+
         """
         sizes = self.sizes or (((-inf, self.size),) if self.size else ())
-        ends = (*(since for since, _ in sizes[1:]), inf)
+        ends = [*(since for since, _ in sizes[1:]), inf]
+        # Of no size there is one end too many.
         pieces = (
             (max(begin, since), min(end, until), cpus)
-            for (since, cpus), until in zip(sizes, ends, strict=True)
+            for (since, cpus), until in zip(sizes, ends, strict=False)
         )
         return [piece for piece in pieces if piece[0] < piece[1]]
 
     def within(self, period: Span) -> "System":
-        """Return the system as it was in a *period*: with one size, where that did not change in it."""
+        """
+        Return the system as it was in a period.
+
+        Parameters
+        ----------
+        period
+            From when to when, in seconds by the log's time.
+
+        Returns
+        -------
+        System
+            One of a single size, where that did not change in the period.
+
+        """
         sizes = [(since, cpus) for since, _, cpus in self.sizes_in(*period)] if self.sizes else []
         if not sizes:
             return self
@@ -135,7 +160,22 @@ class System:
         return replace(self, cpus=max(cpus for _, cpus in sizes), sizes=several)
 
     def capacity(self, period: Span, gaps: Sequence[Span] = ()) -> float | None:
-        """Return the processor-seconds of a *period* without *gaps*; None where they are not recorded."""
+        """
+        Return how many processor-seconds there were.
+
+        Parameters
+        ----------
+        period
+            From when to when, in seconds by the log's time.
+        gaps
+            Spans that are left out of it; they do not overlap.
+
+        Returns
+        -------
+        float or None
+            Processor-seconds; None where the size is not recorded.
+
+        """
         if not self.largest:
             return None
         return sum(
@@ -144,7 +184,20 @@ class System:
         )
 
     def mean_size(self, begin: float, end: float) -> float | None:
-        """Return the mean number of processors between two times; None where that is not recorded."""
+        """
+        Return the mean number of processors.
+
+        Parameters
+        ----------
+        begin, end
+            The borders of the time that is asked for, in seconds by the log's time.
+
+        Returns
+        -------
+        float or None
+            Processors; None where that is not recorded, or no time lies between.
+
+        """
         pieces = self.sizes_in(begin, end)
         if self.size or not pieces:
             return self.size if pieces else None
