@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from gwa.analysis.base import Chapter, analyses
 from gwa.analysis.budget_sentence import phrases
 from gwa.analysis.first_lists import LIST_PHRASES, first_lists
-from gwa.analysis.lead import LABELS
 from gwa.analysis.sections.breakdowns import SECTIONS
 from gwa.breakdown.budget import budget
 from gwa.breakdown.cube import EPOCH, OTHERS, Cube, by_size, capacities, cube, lies_within_a_century
@@ -28,6 +27,7 @@ from gwa.report.course import Course
 from gwa.report.explorer import Choice, Explorer, Mark
 from gwa.store.resources import GPU
 from gwa.store.store import Period, Store
+from gwa.words.hours import LABELS
 
 Codes = NDArray[np.float64]
 

@@ -30,28 +30,8 @@ from gwa.store.store import Period, Store
 from gwa.store.system import PART
 from gwa.util.units import DAY, HOUR
 from gwa.words.formatting import date_range, fraction, number, seconds
+from gwa.words.hours import BOUNDS, LABELS, number_of_hundred
 from gwa.words.message import Message, Number, Verbatim, joined, message, plural
-
-LABELS: Final[Mapping[str, Message]] = {
-    "finished": message("finished"),
-    "limit": message("ran out of time"),
-    "failed": message("failed"),
-    "cancelled": message("cancelled"),
-    "unfinished": message("not finished"),
-    "running": message("still running"),
-    "unknown": message("end not recorded"),
-    "used": message("used"),
-    "restarted": message("started again"),
-    "unused": message("unused"),
-    "outages": message("outages"),
-    "others": message("others"),
-    "computed": message("computed"),
-    "still": message("held, not computing"),
-    "unmeasured": message("held, not measured"),
-    "held": message("held"),
-    "not_held": message("not held"),
-}
-"""What stands below the parts of a bar, and above the columns of months."""
 
 FACTS: Final[Mapping[str, str]] = {
     name: f"budget.{'requeued' if name == 'restarted' else name}" for name in PARTS if name != "unfinished"
@@ -59,10 +39,6 @@ FACTS: Final[Mapping[str, str]] = {
 GPU_FACTS: Final[Mapping[str, str]] = {name: f"gpu.budget.{name}" for name in GPU_CLAUSES}
 """The facts that parts of the bars are."""
 
-LESS: Final = message("< 1 %")
-
-SIGNS: Final = {"finished": "≤", "unfinished": "≥"}
-"""What stands before the numbers of parts of which only a bound is known."""
 
 OF: Final[Mapping[str, Message]] = {
     "machine": message(""),
@@ -133,6 +109,27 @@ def side_by_side(stores: Sequence[tuple[str, Store]]) -> Lead:
     return replace(rows, rows=tuple(replace(row, note=OF[found[row.label].kind]) for row in rows.rows))
 
 
+def on_another_machine(store: Store, cpus: int) -> Lead | None:
+    """
+    Return the bars of the machine as it was and of one of *cpus* processors on which the same jobs run.
+
+    What they held stays, as it is jobs that hold it, and what goes unused grows or shrinks; outages take the
+    same time. There is none where the machine has no one stated size, or is too small for these jobs.
+    """
+    found, size = budget(store), store.system.size
+    if found.kind != "machine" or not size or not found.capacity:
+        return None
+    factor = cpus / size
+    then = replace(found, capacity=found.capacity * factor, outages=(found.outages or 0.0) * factor)
+    if factor == 1 or then.has_too_much:
+        return None
+    rows: dict[str, Budget] = {
+        plural("{n} processor", "{n} processors", size): found,
+        plural("{n} processor", "{n} processors", cpus): then,
+    }
+    return _with_rows(Lead(""), rows, message("The hours of both machines, with the same jobs"))
+
+
 def linked(lead: Lead, addresses: Mapping[str, str]) -> Lead:
     """Return a *lead* of which each row leads to the page of its name, where there is one."""
     return replace(lead, rows=tuple(replace(row, link=addresses.get(row.label, "")) for row in lead.rows))
@@ -186,7 +183,7 @@ def captions(found: Budget) -> Iterator[Caption]:
         if name == "unfinished":
             yield from _unfinished(found, count)
         elif found.parts[name] > 0:
-            yield Caption(name, _share(count, _sign(found, name)), LABELS[name])
+            yield Caption(name, number_of_hundred(count, _sign(found, name)), LABELS[name])
 
 
 def _unfinished(found: Budget, count: int) -> Iterator[Caption]:
@@ -201,17 +198,12 @@ def _unfinished(found: Budget, count: int) -> Iterator[Caption]:
         groups[small[0]] = (label, sum(held[name] for name in small))
     numbers = hundred({name: amount for name, (_, amount) in groups.items()}, count)
     for name, (label, _) in sorted(groups.items(), key=lambda group: BAD_OUTCOMES.index(group[0])):
-        yield Caption(name, _share(numbers[name], _sign(found, "unfinished")), label)
-
-
-def _share(count: int, sign: str = "") -> str:
-    text = message(SENTENCES["share"].template, n=Number(count)) if count else LESS
-    return joined("", [f"{sign} ", text]) if sign and count else text
+        yield Caption(name, number_of_hundred(numbers[name], _sign(found, "unfinished")), label)
 
 
 def _sign(found: Budget, name: str) -> str:
     """Return how the number of a part is written that is a bound: the log has no code for failed jobs."""
-    return SIGNS.get(name, "") if found.is_bound else ""
+    return BOUNDS.get(name, "") if found.is_bound else ""
 
 
 def _of_gpus(store: Store, found: Budget, facts: Mapping[str, str]) -> Hours | None:
@@ -223,7 +215,11 @@ def _of_gpus(store: Store, found: Budget, facts: Mapping[str, str]) -> Hours | N
     if len(known) == 1 and "computed" not in known:
         return Hours(sentence)
     numbers = hundred(known)
-    below = (Caption(name, _share(numbers[name]), LABELS[name]) for name, value in known.items() if value > 0)
+    below = (
+        Caption(name, number_of_hundred(numbers[name]), LABELS[name])
+        for name, value in known.items()
+        if value > 0
+    )
     return Hours(sentence, _clauses(gpu_clauses(known)), _segments(known, None, facts), tuple(below))
 
 

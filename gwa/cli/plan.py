@@ -88,6 +88,7 @@ def command(
       gwa plan sample.swf
       gwa plan sample.swf --cpus +10% --size 16 --price-per-processor-year 90
     """
+    from gwa.analysis.lead import on_another_machine
     from gwa.analysis.without_forecast import without_forecast
     from gwa.evaluation.capacity import words
     from gwa.evaluation.capacity.page import report
@@ -102,6 +103,7 @@ def command(
         store, name = opened_trace.store, opened_trace.name
         found = planned(store, cpus, classes, progress(quiet=params["quiet"]))
         beside = without_forecast(store)
+        hours = on_another_machine(store, found.asked) if out else None
     if as_json:
         echo_json(json.dumps(words.plain(found, beside, known_price), indent=1, allow_nan=False))
     else:
@@ -110,7 +112,7 @@ def command(
         write_csv(csv_file, words.COLUMNS, words.rows(found), force=force, but=SAME_CURVE)
         echo(csv_file, err=True)
     if out:
-        _write(report(found, name, known_price, beside), out, look, force=force)
+        _write(report(found, name, known_price, beside, hours), out, look, force=force)
 
 
 def _price(prices: Path | None, price: float | None) -> "Price | None":

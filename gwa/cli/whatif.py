@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from gwa.evaluation.whatif.answer import WhatIfAnswer
     from gwa.evaluation.whatif.change import Change
     from gwa.evaluation.whatif.effect import Effect
+    from gwa.report.lead import Lead
+    from gwa.store.store import Store
 
 PURPOSE = Purpose.PLAN
 
@@ -66,13 +68,25 @@ def command(trace: Path, was: str, folder: Path | None, force: bool, as_json: bo
     changes = _changes(params)
     unit = GPUS if params["gpus"] else PROCESSORS
     with opened(trace, params) as opened_trace:
-        system, name = opened_trace.store.system, opened_trace.name
-        world = recorded(opened_trace.store, was, unit)
-    stated = system.gpus if unit == GPUS else system.size
-    found = answer(world, changes, capacity_is_stated=bool(stated), progress=progress(quiet=params["quiet"]))
+        store, name = opened_trace.store, opened_trace.name
+        world = recorded(store, was, unit)
+        stated = store.system.gpus if unit == GPUS else store.system.size
+        found = answer(
+            world, changes, capacity_is_stated=bool(stated), progress=progress(quiet=params["quiet"])
+        )
+        hours = _hours(store, found) if folder else None
     _print(found, as_json=as_json)
     if folder:
-        _write(found, name, folder, force=force)
+        _write(found, name, folder, hours, force=force)
+
+
+def _hours(store: "Store", found: "WhatIfAnswer") -> "Lead | None":
+    """Return what became of the hours on both machines; None where other jobs than those of the log run."""
+    from gwa.analysis.lead import on_another_machine
+
+    kinds = {one.kind.id for one in found.changes}
+    is_of_the_machine = "cpus" in kinds and kinds <= {"cpus", "scheduler"}
+    return on_another_machine(store, found.new.world.capacity) if is_of_the_machine else None
 
 
 def _changes(params: dict[str, Any]) -> "list[Change]":
@@ -124,11 +138,11 @@ def _row(effect: "Effect", name: str, *, as_number: bool) -> tuple[object, ...]:
     return (name, effect.jobs, before, after, *map(times, numbers[2:]))
 
 
-def _write(found: "WhatIfAnswer", name: str, folder: Path, *, force: bool) -> None:
+def _write(found: "WhatIfAnswer", name: str, folder: Path, hours: "Lead | None", *, force: bool) -> None:
     from gwa.evaluation.whatif.page import report
     from gwa.report.output import paths, write
 
     kinds = ["html", "json"]
     with claimed(paths(folder, "whatif", kinds), force=force, but={"as_json"}):
-        for path in write(report(found, name), folder, "whatif", kinds):
+        for path in write(report(found, name, hours), folder, "whatif", kinds):
             echo(path, err=True)

@@ -8,12 +8,13 @@ import pytest
 
 import gwa
 from gwa.analysis.answers.base import Known
-from gwa.analysis.lead import LABELS, captions, lead, side_by_side
+from gwa.analysis.lead import captions, lead, on_another_machine, side_by_side
 from gwa.breakdown.budget import budget
 from gwa.breakdown.charge.rates import from_table
 from gwa.report.as_json import as_json
 from gwa.report.html import html
 from gwa.report.language import read_language, translated
+from gwa.words.hours import LABELS
 from tests.conftest import HOME
 
 CASES = HOME.parent / "shared" / "cases" / "budget"
@@ -125,6 +126,24 @@ def test_a_mean_without_a_bar_names_its_span(make_store):
     assert "processors on average" in said.sentence
     assert not said.segments
     assert said.basis.startswith("2024-01-01 to 2024-02-")
+
+
+def test_on_a_larger_machine_the_same_jobs_leave_more_unused(make_store):
+    made = make_store(
+        (("Times", "Unix seconds, UTC"), ("TimeZoneString", "UTC"), ("MaxProcs", "40")),
+        submit_time=[NEW_YEAR + n * 3600.0 for n in range(900)],
+        wait_time=[0.0] * 900,
+        run_time=[3600.0] * 900,
+        n_procs=[20] * 900,
+        status=[1, 0] * 450,
+    )
+    rows = on_another_machine(made, 50)
+    assert rows
+    assert [row.label for row in rows.rows] == ["40 processors", "50 processors"]
+    assert [row.numbers for row in rows.rows] == [("25", "25", "50"), ("20", "20", "60")]
+    assert on_another_machine(made, 40) is None
+    assert on_another_machine(made, 10) is None  # too small for what ran
+    assert on_another_machine(made.filtered("n_procs = 20 and status = 1"), 50) is None
 
 
 FLAT = {"currency": "EUR", "rates": [{"name": "all", "cpu_hour": 0.25}]}

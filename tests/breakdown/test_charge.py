@@ -4,6 +4,7 @@ import json
 import tomllib
 from contextlib import suppress
 from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from random import Random
 
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 
 import gwa
 from gwa.breakdown.breakdown import breakdown
+from gwa.breakdown.charge.became import ORDER
+from gwa.breakdown.charge.pages import bar
 from gwa.breakdown.charge.rates import EXAMPLE, from_table
 from gwa.breakdown.charge.statements import EarlierStatements, corrections, statements
 from gwa.breakdown.dimensions import by_name
@@ -147,6 +150,31 @@ def test_a_job_that_held_nothing_needs_no_rate(make_store):
     )  # fmt: skip
 
     assert statements(store, from_table({"currency": "EUR", "rates": [rate]}), "2025-10").lines == []
+
+
+def test_what_the_amount_went_into_adds_up_to_it_and_earlier_runs_are_apart(make_store):
+    store = make_store(
+        HEADER,
+        submit_time=[OCTOBER[0] + 3600.0] * 4,
+        wait_time=[0.0] * 4,
+        run_time=[7200.0, 3600.0, 3600.0, 1800.0],
+        n_procs=[2, 1, 3, 4],
+        status=[1, 0, 5, 1],
+        project_id=["a", "a", "a", "b"],
+        runs=[None, None, None, "0/1800/////requeued;3600/1800/////completed"],
+    )
+    made = statements(
+        store, from_table({"currency": "EUR", "rates": [{"name": "all", "cpu_hour": 1}]}), "2025-10"
+    )
+    assert made.became["a"] == {
+        **dict.fromkeys(ORDER, 0), "finished": 4, "failed": 1, "cancelled": 3,
+    }  # fmt: skip
+    assert made.became["b"] == {**dict.fromkeys(ORDER, 0), "finished": 2, "restarted": 2}
+    assert sum(sum(parts.values()) for parts in made.became.values()) == made.total
+
+    segments, below = bar(made.by_project()["b"])
+    assert [(one.id, one.share) for one in segments] == [("finished", 0.5), ("restarted", 0.5)]
+    assert [str(one.text) for one in below] == ["50 %", "50 %"]
 
 
 def test_running_jobs_are_charged_until_the_log_ends(make_store):
@@ -308,6 +336,8 @@ def compare(store, table, zone, months, node=NODE):
         assert amounts(made) == {name: amount for name, amount in expected.items() if name in amounts(made)}
         assert all(amount == 0 for name, amount in expected.items() if name not in amounts(made))
         assert sum(one.jobs for one in made.uncharged) == len(unknown)
+        held = sum(line.quantity * Fraction(line.rate) for line in made.lines if line.kind == "use")
+        assert not made.became or sum(sum(parts.values()) for parts in made.became.values()) == held
         total += made.total
     (first, *_), *_, (last, _) = *pairwise(months), months[-1:] + months[-1:]
     period = f"{first[0]}-{first[1]:02}..{last[0]}-{last[1]:02}"
@@ -519,7 +549,8 @@ def test_spark_can_charge(monkeypatch):
     translated = [to_spark_sql(sql) for sql in asked]
     store.close()
 
-    assert sum("SUM(CAST(CAST(" in sql for sql in translated) == 2
+    # What was held, and what it went into, at each of both rates.
+    assert sum("SUM(CAST(CAST(" in sql for sql in translated) == 4
     assert any("ROW_NUMBER() OVER" in sql for sql in translated)
 
 

@@ -108,7 +108,8 @@ SHARES: Final = {
 
 MONTH: Final = """
 with begun as (
-    select job_id, nullif(project_id, '') as project, {place} as place, outcome = 'running' as is_running,
+    select job_id, nullif(project_id, '') as project, {place} as place,
+        outcome, is_last_run, outcome = 'running' as is_running,
         cast(floor(start_time + 0.5) as bigint) as began, cast(floor(end_time + 0.5) as bigint) as ended,
         {is_first} as is_first, coalesce(n_gpus, 0) > 0 as has_gpus, {kind}, {amounts}
     from {held} as held
@@ -199,16 +200,10 @@ def month(store: Store, rates: Rates, part: BillingPeriod) -> Month:
     Raise `TraceError` if there are jobs that no rate fits, and `DefinitionError` where the sizes of nodes,
     which the rates need, are not known.
     """
-    charged = _charged(store, rates, part)
-    keys = _priced(rates)
-    sums = ", ".join(
-        f"sum(cast(cast({key} as decimal(18, 0)) * cast(seconds as decimal(12, 0)) as decimal(38, 0)))"
-        f" as {key}"
-        for key in keys
-    )
-    found = store.rows(
-        SUMS.format(sums=sums, charged=charged, jobs=counted(store), running=counted(store, "is_running"))
-    )
+    charged = charged_boxes(store, rates, part)
+    keys = priced(rates)
+    sums, jobs, running = sums_of(keys), counted(store), counted(store, "is_running")
+    found = store.rows(SUMS.format(sums=sums, charged=charged, jobs=jobs, running=running))
     if any(state not in {"charged", *keys} for _, _, state, *_ in found):
         raise _without_rate(store, rates, charged)
     usage = [
@@ -221,12 +216,21 @@ def month(store: Store, rates: Rates, part: BillingPeriod) -> Month:
     return Month(part, usage, all(state == "charged" for _, _, state, *_ in found))
 
 
-def _priced(rates: Rates) -> list[str]:
+def sums_of(keys: Sequence[str]) -> str:
+    """Return the SQL of the sums of amounts times seconds, by the *keys* of their prices."""
+    return ", ".join(
+        f"sum(cast(cast({key} as decimal(18, 0)) * cast(seconds as decimal(12, 0)) as decimal(38, 0)))"
+        f" as {key}"
+        for key in keys
+    )
+
+
+def priced(rates: Rates) -> list[str]:
     """Return the keys of what any of the rates has a price of."""
     return [key for key in PRICES[rates.basis] if any(key in rate.prices for rate in rates.rates)]
 
 
-def _charged(store: Store, rates: Rates, part: BillingPeriod) -> str:
+def charged_boxes(store: Store, rates: Rates, part: BillingPeriod) -> str:
     """Return the query of the jobs that held anything in a *part* of the time, each with its state."""
     longest = max(rate.minimum_seconds for rate in rates.rates)
     minimum = rates.by_rate(rate.minimum_seconds for rate in rates.rates)
@@ -261,7 +265,7 @@ def amounts_of(rates: Rates, system: System, *, has_gpus: bool) -> dict[str, str
     if rates.basis == "largest":
         shares = [_share(place, rate, system, has_gpus=has_gpus) for place, rate in enumerate(rates.rates)]
         return {"node_hour": rates.by_rate(shares, rates.place())}
-    return {key: basis[rates.basis][key] for key in _priced(rates)}
+    return {key: basis[rates.basis][key] for key in priced(rates)}
 
 
 def _share(place: int, rate: Rate, system: System, *, has_gpus: bool) -> str:
@@ -297,7 +301,7 @@ def _state(rates: Rates) -> str:
             others = {key} if key == "gpu_hour" else {"cpu_hour", "gb_hour"}
             if places := [n for n, rate in enumerate(rates.rates) if not others & rate.prices.keys()]:
                 cases.append(f"when {needed} and place in ({', '.join(map(str, places))}) then 'no_{key}'")
-    for key in _priced(rates):
+    for key in priced(rates):
         places = [n for n, rate in enumerate(rates.rates) if key in rate.prices]
         if places:
             where = f"place in ({', '.join(map(str, places))})"
@@ -358,7 +362,7 @@ def uncharged(store: Store, rates: Rates, part: BillingPeriod, *, is_known: bool
     if not is_known:
         listed += (
             " union all select distinct job_id, project, state"
-            f" from ({_charged(store, rates, part)}) as charged where state <> 'charged'"
+            f" from ({charged_boxes(store, rates, part)}) as charged where state <> 'charged'"
         )
     found: dict[tuple[str | None, str], Uncharged] = {}
     for project, state, jobs, name in store.rows(NAMED.format(listed=listed, shown=SHOWN)):

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -11,14 +11,18 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from gwa.breakdown.budget import hundred
+from gwa.breakdown.charge.became import ORDER
 from gwa.breakdown.charge.charges import SERVICES, Uncharged
 from gwa.breakdown.charge.rates import CONDITIONS, WHOLE, Basis, Rate, Rates
 from gwa.breakdown.charge.statements import DISCOUNT, StatementLine, Statements, rounded
 from gwa.report.html import filled
 from gwa.report.language import Language
+from gwa.report.lead import Caption, Segment
 from gwa.store.system import System
 from gwa.util.spreadsheet import disarmed
 from gwa.words.formatting import seconds, timestamp
+from gwa.words.hours import BOUNDS, LABELS, number_of_hundred
 from gwa.words.message import Number, Verbatim, joined, message, plural
 
 COLUMNS: Final = ("project", "service", "quantity", "unit", "rate", "amount", "currency", "from", "to")
@@ -216,6 +220,21 @@ def period_in_words(statements: Statements) -> str:
 # --- Pages ---
 
 
+def bar(statements: Statements) -> tuple[tuple[Segment, ...], tuple[Caption, ...]]:
+    """Return the bar of what the money went into, and what stands below it; nothing where that is unknown."""
+    worth = {name: sum((of[name] for of in statements.became.values()), Fraction(0)) for name in ORDER}
+    parts = {name: float(amount) for name, amount in worth.items() if amount > 0}
+    whole = sum(parts.values())
+    numbers = hundred(parts)
+    segments = tuple(Segment(name, amount, amount / whole) for name, amount in parts.items())
+    signs = BOUNDS if statements.is_bound else {}
+    below = tuple(
+        Caption(name, number_of_hundred(count, signs.get(name, "")), LABELS[name])
+        for name, count in numbers.items()
+    )
+    return segments, below
+
+
 def statement_page(
     statements: Statements,
     project: str | None,
@@ -235,6 +254,7 @@ def statement_page(
         paper=paper,
         project=language(project_name(project)),
         rows=[_translated(row(line, statements.rates), language) for line in statements.lines],
+        **_bar(statements, language),
         has_months=len({line.part for line in statements.lines}) > 1,
     )
 
@@ -261,6 +281,7 @@ def index_page(
         theme,
         paper=False,
         projects=projects,
+        **_bar(statements, language),
         units=[language(SERVICES[key].unit) for key in used],
         all_units=_quantities(statements.lines, used, language),
         prices=[_translated_rate(rate, statements.rates, language) for rate in statements.rates.rates],
@@ -292,6 +313,13 @@ def _page(
         definitions=[language(text) for text in definitions(statements)],
         **variables,
     )
+
+
+def _bar(statements: Statements, language: Language) -> dict[str, object]:
+    """Return the `bar` of *statements* as a template takes it."""
+    segments, below = bar(statements)
+    captions = [replace(one, text=language(one.text), label=language(one.label)) for one in below]
+    return {"segments": segments, "captions": captions}
 
 
 def _quantities(lines: Iterable[StatementLine], used: Sequence[str], language: Language) -> list[str]:

@@ -7,7 +7,7 @@ charged before is not changed: `corrections` are the differences, as lines of a 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -15,6 +15,7 @@ from itertools import groupby
 from math import floor
 from typing import Final, Literal
 
+from gwa.breakdown.charge.became import Worth, became
 from gwa.breakdown.charge.charges import (
     SERVICES,
     SHOWN,
@@ -27,6 +28,7 @@ from gwa.breakdown.charge.charges import (
 )
 from gwa.breakdown.charge.rates import WHOLE, Rates
 from gwa.errors import ArgumentError, DefinitionError
+from gwa.metrics.outcomes import coding
 from gwa.metrics.presence import recorded
 from gwa.metrics.window import window
 from gwa.store.store import Store
@@ -93,6 +95,7 @@ class Statements:
     *parts* are those that are charged for the first time. *uncharged* are jobs of which is not known what
     they held, *undated* those of which is not known when, *running* those that had not ended when the log
     did, by project. *known_until* is when the log's knowledge of the load ends, if before the period does.
+    *became* is what the money of *parts* went into; if *is_bound*, jobs that failed are among the finished.
     """
 
     rates: Rates
@@ -104,6 +107,8 @@ class Statements:
     undated: int = 0
     running: Sequence[tuple[str | None, int]] = ()
     known_until: float | None = None
+    became: Worth = field(default_factory=dict)
+    is_bound: bool = False
 
     @property
     def total(self) -> Decimal:
@@ -127,6 +132,7 @@ class Statements:
                 lines=lines[project],
                 uncharged=[one for one in self.uncharged if one.project == project],
                 running=[(name, jobs) for name, jobs in self.running if name == project],
+                became={name: parts for name, parts in self.became.items() if name == project},
             )
             for project in lines
         }
@@ -172,6 +178,8 @@ def statements(
         undated,
         _running(first_months),
         _known_until(store, asked[-1]),
+        became(store, rates, fresh),
+        is_bound=not coding(store).tells("failed"),
     )
 
 

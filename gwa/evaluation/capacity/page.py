@@ -9,6 +9,7 @@ from gwa.evaluation.capacity.rule import CapacityPlan, Forecast, Recorded, Refus
 from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Report, Section, Table
 from gwa.report.figures.groups import Point, groups
+from gwa.report.lead import Lead
 from gwa.words.formatting import fraction, number, seconds
 from gwa.words.message import Verbatim, capitalized, message
 
@@ -23,12 +24,17 @@ HELP = message(
 
 
 def report(
-    plan: CapacityPlan, name: str, price: Price | None = None, beside: Sequence[Recorded] = ()
+    plan: CapacityPlan,
+    name: str,
+    price: Price | None = None,
+    beside: Sequence[Recorded] = (),
+    hours: Lead | None = None,
 ) -> Report:
     """
     Return the report on a *plan* of the trace called *name*.
 
-    With it stands what added processors cost by a *price*, and what is recorded *beside*.
+    With it stands what added processors cost by a *price*, what is recorded *beside*, and what became of the
+    *hours* of both machines.
     """
     sections = (
         Section("answer", message("The answer"), "", tuple(_answer(plan, price)), is_on_top=True),
@@ -49,6 +55,7 @@ def report(
         tuple(one for one in sections if one.blocks),
         overline=message("Plan"),
         answer=words.sentences(plan)[0],
+        lead=hours,
     )
 
 

@@ -22,6 +22,7 @@ from gwa.report.document import (
 )
 from gwa.report.figures.groups import Point, groups
 from gwa.report.figures.lines import lines
+from gwa.report.lead import Lead
 from gwa.words.formatting import fraction, number
 from gwa.words.message import Verbatim
 from gwa.words.unit import Unit, Value
@@ -71,8 +72,8 @@ KEYS = {WAIT.name: "wait", TAIL.name: "tail", SLOWDOWN.name: "slowdown"}
 """What the facts of the effects are called, by the name of the measure."""
 
 
-def report(answer: WhatIfAnswer, name: str) -> Report:
-    """Return the report on an answer about the trace called *name*."""
+def report(answer: WhatIfAnswer, name: str, hours: Lead | None = None) -> Report:
+    """Return the report on an answer about the trace called *name*, with the *hours* of both machines."""
     sections = (
         Section("answer", "The answer", "", tuple(_answer(answer)), is_on_top=True),
         Section("caveats", TRUST, "", tuple(_caveats(answer)), TRUST),
@@ -85,6 +86,7 @@ def report(answer: WhatIfAnswer, name: str) -> Report:
         tuple(one for one in sections if one.blocks),
         overline="What if",
         answer=words.answer_sentence(answer),
+        lead=hours,
     )
 
 
