@@ -68,9 +68,9 @@ def traces(draw):
     }
     timed = draw(st.sampled_from(["submit_time", "run_time"]))
     columns[timed] = draw(st.lists(VALUES[timed], min_size=len(ids), max_size=len(ids)))
-    if has_lost_times(columns):
-        times = columns["submit_time"]
-        columns["submit_time"] = [None if time is None else max(time, DAY + 1.0) for time in times]
+    for name in ("submit_time", "eligible_time"):
+        if has_lost_times(columns.get(name, [])):
+            columns[name] = [None if time is None else max(time, DAY + 1.0) for time in columns[name]]
     folded, rejected, comments = draw(st.tuples(*[st.integers(0, 99)] * 3))
     rows = len(ids) + folded + rejected + comments
     repairs = draw(st.lists(st.tuples(KEYS, KEYS, st.integers(1, 9)), max_size=3, unique=True))
@@ -84,9 +84,9 @@ def said_times(columns):
     return [("Times", ABSOLUTE)] if known and min(known) >= EARLIEST_UNIX_TIME else []
 
 
-def has_lost_times(columns):
-    """Whether a reader takes early times among Unix times for such as are not known."""
-    known = [value for value in columns.get("submit_time", []) if value is not None]
+def has_lost_times(times):
+    """Whether a reader takes early *times* among Unix times for such as are not known."""
+    known = [value for value in times if value is not None]
     absolute = sum(value >= EARLIEST_UNIX_TIME for value in known)
     return 2 * absolute > len(known) and min(known) <= DAY
 
