@@ -47,7 +47,7 @@ def monthly_waits(store: Store) -> Iterator[Block]:
         "waits-longest",
         message("{heading} with the longest wait times by month", heading=waits.heading),
         (COLUMNS[0], Column("class", waits.heading), *COLUMNS[1:]),
-        tuple(tuple(row.values()) for row in shown),
+        tuple(tuple(value for key, value in row.items() if key != "by") for row in shown),
         note=message(
             "By 95th percentile, of those with {jobs} jobs or more in a month; months in which several wait"
             " equally long are left out.",
@@ -67,6 +67,7 @@ def _longest(waits: MonthlyWaits) -> Iterator[dict[str, Any]]:
         spread = large[longest]
         yield {
             "month": month,
+            "by": waits.heading,
             "class": waits.names[longest],
             "jobs": spread.n,
             "median": number(spread.median),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gwa.analysis.findings.outcomes import longest_by_month
 from tests.analysis.sections.blocks import ABSOLUTE, DAY, START, facts, figures, tables
 
 
@@ -51,6 +52,25 @@ def test_the_longest_waits_of_each_month_are_those_of_its_jobs(section, make_sto
     assert [column.label for column in tables(made)["waits-longest"].columns][:2] == ["Month", "Queue"]
     # Those with most jobs stand on top; a queue with few in every month has no row.
     assert figures(made)["waits-months"].data["rows"][:2] == ["short", "long"]
+
+
+def test_who_waits_longest_in_most_months_is_said_and_nobody_who_does_not(section, make_store):
+    rng = np.random.default_rng(4)
+    queues = rng.choice(["long", "short"], 600)
+    given = trace(rng, queue_id=queues.tolist())
+    given["wait_time"] = [
+        wait + 5e5 * (queue == "long") for wait, queue in zip(given["wait_time"], queues, strict=True)
+    ]
+    rows = facts(section("waits-by-class", make_store(ABSOLUTE, **given)))["wait.longest_by_month"]
+    assert len(rows) > 2
+
+    found = longest_by_month({"wait.longest_by_month": rows})
+    months = f"{len(rows)} of {len(rows)} months"
+    assert found
+    assert found.text.startswith(f"Queue: of those shown, long waited longest in {months}; in ")
+    others = [row | {"class": str(place % 2)} for place, row in enumerate(rows[: len(rows) // 2 * 2])]
+    assert longest_by_month({"wait.longest_by_month": others}) is None
+    assert longest_by_month({"wait.longest_by_month": rows[:2]}) is None
 
 
 def test_without_queues_the_sizes_of_jobs_are_compared(section, make_store):
