@@ -159,15 +159,18 @@ def rows_of_requests() -> Iterator[dict[str, str]]:
 
 
 def rows_of_statements() -> Iterator[dict[str, str]]:
-    """Yield what the reference says of the facts of what files state: quotas, and carbon dioxide."""
+    """Yield what the reference says of the facts of what is stated: quotas, carbon dioxide, a window."""
     carbon = Carbon(constant=100.0, price_per_kwh=0.3, embodied_kg=1e5, embodied_years=5.0)
-    stated = {"carbon": carbon, "quota": Quotas(users={"U1": 10.0})}
+    window = "2026-04-01T16:00..2026-04-02T18:00"  # jobs that ran when the log ended may reach it
+    stated = {"carbon": carbon, "quota": Quotas(users={"U1": 10.0}), "window": window}
     with TemporaryDirectory() as folder:
         path = Path(folder) / "sample.sacct"
         write_sample("slurm", path)
         with gwa.open(path) as trace:
             trace.store.stated |= stated
-            yield from rows(build(trace.store, "sample", only=["quotas", "energy"], strict=True))
+            yield from rows(
+                build(trace.store, "sample", only=["quotas", "energy", "maintenance"], strict=True)
+            )
 
 
 def kept() -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Records: rows that are both a fact and a table, so that neither says what the other does not."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gwa.report.document import Block, Column, Fact, Facts, Table
 from gwa.words.unit import Value
@@ -30,6 +30,11 @@ class Records:
         """Yield the rows as a fact, and as a *table* of that id."""
         yield self.fact
         yield self.table(table)
+
+    def acted_on(self, table: str) -> Iterator[Block]:
+        """Yield the same with a table that is seen at once, since one acts on it."""
+        yield self.fact
+        yield replace(self.table(table), is_acted_on=True)
 
     def table(self, id: str, title: str = "") -> Table:  # noqa: A002 - as blocks call it
         """Return the rows as the table *id*, without columns that are empty in all of them."""

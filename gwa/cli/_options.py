@@ -304,6 +304,11 @@ statements: Final = Options(
     reads("--carbon", "FILE", "Carbon intensity in g CO2 per kWh, as CSV or TOML."),
     reads("--quota", "FILE.toml", "Core-hours granted to projects or users."),
     reads("--rates", "FILE.toml", "Prices, for the cost of jobs."),
+    says(
+        "--window",
+        "FROM..TO",
+        "A maintenance window, such as 2026-12-01T06:00..2026-12-01T18:00: what it would meet.",
+    ),
     THRESHOLDS,
 )
 """What a trace does not hold."""

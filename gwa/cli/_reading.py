@@ -188,7 +188,7 @@ def period_of(whole: "Trace", params: dict[str, Any]) -> str | None:
 
 
 def _stated(params: dict[str, Any]) -> dict[str, object]:
-    """Return what the files of `statements` say; raise `DefinitionError` for nonsense."""
+    """Return what options of `statements`, and their files, say; raise `DefinitionError` for nonsense."""
     from gwa.breakdown.charge.rates import read_rates
     from gwa.metrics.alerts import read_thresholds
     from gwa.metrics.carbon import read_carbon
@@ -200,4 +200,5 @@ def _stated(params: dict[str, Any]) -> dict[str, object]:
         "rates": read_rates,
         "thresholds": read_thresholds,
     }
-    return {name: read(params[name]) for name, read in readers.items() if params.get(name)}
+    stated = {name: read(params[name]) for name, read in readers.items() if params.get(name)}
+    return stated | ({"window": params["window"]} if params.get("window") else {})
