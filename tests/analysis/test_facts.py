@@ -22,6 +22,7 @@ QUICK = {"slurm", "sge"}
 
 MAY_EXCEED_ONE = re.compile(
     r"estimates\.(time|memory|cpu)\.(mean|median|p95|max|overall)$"  # what is used of what was asked for
+    r"|efficiency\.time\.mean$"  # of time limits that nothing enforces
     r"|demand\."  # what runs and waits, of all processors
     r"|utilization\.|users\.by|groups\.by"  # of processors that a header states, which may be wrong
 )
