@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 TraceOrSource = Trace | Openable
 
-Policy = Literal["fcfs", "sjf", "easy", "conservative"]
-
 KINDS: Final = {"slurm": "sacct", "swf": "swf"}
 """The suffix of each kind of sample."""
 
@@ -444,7 +442,7 @@ def check(trace: TraceOrSource) -> "pd.DataFrame":
 
 
 def whatif(
-    trace: TraceOrSource, *changes: str, was: Policy = "easy", progress: Progress = SILENT
+    trace: TraceOrSource, *changes: str, was: str = "easy", progress: Progress = SILENT
 ) -> dict[str, Any]:
     """
     Replay a trace on a changed machine, and say how waits would change.
@@ -456,7 +454,7 @@ def whatif(
     *changes
         Each a change and its value, as the options of ``gwa whatif``: ``"cpus +20%"``, ``"scheduler fcfs"``.
     was
-        The policy that the machine as it was is replayed with.
+        The policy that the machine as it was is replayed with; one of your own is ``package:function``.
     progress
         Receives the progress of the work.
 

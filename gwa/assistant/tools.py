@@ -17,11 +17,13 @@ from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.dimensions import recorded as recorded_dimensions
 from gwa.breakdown.held import held_rows
 from gwa.errors import ArgumentError
+from gwa.evaluation.whatif.change import ChangeSubject, parsed
 from gwa.functions import compare as compare_traces
 from gwa.functions import wait as bound_of_wait
 from gwa.functions import whatif as replay
 from gwa.metrics.alerts import alerts
 from gwa.report.document import Report
+from gwa.simulation.policy import is_code
 
 Answer = dict[str, Any]
 
@@ -260,7 +262,15 @@ def whatif(desk: Desk, changes: list[str], trace: str | None = None) -> Answer:
     minutes.
     """
     part = desk.part(trace)
+    _refuse_code(changes)
     return part.answer(replay(part.trace, *changes, progress=desk.progress))
+
+
+def _refuse_code(changes: list[str]) -> None:
+    """Raise `ArgumentError` for a policy by whose name code is run: only its user's command line may."""
+    for one in map(parsed, changes):
+        if is_code(one.text) and one.kind.aspect is ChangeSubject.POLICY:
+            raise ArgumentError(f"'{one.text}' runs code, which an assistant may not: gwa whatif {one} does")
 
 
 TOOLS: Final[Mapping[str, Callable[..., Answer]]] = {

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from gwa.errors import EngineError
+from gwa.errors import EngineError, GwaError
 from gwa.report.output import outputs
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -66,6 +66,21 @@ class Range(click.FloatRange):
         if isnan(number):
             self.fail(f"'{value}' is no number within {self._describe_range()}", param, ctx)
         return number
+
+
+class PolicyName(click.Choice[str]):
+    """The name of a policy: one of gwa, which are the choices, a registered one, or package:function."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name; what is none, or cannot be loaded, is a usage error."""
+        if value in self.choices:
+            return str(value)
+        from gwa.simulation.backfilling import known
+
+        try:
+            return known(value)
+        except GwaError as error:
+            self.fail(str(error), param, ctx)
 
 
 # --- How values are checked ---

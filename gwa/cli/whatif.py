@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, TRACE, options, output_folder, shown
+from gwa.cli._options import JSON, TRACE, PolicyName, options, output_folder, shown
 from gwa.cli._output import FORCE, claimed
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, echo_json, progress, say, table
@@ -34,7 +34,7 @@ COLUMNS: Final = ("measure", "jobs", "now", "changed", "ratio", "low", "high")
 @TRACE
 @click.option("--cpus", metavar="SIZE", help="Processors: a number, or a difference such as +20% or -64.")
 @click.option("--gpus", metavar="SIZE", help="GPUs, likewise; replays the jobs with GPUs, on GPUs alone.")
-@click.option("--scheduler", type=click.Choice(POLICIES), help="Another policy of the scheduler.")
+@click.option("--scheduler", type=PolicyName(POLICIES), help="Another policy; your own is package:function.")
 @click.option("--without-user", metavar="USER", multiple=True, help="Leave out a user's jobs (repeatable).")
 @click.option(
     "--load", metavar="FACTOR", help="Work submitted, relative to now: users' weeks left out, or repeated."
@@ -43,7 +43,7 @@ COLUMNS: Final = ("measure", "jobs", "now", "changed", "ratio", "low", "high")
     "--requests", type=click.Choice(["perfect", "doubled"]), help="Other requested times, for all jobs."
 )
 @click.option("--walltime-cap", metavar="TIME", help="Divide jobs that ran longer, such as 24h.")
-@shown("--was", click.Choice(POLICIES), "easy", "Policy that the machine as it was is replayed with.")
+@shown("--was", PolicyName(POLICIES), "easy", "Policy that the machine as it was is replayed with.")
 @output_folder("Also write a page with figures to DIR.")
 @FORCE
 @JSON

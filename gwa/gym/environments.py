@@ -20,6 +20,7 @@ from gwa.gym.rewards import reward_called
 from gwa.gym.window import FEATURES, Flags, JobWindow, Observation
 from gwa.gym.workload import GENERATED, Source, Workload
 from gwa.simulation import metrics
+from gwa.simulation.backfilling import schedule
 from gwa.simulation.jobs import NONE, Floats, Integers, Jobs
 from gwa.simulation.stepwise import Stepwise
 
@@ -153,6 +154,14 @@ class Cluster(gymnasium.Env[Observation, Any]):
             mask[: len(self._window.rows)] = self._allowed(self._window)
         return mask
 
+    def scheduled(self, policy: str) -> Info:
+        """
+        Return what the episode is at its end if a *policy* of the simulator schedules all of its jobs.
+
+        Raise `SimulationError` for an unknown policy, and for what one of one's own does wrong.
+        """
+        return {"first_job": self._first, **self._outcome(schedule(self._jobs, self.workload.cpus, policy))}
+
     @abstractmethod
     def _look(self) -> JobWindow | None:
         """Return what is to be chosen from at this instant, where something waits; None for no choice."""
@@ -218,11 +227,10 @@ class Cluster(gymnasium.Env[Observation, Any]):
             "first_job": self._first,
             "masked_actions": self._masked,
         }
-        return info if self._window is not None else info | self._outcome()
+        return info if self._window is not None else info | self._outcome(self._cluster.starts)
 
-    def _outcome(self) -> Info:
-        """Return what an episode that is over adds to its info."""
-        start = self._cluster.starts
+    def _outcome(self, start: Floats) -> Info:
+        """Return what an episode that is over adds to its info: the *start* of each job, and what follows."""
         return {
             "start": start,
             "mean_wait": float(metrics.wait(self._jobs, start).mean()),

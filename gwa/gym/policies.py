@@ -51,9 +51,18 @@ POLICIES: Final[dict[str, Policy]] = {"fcfs": fcfs, "sjf": sjf, "easy": easy, "s
 """The policies, by name."""
 
 
-def play(env: gymnasium.Env[Observation, Any], policy: Policy, seed: int | None = None) -> Info:
-    """Play an episode, that of a *seed* if one is given, and return the info of its last step."""
+def play(env: gymnasium.Env[Observation, Any], policy: Policy | str, seed: int | None = None) -> Info:
+    """
+    Play an episode, that of a *seed* if one is given, and return the info of its last step.
+
+    A *policy* that is a name, such as ``conservative`` or ``package:function``, is one of the simulator, see
+    `gwa.simulation.policy`. It has no choices to make, and schedules all jobs of the episode; then only
+    ``first_job`` and what an episode has at its end are returned.
+    """
     observation, info = env.reset(seed=seed)
+    if isinstance(policy, str):
+        played: Info = env.get_wrapper_attr("scheduled")(policy)
+        return played
     over = False
     while not over:
         observation, _, terminated, truncated, info = env.step(policy(observation, info))

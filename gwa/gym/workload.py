@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Final, Self
@@ -86,7 +86,8 @@ class Workload:
         """Return *count* consecutive jobs from the *first* on, submitted from second 0."""
         jobs, part = self.jobs, slice(first, first + count)
         submit = jobs.submit[part] - jobs.submit[first]
-        return Jobs(submit, jobs.run[part], jobs.procs[part], jobs.estimate[part])
+        user = None if jobs.user is None else jobs.user[part]
+        return Jobs(submit, jobs.run[part], jobs.procs[part], jobs.estimate[part], user)
 
 
 def _model(source: Source) -> FittedModel | str | None:
@@ -114,7 +115,7 @@ def _opened(source: Source) -> Iterator[Trace]:
 def _jobs(world: World) -> Jobs:
     """Return the jobs of *world* as its own replay takes them."""
     estimate = np.where(world.requested > 0, world.requested, world.run)
-    return Jobs.of(world.submit, world.run, world.size, estimate)
+    return Jobs.of(world.submit, world.run, world.size, estimate, world.user)
 
 
 def _at_load(jobs: Jobs, cpus: int, load: float) -> Jobs:
@@ -125,4 +126,4 @@ def _at_load(jobs: Jobs, cpus: int, load: float) -> Jobs:
         raise SimulationError(
             "all jobs are submitted at once, or none takes time: their load cannot be scaled"
         )
-    return Jobs(since * (work / (load * cpus * since[-1])), jobs.run, jobs.procs, jobs.estimate)
+    return replace(jobs, submit=since * (work / (load * cpus * since[-1])))

@@ -11,6 +11,7 @@ from gwa.errors import SimulationError
 from gwa.simulation._queue import from_queue
 from gwa.simulation._reservations import from_reservations
 from gwa.simulation.jobs import Floats, Jobs
+from gwa.simulation.policy import is_code, policy_called, registered, starts_by
 
 POLICIES: Final = {
     "fcfs": "first come, first served: no job starts before one that came earlier",
@@ -19,14 +20,30 @@ POLICIES: Final = {
     "conservative": "conservative backfilling: a job that delays no reservation may start (Mu'alem and "
     "Feitelson 2001); when a job ends early, reservations move up once, in order of submission",
 }
-"""The policies, by name."""
+"""The policies of gwa, by name."""
+
+
+def known(name: str) -> str:
+    """
+    Return the *name* of a policy: one of `POLICIES`, a registered one, or ``package:function``.
+
+    The last is loaded, which runs its code. Raise `SimulationError` for what is no policy.
+    """
+    if is_code(name):
+        policy_called(name)
+    elif name not in POLICIES and name not in registered():
+        names = ", ".join([*POLICIES, *registered()])
+        raise SimulationError(f"'{name}' is not a policy, expected one of {names} or package:function")
+    return name
 
 
 def schedule(jobs: Jobs, cpus: int, policy: str = "easy") -> Floats:
     """
     Return the start of each job, in seconds, on a cluster of *cpus* under a *policy*.
 
-    Raise `SimulationError` for an unknown policy and for a job larger than the cluster.
+    It is one of `POLICIES`, or one of one's own by its name, see `gwa.simulation.policy`. Raise
+    `SimulationError` for an unknown policy, for a job larger than the cluster, and for what a policy of one's
+    own does wrong.
 
     >>> jobs = Jobs.of(submit=[0, 1, 2], run=[10, 5, 3], procs=[2, 4, 2])
     >>> schedule(jobs, 4, "fcfs").tolist()
@@ -47,5 +64,5 @@ def schedule(jobs: Jobs, cpus: int, policy: str = "easy") -> Floats:
         case "conservative":
             starts = from_reservations(*columns)
         case _:
-            raise SimulationError(f"'{policy}' is not a policy, expected one of {', '.join(POLICIES)}")
+            starts = starts_by(known(policy), jobs, cpus)
     return starts

@@ -10,6 +10,7 @@ from gwa.errors import SimulationError
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Names = NDArray[np.str_]
 
 NONE = -1
 """The number of no job, task or place."""
@@ -21,27 +22,35 @@ class Jobs:
     Jobs in order of submission: *submit*, *run* and *estimate* in seconds, and *procs*.
 
     A job needs all its processors from its start to its end. The scheduler knows the estimate, which
-    is never below the run time, nor below a second: what has no length could not be planned for.
+    is never below the run time, nor below a second: what has no length could not be planned for. *user* are
+    names, for policies that look at them.
     """
 
     submit: Floats
     run: Floats
     procs: Integers
     estimate: Floats
+    user: Names | None = None
 
     @classmethod
     def of(
-        cls, submit: ArrayLike, run: ArrayLike, procs: ArrayLike, estimate: ArrayLike | None = None
+        cls,
+        submit: ArrayLike,
+        run: ArrayLike,
+        procs: ArrayLike,
+        estimate: ArrayLike | None = None,
+        user: Names | None = None,
     ) -> Self:
         """
-        Return the jobs described by four columns of the same length, sorted by submission.
+        Return the jobs described by columns of the same length, sorted by submission.
 
         An estimate that is missing or below the run time becomes the run time, since in a log such a
         job was not killed. Raise `SimulationError` for what is not a job.
         """
         columns = [np.asarray(column, np.float64) for column in (submit, run, procs)]
         estimates = columns[1] if estimate is None else np.asarray(estimate, np.float64)
-        if len({column.shape for column in (*columns, estimates)}) > 1 or estimates.ndim != 1:
+        given = (*columns, estimates) if user is None else (*columns, estimates, user)
+        if len({column.shape for column in given}) > 1 or estimates.ndim != 1:
             raise SimulationError("the columns of the jobs differ in their length")
         for name, column, minimum in zip(("submit", "run", "procs"), columns, (-np.inf, 0, 1), strict=True):
             bad = ~(np.isfinite(column) & (column >= minimum))
@@ -50,7 +59,9 @@ class Jobs:
                 raise SimulationError(f"job {row}: its {name} is {column[row]:g}")
         order = np.argsort(columns[0], kind="stable")
         times, runs, sizes = (column[order] for column in columns)
-        return cls(times, runs, sizes.astype(np.int64), np.maximum(np.fmax(estimates[order], runs), 1.0))
+        longest = np.maximum(np.fmax(estimates[order], runs), 1.0)
+        users = None if user is None else user[order]
+        return cls(times, runs, sizes.astype(np.int64), longest, users)
 
     def __len__(self) -> int:
         """Return the number of jobs."""

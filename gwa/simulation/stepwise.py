@@ -6,7 +6,9 @@ a choice as by EASY gives the schedule of EASY, start by start. The steps of tha
 more: as functions of both they would cost it a third more time once compiled.
 """
 
+from collections.abc import Iterator
 from heapq import heappop, heappush
+from math import inf
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from gwa.errors import SimulationError
 from gwa.simulation._queue import (
     FREE,
     LAST,
+    RUNNING,
     Work,
     add_running,
     as_lists,
@@ -35,6 +38,7 @@ class Stepwise:
     def __init__(self, jobs: Jobs, cpus: int) -> None:
         """Raise `SimulationError` for a job larger than the cluster."""
         jobs.refuse_larger(cpus)
+        self.cpus = cpus
         columns = Work(jobs.submit, jobs.run, jobs.estimate, jobs.procs, jobs.submit)
         self._work, self._queue = as_lists(columns), as_lists(empty(len(jobs), cpus))
         self._running = [(np.inf, NONE)]
@@ -65,6 +69,18 @@ class Stepwise:
     def is_waiting(self) -> bool:
         """Whether a job waits."""
         return self.first != NONE
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no job runs and none is to be submitted."""
+        return len(self._running) == 1 and self._arrived == len(self._work.submit)
+
+    def running(self) -> Iterator[tuple[int, float, float]]:
+        """Yield number, start and expected end of each job that runs, in the order of the expected ends."""
+        queue = self._queue
+        for place in range(queue.counters[RUNNING]):
+            job = int(queue.running_jobs[place])
+            yield job, queue.start[job], queue.expected[place]
 
     def waiting(self) -> list[int]:
         """Return the numbers of the jobs that wait, in the order of submission."""
@@ -112,18 +128,26 @@ class Stepwise:
         if job == queue.counters[LAST]:
             queue.counters[LAST] = before
 
-    def advance(self) -> None:
-        """Go to the next event: a job ends, or is submitted; raise `SimulationError` if there is none."""
+    def advance(self, until: float = inf) -> list[tuple[int, float]]:
+        """
+        Go to the next event, a job that ends or is submitted, or to a time *until* before that.
+
+        Return the numbers of the jobs that end, and when each had started. Raise `SimulationError` if nothing
+        is to happen.
+        """
         work, queue, running = self._work, self._queue, self._running
-        submitted = work.submit[self._arrived] if self._arrived < len(work.submit) else np.inf
-        now = min(submitted, running[0][0])
-        if now == np.inf:
+        submitted = work.submit[self._arrived] if self._arrived < len(work.submit) else inf
+        now = min(submitted, running[0][0], until)
+        if now == inf:
             raise SimulationError("no job runs and none is to be submitted, expected a start")
+        ended = []
         while running[0][0] <= now:
             job = heappop(running)[1]
             queue.counters[FREE] += work.procs[job]
             remove_running(queue, job, queue.start[job] + work.estimate[job])
+            ended.append((job, queue.start[job]))
         while self._arrived < len(work.submit) and work.submit[self._arrived] <= now:
             insert(queue, work.rank, self._arrived)
             self._arrived += 1
         self.now = float(now)
+        return ended

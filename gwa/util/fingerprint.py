@@ -4,7 +4,7 @@ Fingerprints: hashes of everything that a cached result depends on.
 Every cache of gwa includes `program`, so that a changed gwa never returns results of an earlier one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import file_digest, sha256
 from importlib.metadata import PackageNotFoundError, distributions, requires, version
@@ -26,9 +26,14 @@ def program() -> str:
     It covers every file of the package, the converters, the templates, of packages that add to gwa by entry
     points, and the versions of the libraries that gwa requires.
     """
-    digest = sha256(f"{__version__} {libraries()}".encode())
     shipped = (Path(str(folder)) for folder in (files("gwa"), asset("converters"), asset("templates")))
-    for path in (*shipped, *_packages_that_add()):
+    return _of_all([*shipped, *_packages_that_add()], f"{__version__} {libraries()}")
+
+
+def _of_all(paths: Iterable[Path], salt: str = "") -> str:
+    """Return the fingerprint of files and folders."""
+    digest = sha256(salt.encode())
+    for path in paths:
         digest.update((of_folder(path) if path.is_dir() else of_file(path)).encode())
     return digest.hexdigest()
 
@@ -38,8 +43,18 @@ def _packages_that_add() -> Iterator[Path]:
     points = chain.from_iterable(one.entry_points for one in distributions())
     names = {point.module.partition(".")[0] for point in points if point.group.startswith("gwa.")}
     for name in sorted(names):
-        if spec := find_spec(name):
-            yield from map(Path, spec.submodule_search_locations or filter(None, [spec.origin]))
+        yield from _files_of(name)
+
+
+def _files_of(package: str) -> Iterator[Path]:
+    """Yield the folders, or the file, of a package or a module."""
+    if spec := find_spec(package):
+        yield from map(Path, spec.submodule_search_locations or filter(None, [spec.origin]))
+
+
+def of_package(name: str) -> str:
+    """Return the fingerprint of the files of a package or a module, in hexadecimal."""
+    return _of_all(_files_of(name))
 
 
 def of_folder(folder: Path) -> str:

@@ -50,10 +50,15 @@ def loaded(group: str) -> tuple[ModuleType, ...]:
 
     Raise `DefinitionError` for an entry point that cannot be loaded, or names something else.
     """
+    return tuple(_module(point) for point in points(group))
+
+
+@cache
+def points(group: str) -> "tuple[EntryPoint, ...]":
+    """Return the entry points of *group* by their names, without loading what they name."""
     from importlib.metadata import entry_points
 
-    points = sorted(entry_points(group=group), key=lambda point: (point.name, point.value))
-    return tuple(_module(point) for point in points)
+    return tuple(sorted(entry_points(group=group), key=lambda point: (point.name, point.value)))
 
 
 def instances(package: str, kind: type[T], group: str = "") -> list[T]:
@@ -83,11 +88,16 @@ def subclasses(package: str, base: type[T], group: str = "") -> list[type[T]]:
     return list(dict.fromkeys(found))
 
 
-def _module(point: "EntryPoint") -> ModuleType:
+def load(point: "EntryPoint") -> object:
+    """Return what an entry point names; raise `DefinitionError` where it cannot be loaded."""
     try:
-        found = point.load()
+        return point.load()
     except Exception as error:
         raise _refusal(point, f"cannot be loaded: {type(error).__name__}: {error}") from error
+
+
+def _module(point: "EntryPoint") -> ModuleType:
+    found = load(point)
     if not isinstance(found, ModuleType):
         raise _refusal(point, f"is {point.value}, expected the name of a module")
     return found

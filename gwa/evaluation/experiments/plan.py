@@ -9,8 +9,16 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
-from gwa.errors import DefinitionError
-from gwa.evaluation.experiments.spec import MAXIMUM_RUNS, ExperimentSetup, WorkloadSpec
+from gwa.errors import DefinitionError, SimulationError
+from gwa.evaluation.experiments.spec import (
+    MAXIMUM_RUNS,
+    NO_CHANGE,
+    ExperimentSetup,
+    WorkloadSpec,
+    parsed_changes,
+)
+from gwa.evaluation.whatif.change import ChangeSubject
+from gwa.simulation.policy import is_code
 from gwa.util import fingerprint
 
 NAME_DIGITS: Final = 20
@@ -107,7 +115,8 @@ class ExperimentPlan:
         for variant in self.variants:
             dependencies = self._dependencies(variant)
             for policies in self.policies:
-                text = json.dumps([dependencies, asdict(policies)], sort_keys=True, allow_nan=False)
+                wanted = [dependencies, asdict(policies), _code(policies)]
+                text = json.dumps(wanted, sort_keys=True, allow_nan=False)
                 runs.append(PlannedRun(variant, policies, hashlib.sha256(text.encode()).hexdigest()))
         return runs
 
@@ -127,6 +136,23 @@ class ExperimentPlan:
             "period": experiment.period,
             "variant": {**asdict(variant), "workload": None},
         }
+
+
+def _code(policies: Policies) -> list[str]:
+    """Return the fingerprints of the packages whose own policies are used: other code, other results."""
+    changes = parsed_changes(policies.change or NO_CHANGE)
+    names = [policies.scheduler, *(one.text for one in changes if one.kind.aspect is ChangeSubject.POLICY)]
+    return [_hash_package(name) for name in names if is_code(name)]
+
+
+@cache
+def _hash_package(policy: str) -> str:
+    package = policy.partition(":")[0].partition(".")[0]
+    if package == "__main__":
+        raise SimulationError(
+            f"policy {policy}: stands in no module, expected one that other processes import"
+        )
+    return fingerprint.of_package(package)
 
 
 @cache

@@ -16,7 +16,7 @@ from gwa.models.families.thesis import BagsModel
 from gwa.models.files import load_model
 from gwa.models.parameters import Parameters, Quantity, positive
 from gwa.simulation.architectures import architecture
-from gwa.simulation.backfilling import POLICIES
+from gwa.simulation.backfilling import known as known_policy
 from gwa.simulation.scheduling import scheduler
 from gwa.simulation.selection import selection
 from gwa.util.toml import TomlFile
@@ -191,17 +191,11 @@ def parsed_changes(text: str) -> tuple[Change, ...]:
     return changes
 
 
-def _policy(name: str) -> str:
-    if name not in POLICIES:
-        raise ModelError(f"'{name}' is not a policy, expected one of {', '.join(POLICIES)}")
-    return name
-
-
 KNOWN: Final[Mapping[str, Callable[[str], object]]] = {
     "architectures": architecture,
     "selections": selection,
     "schedulers": scheduler,
-    "policies": _policy,
+    "policies": known_policy,
     "changes": parsed_changes,
 }
 """What raises an error for a policy that there is not."""

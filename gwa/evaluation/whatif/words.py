@@ -60,9 +60,13 @@ def wait_text(value: float) -> str:
 
 def policy(world: World) -> str:
     """Return the policy of a world as it is written."""
-    return {"easy": "EASY backfilling", "conservative": "conservative backfilling"}.get(
-        world.policy, world.policy.upper()
-    )
+    names = {
+        "easy": "EASY backfilling",
+        "conservative": "conservative backfilling",
+        "fcfs": "FCFS",
+        "sjf": "SJF",
+    }
+    return names.get(world.policy, world.policy)
 
 
 def times(ratio: float) -> str:

@@ -39,7 +39,7 @@ class World:
     that the log does not have; *queue* and *user* are names, empty where they are not recorded.
 
     *capacity* is how many processors, or GPUs, the machine has, *policy* the name of the scheduler's, see
-    `gwa.simulation.backfilling.POLICIES`; *unit* is what sizes and capacity count: `PROCESSORS` or `GPUS`.
+    `gwa.simulation.backfilling.schedule`; *unit* is what sizes and capacity count: `PROCESSORS` or `GPUS`.
     """
 
     submit: Floats
@@ -78,7 +78,8 @@ class World:
         """Return when each job starts under the policy, in seconds, by simulation."""
         estimate = np.where(self.requested > 0, self.requested, self.run)
         sizes = np.minimum(self.size, self.capacity)
-        return schedule(Jobs.of(self.submit, self.run, sizes, estimate), self.capacity, self.policy)
+        jobs = Jobs.of(self.submit, self.run, sizes, estimate, self.user)
+        return schedule(jobs, self.capacity, self.policy)
 
 
 COLUMNS: Final = ("submit", "wait", "run", "requested", "size", "job", "queue", "user")

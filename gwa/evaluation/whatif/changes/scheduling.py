@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from gwa.errors import ArgumentError
+from gwa.errors import ArgumentError, SimulationError
 from gwa.evaluation.whatif.change import ChangeSubject, change
 from gwa.evaluation.whatif.world import NEW, World
-from gwa.simulation.backfilling import POLICIES
+from gwa.simulation.backfilling import POLICIES, known
 from gwa.util.durations import duration
 
 PERFECT, DOUBLED = "perfect", "doubled"
@@ -32,10 +32,11 @@ def requests(world: World, text: str, _: np.random.Generator) -> World:
 
 @change(ChangeSubject.POLICY, "|".join(POLICIES))
 def scheduler(world: World, text: str, _: np.random.Generator) -> World:
-    """Policy of the scheduler."""
-    if text not in POLICIES:
-        raise ArgumentError(f"--scheduler: '{text}' is not a policy, expected one of {', '.join(POLICIES)}")
-    return replace(world, policy=text)
+    """Policy of the scheduler, or one of one's own, as package:function."""
+    try:
+        return replace(world, policy=known(text))
+    except SimulationError as error:
+        raise ArgumentError(f"--scheduler: {error}") from error
 
 
 @change(ChangeSubject.WORKLOAD, "24h")
