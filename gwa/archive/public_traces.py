@@ -14,7 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
+from gwa.analysis.credits import credits_of
 from gwa.errors import ArgumentError
+from gwa.store.store import Store
 from gwa.util.toml import Check, TomlFile, record
 
 LIST: Final = Path(__file__).with_name("public_traces.toml")
@@ -302,6 +304,29 @@ def citation(trace: PublicTrace) -> str:
 def citations(trace: PublicTrace) -> list[str]:
     """Return each publication to cite for *trace* as a line of text."""
     return [_in_words(reference) for reference in references(trace).values()]
+
+
+def to_cite(store: Store) -> dict[str, list[str]]:
+    """
+    Return how the log in *store* is cited, under *citation*, and whom to thank, under *acknowledgement*.
+
+    A file of the list is known by its contents, also where it was converted; of others it is what the header
+    says, with *information*. What a model made has its *model*. Empty where nothing is known.
+    """
+    if store.is_generated:
+        header = dict(store.header)
+        return {"model": [f"{header.get('Model', UNKNOWN)}; seed {header.get('Seed', UNKNOWN)}"]}
+    hashes = {sha256 for (sha256,) in store.rows("select sha256 from sources")}
+    told: dict[str, list[str]] = {}
+    for trace in public_traces().values():
+        if any(file.sha256 in hashes for file in trace.files):
+            told["acknowledgement"] = [trace.acknowledge] if trace.acknowledge else []
+            told["citation"] = citations(trace)
+    if not told:
+        for one in credits_of(store.header):
+            if one.id in {"acknowledgement", "citation", "information"}:
+                told.setdefault(one.id, []).append(one.text)
+    return told
 
 
 def _in_words(reference: Publication) -> str:

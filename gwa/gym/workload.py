@@ -77,10 +77,11 @@ class Workload:
             with _opened(source) as trace:
                 made, name, total = recorded(trace.store, ""), trace.name, len(trace)
             size = cpus or made.capacity
-        jobs = _jobs(made.only(made.size <= size))
-        if not len(jobs):
+        world = replace(made.only(made.size <= size), capacity=size)
+        if not len(world):
             raise SimulationError(f"{name}: no job fits into {size} processors, expected a larger machine")
-        return cls(name, jobs if load is None else _at_load(jobs, size, load), size, total - len(jobs))
+        jobs = _jobs(world if load is None else world.at_load(load))
+        return cls(name, jobs, size, total - len(jobs))
 
     def episode(self, first: int, count: int) -> Jobs:
         """Return *count* consecutive jobs from the *first* on, submitted from second 0."""
@@ -116,14 +117,3 @@ def _jobs(world: World) -> Jobs:
     """Return the jobs of *world* as its own replay takes them."""
     estimate = np.where(world.requested > 0, world.requested, world.run)
     return Jobs.of(world.submit, world.run, world.size, estimate, world.user)
-
-
-def _at_load(jobs: Jobs, cpus: int, load: float) -> Jobs:
-    """Return *jobs* with their gaps scaled to a *load* on a machine of *cpus*."""
-    since = jobs.submit - jobs.submit[0]
-    work = float((jobs.run * jobs.procs).sum())
-    if not since[-1] > 0 or not work > 0:
-        raise SimulationError(
-            "all jobs are submitted at once, or none takes time: their load cannot be scaled"
-        )
-    return replace(jobs, submit=since * (work / (load * cpus * since[-1])))

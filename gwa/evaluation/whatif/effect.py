@@ -198,7 +198,7 @@ def effect(
     what the measure is.
     """
     summaries = [_summaries(measure, pair, within) for pair in pairs]
-    weeks = 1 + int(pairs[0].old.world.span / WEEK)
+    weeks = weeks_of(pairs[0].old.world)
     once = np.ones(weeks)
     before = np.array([old.of(once) for old, _, _ in summaries])
     after = np.array([new.of(once) for _, new, _ in summaries])
@@ -218,6 +218,11 @@ def effect(
         exp(middle - half),
         exp(middle + half),
     )
+
+
+def weeks_of(world: World) -> int:
+    """Return how many weeks, counted from the first submission, have jobs at most."""
+    return 1 + int(world.span / WEEK)
 
 
 def _middle(values: Floats) -> float:

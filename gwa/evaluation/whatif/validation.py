@@ -85,14 +85,23 @@ class Validation:
     @property
     def gaps(self) -> tuple[str, ...]:
         """What the log does not say, so that the replay rests on something else."""
-        known = {
-            "The log records no waits that the replay could be compared with.": self.level.jobs,
-            "No job records a requested time, so the replayed scheduler knows run times.": self.requested,
-            "The size of the machine is not stated; it is taken as the most that was ever busy.": (
-                self.capacity_is_stated
-            ),
-        }
-        return tuple(text for text, is_known in known.items() if not is_known)
+        return gaps(self.level.jobs, self.requested, capacity_is_stated=self.capacity_is_stated)
+
+
+def gaps(waits: float, requested: float, *, capacity_is_stated: bool) -> tuple[str, ...]:
+    """
+    Return what a log does not say, in sentences.
+
+    *waits* is how many jobs have a known wait, *requested* the share of them with a requested time.
+    """
+    known = {
+        "The log records no waits that the replay could be compared with.": waits,
+        "No job records a requested time, so the replayed scheduler knows run times.": requested,
+        "The size of the machine is not stated; it is taken as the most that was ever busy.": (
+            capacity_is_stated
+        ),
+    }
+    return tuple(text for text, is_known in known.items() if not is_known)
 
 
 def validate(world: World, start: Floats, *, capacity_is_stated: bool) -> Validation:

@@ -6,7 +6,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.errors import TraceError
+from gwa.errors import SimulationError, TraceError
 from gwa.metrics.presence import of_all_runs
 from gwa.metrics.presence import recorded as recorded_time
 from gwa.metrics.waits import eligible, queued
@@ -73,6 +73,23 @@ class World:
         rows = rows[np.argsort(times, kind="stable")]
         columns = {name: getattr(self, name)[rows] for name in COLUMNS}
         return replace(self, **{**columns, "submit": np.sort(times)})
+
+    @property
+    def load(self) -> float:
+        """The share of the machine that the jobs would keep busy from the first submission to the last."""
+        return float(self.run @ self.size) / (self.capacity * self.span) if self.span else 0.0
+
+    def at_load(self, load: float) -> Self:
+        """
+        Return this world with the gaps between submissions scaled to a *load*, from second 0 on.
+
+        Raise `SimulationError` where no gap, or no job, takes time.
+        """
+        if not self.load > 0:
+            raise SimulationError(
+                "all jobs are submitted at once, or none takes time: their load cannot be scaled"
+            )
+        return replace(self, submit=(self.submit - self.submit[0]) * (self.load / load))
 
     def starts(self) -> Floats:
         """Return when each job starts under the policy, in seconds, by simulation."""
