@@ -18,6 +18,7 @@ import duckdb
 
 import gwa
 from gwa import cli
+from gwa.simulation.policy import ClusterState, StartedJob, WaitingJob
 from gwa.store.schema import EXTENSION_NAMES, FIELDS
 from tests.conftest import HOME
 
@@ -39,6 +40,9 @@ def surface() -> dict[str, Any]:
     """Return all that is stable, as JSON holds it."""
     return {
         "python": {name: described(getattr(gwa, name)) for name in gwa.__all__ if name != "__version__"},
+        "what a policy sees": {
+            kind.__name__: described(kind) for kind in (ClusterState, WaitingJob, StartedJob)
+        },
         "commands": dict(commands()),
         "fields of GWF": [field.name for field in FIELDS if field.name not in EXTENSION_NAMES],
         "extension fields": [field.name for field in FIELDS if field.name in EXTENSION_NAMES],

@@ -212,7 +212,7 @@ def _rounded(value: object) -> object:
 
 def _print_policies(rows: "Sequence[PolicyOutcome]") -> None:
     """Print a row for each log and policy; on a terminal ratios with their intervals, as people read them."""
-    from gwa.evaluation.whatif.words import times, wait_text
+    from gwa.evaluation.whatif.words import wait_text
     from gwa.words.formatting import significant
 
     if not sys.stdout.isatty():
@@ -220,16 +220,28 @@ def _print_policies(rows: "Sequence[PolicyOutcome]") -> None:
         table(list(outcomes[0]), [tuple(map(_rounded, one.values())) for one in outcomes], as_json=False)
         return
 
-    def ratio(value: float, low: float | None, high: float | None) -> str:
-        interval = "" if low is None or high is None else f" ({times(low)}–{times(high)})"
-        return f"{times(value)}{interval}"
-
-    names = ("log", "policy", "wait", "wait ×", "slowdown", "slowdown ×")
+    base = rows[0].policy
     told = [
         (
-            one.log, one.policy, wait_text(one.wait), ratio(one.wait_ratio, one.wait_low, one.wait_high),
-            str(significant(one.slowdown, 3)), ratio(one.slowdown_ratio, one.slowdown_low, one.slowdown_high),
+            one.log,
+            one.policy,
+            wait_text(one.wait),
+            _ratio(one, base, "wait"),
+            str(significant(one.slowdown, 3)),
+            _ratio(one, base, "slowdown"),
         )
         for one in rows
-    ]  # fmt: skip
-    table(names, told, as_json=False, shown=SHOWN)
+    ]
+    figures = ("wait", "wait ×", "slowdown", "slowdown ×")
+    words = dict.fromkeys(figures, str)
+    table(("log", "policy", *figures), told, as_json=False, shown=SHOWN, words=words)
+
+
+def _ratio(one: "PolicyOutcome", base: str, measure: str) -> str | None:
+    """Return the ratio of a measure with its interval, if it has one; the *base* has none."""
+    from gwa.evaluation.whatif.words import times
+
+    if one.policy == base:
+        return None
+    ratio, low, high = (getattr(one, f"{measure}_{name}") for name in ("ratio", "low", "high"))
+    return times(ratio) if low is None else f"{times(ratio)} ({times(low)}–{times(high)})"

@@ -16,8 +16,8 @@ job waits; and when it said so by `ClusterState.ask_again`. What it returns, or 
 ``cluster.waiting``, in any order; each starts at that instant. An instance of a class can be a policy, too:
 of a class that is named, one is made for each schedule, without arguments, so that it may remember.
 
-A policy sees no run time before a job has ended, and no job before it is submitted. One that has an
-attribute ``clairvoyant``, which is true, sees the run times of the jobs that wait.
+A policy sees no job before it is submitted, and no run time before the job has ended, unless it requested no
+time. One with an attribute ``clairvoyant``, which is true, sees the run times of all jobs.
 
 By name a policy is ``package:function``, or what an entry point in the group ``gwa.policies`` is called. To
 load one runs code: it is for names that come from the command line of its user, or from a file named there.
@@ -31,7 +31,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from math import inf
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from gwa.errors import SimulationError
 from gwa.simulation.jobs import Floats, Jobs
@@ -87,8 +87,8 @@ class ClusterState:
 
     Of its *processors* those are *free* on which no job runs. The jobs that are *waiting* stand in the order
     of submission; those that are *running* in that of their expected ends. *ended* are those that have ended
-    since the policy was asked last, in the order of their ends.
-    The lists are the policy's own, to sort as it likes. *again* is when `ask_again` has it asked.
+    since the policy was asked last, in the order of their ends. The lists are the policy's own, to sort as it
+    likes. *again* is what `ask_again` said.
     """
 
     time: float
@@ -98,24 +98,6 @@ class ClusterState:
     running: list[StartedJob]
     ended: list[StartedJob]
     again: float = inf
-
-    @classmethod
-    def of(
-        cls,
-        cluster: Stepwise,
-        jobs: Sequence[WaitingJob],
-        waiting: list[WaitingJob],
-        ended: list[StartedJob],
-    ) -> Self:
-        """Look at a *cluster*, of whose *jobs* some are *waiting*, and some have *ended*."""
-        return cls(
-            cluster.now,
-            cluster.cpus,
-            cluster.free,
-            waiting,
-            [StartedJob(jobs[number], start, end) for number, start, end in cluster.running()],
-            ended,
-        )
 
     def ask_again(self, at: float) -> None:
         """
@@ -226,7 +208,8 @@ def _starts(name: str, policy: Policy, jobs: Sequence[WaitingJob], cluster: Step
             arrived += 1
         if not waiting:
             continue
-        state = ClusterState.of(cluster, jobs, list(waiting.values()), ended)
+        runs = [StartedJob(jobs[number], start, end) for number, start, end in cluster.running()]
+        state = ClusterState(cluster.now, cluster.cpus, cluster.free, list(waiting.values()), runs, ended)
         chosen = _chosen(name, asked, state, waiting)
         for number in chosen:
             cluster.start(number)

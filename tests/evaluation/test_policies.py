@@ -15,6 +15,7 @@ from gwa.cli import gwa as program
 from gwa.errors import ArgumentError, SimulationError
 from gwa.evaluation.whatif.effect import Simulated
 from gwa.evaluation.whatif.world import recorded
+from tests.cli.test_terminal import on_a_terminal
 from tests.conftest import HOME
 from tests.simulation import own
 from tests.util.members import install, python
@@ -187,6 +188,27 @@ def test_the_table_is_that_of_the_replays(tmp_path):
     }
     assert [log["load"] for log in found["logs"]] == pytest.approx([0.8, 0.8])
     assert found["logs"][1]["cite"]["model"][0].startswith("lublin: ")
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_table_fits_a_terminal_with_what_its_numbers_are_and_how_logs_are_cited(columns, tmp_path):
+    made = tmp_path / "a-longer-name.swf"
+    (tmp_path / "my_policy.py").write_text(POLICY)
+    run("model", "generate", "lublin", "--days", 60, "--seed", 1, "--cpus", 64, "--utilization", 0.8,
+        "-o", made, "-q")  # fmt: skip
+    words = ("simulate", "--policies", "easy,sjf,my_policy:backfill", str(TINY), str(made))
+    lines = on_a_terminal(*words, cwd=tmp_path, columns=str(columns)).replace("\r\n", "\n").splitlines()
+    lines = [line.rpartition("\r")[2] for line in lines]
+    text = " ".join(" ".join(lines).split())
+
+    assert max(map(len, lines)) <= columns
+    rows = [line.split()[:2] for line in lines if line.startswith(("tiny  ", f"{made.stem}  "))]
+    assert rows == [[log, name] for log in ("tiny", made.stem) for name in words[2].split(",")]
+    assert "1.00 (1.00–1.00)" in text
+    assert "× is relative to easy" in text
+    assert "Information for tiny: a made-up log for trying gwa; no such cluster exists" in text
+    assert "Model for a-longer-name: lublin: " in text
+    assert ("Left out: slowdown ×" in text) == (columns == 80)
 
 
 def test_a_log_is_cited_as_the_list_of_public_traces_says_or_else_its_header(make_store):

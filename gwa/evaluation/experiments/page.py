@@ -273,7 +273,7 @@ def _in_full(policy: Policy) -> str:
 
 def _full_name(policy: str) -> str:
     """Return what a policy is called in full; the name itself where it has no other."""
-    return FULL_NAMES.get("WQR" if policy.startswith("WQR") else policy, policy)
+    return FULL_NAMES.get("WQR" if policy.startswith("WQR-") else policy, policy)
 
 
 def _place(place: Mapping[str, Value]) -> str:
@@ -409,7 +409,7 @@ def _policy_table(results: ExperimentResults) -> Iterator[Table]:
     for name in POLICIES[:3]:
         for value in results.values(name):
             if value is not None:
-                short = "WQR-x" if str(value).startswith("WQR") else str(value)
+                short = "WQR-x" if str(value).startswith("WQR-") else str(value)
                 rows.append((str(value), _full_name(str(value)), message(MEANINGS.get(short, ""))))
     columns = (Column("policy", "Policy"), Column("name", "In full"), Column("meaning", "What it does"))
     has_letters = any("(resources" in row[2] for row in rows)
