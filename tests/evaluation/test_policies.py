@@ -12,7 +12,8 @@ from gwa.archive import public_traces
 from gwa.assistant.desk import Desk
 from gwa.assistant.tools import TOOLS
 from gwa.cli import gwa as program
-from gwa.errors import ArgumentError, SimulationError
+from gwa.errors import ArgumentError, DefinitionError, SimulationError
+from gwa.evaluation.experiments.spec import read_experiment
 from gwa.evaluation.whatif.effect import Simulated
 from gwa.evaluation.whatif.world import recorded
 from tests.cli.test_terminal import on_a_terminal
@@ -100,6 +101,12 @@ def test_it_runs_in_an_experiment_in_processes_and_again_when_its_code_has_chang
     )
     easy, ours = json.loads(python(folder, *words).stdout)
     assert ours["wait"] != easy["wait"]
+
+
+def test_an_experiment_that_names_what_is_no_policy_is_blamed_by_its_line(tmp_path):
+    (tmp_path / "own.toml").write_text(EXPERIMENT.replace("NAME", "nowhere:policy"))
+    with pytest.raises(DefinitionError, match=r"own\.toml:3: policies\[1\]: policy nowhere:policy: Module"):
+        read_experiment(tmp_path / "own.toml")
 
 
 def test_it_runs_in_whatif(package):

@@ -3,8 +3,10 @@ Policies side by side on a log: how long jobs wait under each, and relative to t
 
 Both sides of a ratio are replays of the same jobs on the same machine. Its interval, at 95 %, is that of the
 weeks of the log, by a moving-block bootstrap of four weeks (Künsch 1989), in which both replays have the same
-weeks drawn: it says how far a ratio rests on the weeks that were recorded. How far a replay is from the
-machine, and what users would submit under another policy, it does not know.
+weeks drawn: it says how far a ratio rests on single weeks. It does not know how far a replay is from the
+machine, what users would submit under another policy, nor other times of the same machine: of two parts of a
+log, 6 to 51 weeks each and one after the other, the interval of one held the ratio of the other in 69 of 132
+cases (seven public logs; FCFS, SJF, conservative and a policy of 12 lines, each relative to EASY).
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,8 +22,9 @@ from gwa.words.formatting import fraction, number
 
 ABOUT: Final = (
     "× is relative to {base}, of waits with a minute added to each. In brackets: its 95 % interval over the"
-    " weeks of the log, drawn again in blocks of four; a log of four weeks or less has none. Replays are of"
-    " an ideal machine, to which users submit the same jobs under any policy."
+    " weeks of the log, drawn again in blocks of four; a log of four weeks or less has none. It is of these"
+    " weeks only: that of one half-year of a public log holds the ratio of the next in about half of the"
+    " cases. Replays are of an ideal machine, to which users submit the same jobs under any policy."
 )
 """What ratios and intervals are, with a place for the first policy."""
 
