@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import getdoc
 from math import inf
 from typing import Final, NamedTuple
 
@@ -167,6 +168,13 @@ def policy_called(name: str) -> Policy:
     if not hasattr(found, function):
         raise SimulationError(f"policy {name}: {module} has no {function}, expected a function of that name")
     return _callable(name, getattr(found, function))
+
+
+def meaning_of(name: str) -> str:
+    """Return the first line of what a policy says of itself; empty where it says nothing, or is of gwa."""
+    if not (is_code(name) or name in registered()):
+        return ""
+    return (getdoc(policy_called(name)) or "").partition("\n")[0]
 
 
 def _callable(name: str, found: object) -> Policy:

@@ -93,6 +93,7 @@ def test_it_runs_in_an_experiment_in_processes_and_again_when_its_code_has_chang
     first, again = python(folder, *words), python(folder, *words)
     easy, ours = json.loads(first.stdout)
     assert ours == {**easy, "scheduler": name}
+    assert "EASY backfilling, in the order of submission." in (folder / "out" / "report.html").read_text()
     assert [one.stderr.count("2 runs, of which 0 were done now") for one in (first, again)] == [0, 1]
 
     rules = folder / "ours_of_policies" / "rules.py"

@@ -21,6 +21,7 @@ from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Report, Section, Table
 from gwa.report.figures.groups import Point, groups
 from gwa.simulation.architectures import ARCHITECTURES
+from gwa.simulation.policy import meaning_of
 from gwa.simulation.scheduling import SCHEDULERS
 from gwa.simulation.selection import SELECTIONS
 from gwa.words.formatting import brief, seconds, significant
@@ -410,7 +411,9 @@ def _policy_table(results: ExperimentResults) -> Iterator[Table]:
         for value in results.values(name):
             if value is not None:
                 short = "WQR-x" if str(value).startswith("WQR-") else str(value)
-                rows.append((str(value), _full_name(str(value)), message(MEANINGS.get(short, ""))))
+                own = short not in MEANINGS
+                meaning = Verbatim(meaning_of(short)) if own else message(MEANINGS[short])
+                rows.append((str(value), _full_name(str(value)), meaning))
     columns = (Column("policy", "Policy"), Column("name", "In full"), Column("meaning", "What it does"))
     has_letters = any("(resources" in row[2] for row in rows)
     letters = message(
