@@ -196,7 +196,8 @@ def tell_joined(name: object, joined: "Sequence[Joined]", *, quiet: bool) -> Non
         text = f"{name}: {one.jobs:,} of {one.of:,} jobs have measurements, {one.values:,} values"
         if one.unmatched:
             text += f"; {one.unmatched:,} ids match no job, or several (rejects)"
-        echo(as_text(text), err=True)
+        for line in (*one.said, text):
+            echo(as_text(line), err=True)
 
 
 def noting(options: "ReadOptions") -> "tuple[ReadOptions, list[ConversionNotes]]":

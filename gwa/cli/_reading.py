@@ -31,11 +31,10 @@ def joining(options: "ReadOptions", params: dict[str, Any]) -> "tuple[ReadOption
         if params.get("on") or params.get("stated"):
             raise click.UsageError("what measurements hold is said, expected --measurements FILE as well")
         return options, joined
-    from gwa.formats.measure import join_table
-    from gwa.formats.measure import measurements as read
+    from gwa.formats.measure import join_measurements, read
 
-    table = read(params["measurements"], params["on"], params["stated"])
-    return replace(options, join=lambda store: joined.append(join_table(store, table))), joined
+    given = read(params["measurements"], params["on"], params["stated"])
+    return replace(options, join=lambda store: joined.append(join_measurements(store, given))), joined
 
 
 def engine(params: dict[str, Any]) -> "Engine":

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from gwa.errors import DefinitionError, TraceError
+from gwa.formats.measure_nodes import NodeOptions, NodeSamples, join_samples, sorted_out
 from gwa.formats.open import open_files
 from gwa.formats.registry import writer
+from gwa.ingest.by_node import NOTES
 from gwa.ingest.jobstats import define_jobstats
 from gwa.ingest.measured_files import GivenFiles, by_kind, given
 from gwa.ingest.measurements import (
@@ -101,7 +103,8 @@ with found as (
     from measured
     left join of_id on measured.source_id = of_id.id
     left join of_site on measured.source_id = of_site.id and measured.site = of_site.site
-    where measured.source not in ('{LOG}', '{BOUND}') and measured.field not in ('gpus', 'nodes')
+    where measured.source not in ('{LOG}', '{BOUND}')
+        and measured.field not in ('gpus', 'nodes', {", ".join(map(literal, NOTES))})
 ),
 counted as (
     select
@@ -156,13 +159,31 @@ class Joined:
     """
     How many *jobs* have measurements, *of* how many, and how many *values*.
 
-    The ids that are *unmatched* are of none, or of several.
+    The ids that are *unmatched* are of none, or of several. *said* are sentences on samples of nodes.
     """
 
     jobs: int
     of: int
     values: int
     unmatched: int
+    said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """What files measured: *rows* of the table ``measured``, and *samples* of nodes, which say no job."""
+
+    rows: "pa.Table"
+    samples: NodeSamples
+
+    def of(self, store: Store) -> "tuple[pa.Table, list[str]]":
+        """Return all rows of the table ``measured`` for *store*, and what there is to say of samples."""
+        if not self.samples.files:
+            return self.rows, []
+        import pyarrow as pa
+
+        tables, said = join_samples(store, self.samples)
+        return pa.concat_tables([self.rows, *(table.cast(self.rows.schema) for table in tables)]), said
 
 
 def measure(
@@ -171,10 +192,13 @@ def measure(
     *,
     on: str | None = None,
     stated: str | None = None,
+    nodes: NodeOptions | None = None,
     options: ReadOptions | None = None,
 ) -> Joined:
     """
     Join the measurements in *files* to the store *trace*, which is replaced as a whole or not at all.
+
+    *nodes* is what is stated of files that hold samples of nodes.
 
     Raise `TraceError` where *trace* is no store, `DefinitionError` where a file is of no known kind, and
     `OutputError` where another command is at work on the store.
@@ -182,14 +206,14 @@ def measure(
     if writer(trace).name != "duckdb" or not trace.is_file():
         raise TraceError(f"{trace}: measurements are joined to a store, expected one that gwa convert made")
     with exclusive(trace):
-        return _measure(trace, files, on, stated, options or ReadOptions())
+        return _measure(trace, files, partial(read, files, on, stated, nodes), options or ReadOptions())
 
 
 def _measure(
-    trace: Path, files: Sequence[Path], on: str | None, stated: str | None, options: ReadOptions
+    trace: Path, files: Sequence[Path], reading: Callable[[], Measurements], options: ReadOptions
 ) -> Joined:
     with Store.open(trace, options.engine) as known, protected(files):
-        given = measurements(files, on, stated)
+        given, said = reading().of(known)
         known.connection.register("given_rows", given)
         (fresh,) = known.row(
             "select count(*) from (from given_rows except from measured)"
@@ -199,12 +223,30 @@ def _measure(
         if not fresh:
             _know_ids(known)
             _match(known, "matched")
-            return _counted(known)
+            return replace(_counted(known), said=tuple(said))
     with whole(trace) as part:
         with open_files([trace], None, replace(options, target=part)) as store:
             found = join_table(store, given)
             store.flush()
-        return found
+        return replace(found, said=tuple(said))
+
+
+def read(
+    files: Sequence[Path], on: str | None, stated: str | None, nodes: NodeOptions | None = None
+) -> Measurements:
+    """
+    Return what *files* measured of jobs, as `measurements` does, or of nodes, of which *nodes* states more.
+
+    Raise `DefinitionError` for a file of no known kind, `TraceError` for one that cannot be read.
+    """
+    samples, others = sorted_out(files, on, stated, nodes or NodeOptions())
+    return Measurements(measurements(others, on, stated), samples)
+
+
+def join_measurements(store: Store, given: Measurements) -> Joined:
+    """Join what files measured to *store*."""
+    rows, said = given.of(store)
+    return replace(join_table(store, rows), said=tuple(said))
 
 
 def measurements(files: Sequence[Path], on: str | None, stated: str | None) -> "pa.Table":

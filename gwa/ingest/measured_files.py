@@ -161,6 +161,14 @@ def _union(some: Sequence[GivenFiles]) -> str:
     return " union by name ".join(one.select for one in some)
 
 
+def is_table(path: Path) -> bool:
+    """Whether a file is no text: Parquet, or an answer as JSON; raise `TraceError` if there is none."""
+    try:
+        return path.suffix == ".parquet" or _is_json(path)
+    except OSError as error:
+        raise TraceError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
 def _is_json(path: Path) -> bool:
     """Whether a file is an answer as JSON."""
     if ".json" in path.suffixes:

@@ -14,12 +14,14 @@ row for each node and GPU, as ``job_nodes`` and ``job_gpu_metrics`` have them).
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from textwrap import indent
 from typing import Final
 
 from gwa.errors import DefinitionError
 from gwa.ingest.jobstats import TEXT_FUNCTION
+from gwa.ingest.node_samples import sample_readers
 
-PRECEDENCE: Final = ("jobstats", "dcgm", "table", "ceems", "codecarbon")
+PRECEDENCE: Final = ("jobstats", "dcgm", "nvidia-smi", "table", "ceems", "codecarbon")
 """Whose value counts where several measured a job: each GPU before a mean, and a mean before an estimate."""
 
 MEASURABLE: Final = (
@@ -393,6 +395,24 @@ def mapped_query(columns: Collection[str], on: str | None, stated: str) -> str:
     )
 
 
+OTHER_TABLE: Final = """\
+Any other table: --on COLUMN has the ids, and --map FIELD=COLUMN:UNIT,… says what others have.
+Fields: {fields}. Units: {units}.
+"""
+
+SAMPLES_HEADING: Final = """\
+Samples of nodes say no job: they are joined to the job that held the node alone, by node and time, if the log
+names its nodes. Where a file does not say the node, its name does (gpu01.csv), or --node, or
+--node-from-name. Times without a zone are of the log's, or --zone; --shift moves them.
+"""
+
+SAMPLES_TABLE: Final = """\
+Any other table of samples: --map "host=COLUMN,time=COLUMN,device=COLUMN,gpu_utilization=COLUMN:%,…".
+Fields: host, time (s, ms), device, model, gpu_utilization (%), gpu_memory (B, KB, MiB, GiB), power (W, mW,
+kW) and energy_counter (J, mJ, uJ, Wh, kWh). Without a device, power and energy are of the whole node.
+"""
+
+
 def explained() -> str:
     """Return what `gwa formats measurements` prints."""
     parts = [
@@ -407,7 +427,9 @@ def explained() -> str:
     return "\n".join([
         heading,
         *parts,
-        "Any other table: --on COLUMN has the ids, and --map FIELD=COLUMN:UNIT,… says what others have.\n"
-        f"Fields: {', '.join(MEASURABLE)}. Units: {', '.join(filter(None, UNITS))}.\n"
+        OTHER_TABLE.format(fields=", ".join(MEASURABLE), units=", ".join(filter(None, UNITS))),
+        SAMPLES_HEADING,
+        *(f"{one.name}: {one.title}\n{indent(one.export, '    ')}\n" for one in sample_readers()),
+        SAMPLES_TABLE,
         "What the log has itself counts first, then " + ", ".join(PRECEDENCE) + ".",
     ])  # fmt: skip

@@ -1,0 +1,542 @@
+"""
+Samples of nodes and times joined to the jobs that held the nodes then.
+
+The time of a node is cut into *pieces* in which the jobs that hold it do not change. In a piece with one job,
+what is sampled is that job's; with several, none's. Each sample looks its piece up by node and hour, so that
+nothing is sorted and the memory needed grows with the number of jobs, not of samples.
+
+The run of a job is cut into `MARKS` parts, and a number has a bit for each that has a sample: it tells gaps.
+Sums of power over `BATCHES` parts are batch means, whose spread says how far the mean of all may be from the
+truth. Sums are of whole numbers, so that their order changes nothing.
+
+A job is measured where it was alone on its nodes, held all of their devices, and was sampled at least
+`MINIMUM_SAMPLES` times without a gap of more than three steps and a tenth of its run. Of one that held a part
+of the devices what all of them used is a bound, from above; of one that was sampled too seldom the peak is a
+bound, from below. All else is unknown, which is not 0.
+
+A reading of use is a short look: one of 0 does not say that a device did nothing, as programs that compute
+for a part of each second are often read as 0 every time. So a use of 0 counts, and a device was idle, only
+where its power agrees: `IDLE_RATIO` times what boards of the model draw when they are idle, which is learned
+from the samples.
+
+Sources: batch means, Law and Kelton, Simulation Modeling and Analysis, section 9.5.3. That power meters of
+GPUs are off by a per cent and more: Yang et al., Part-time Power Measurements, arXiv 2312.02741.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from gwa.ingest.node_samples import COLUMNS
+from gwa.store.engines.duckdb import literal
+from gwa.store.hosts import on_nodes
+from gwa.store.runs import END, START
+from gwa.store.schema import NOT_ENDED, SITE
+from gwa.store.store import Store
+
+MARKS: Final = 64
+"""Parts of a run of which it is marked whether there is a sample in them: bits of a number."""
+
+BATCHES: Final = 4
+"""Parts of a run of which power is summed."""
+
+COUNTED: Final = 1 << 44
+"""What is added to each number of a sum, which then has the count of its numbers above this."""
+
+MINIMUM_SAMPLES: Final = 10
+"""Samples of a job that a mean needs."""
+
+IDLE_RATIO: Final = 1.10
+"""By how much the mean power of a device that did nothing may be above that of idle boards."""
+
+MAXIMUM_CONTEXT: Final = 2.0
+"""By how much idle boards draw more with a program's data in memory than without, at most."""
+
+IN_USE: Final = 262144.0
+"""KB above the lowest memory of a device from which a program has data there: a driver has less."""
+
+METER_ERROR: Final = 0.01
+"""The error of a power meter, as a fraction."""
+
+T_QUANTILE: Final = 3.18
+"""The 97.5 % quantile of Student's t with a degree of freedom less than `BATCHES`."""
+
+NOTES: Final = (
+    "readings", "energy_error", "gpu_memory_at_least", "gpu_memory_at_most", "energy_at_most",
+)  # fmt: skip
+"""What is kept beside the measured fields of a job: samples, the error of its energy in J, and bounds."""
+
+UNREADABLE, NO_SUCH_NODE, OUTSIDE, SKEWED, REPEATED = -1, -2, -3, -4, -5
+"""Why samples are of no job, in place of the day that they are of."""
+
+FREE, SHARED = 0, 1
+"""The same of samples of nodes that no job held then, or several."""
+
+WITHIN_SECOND: Final = "{moment} + case when {moment} = floor({moment}) then 0.5 else 0.0 end"
+"""The SQL of a moment of which the fraction of the second was cut off, as it is on average."""
+
+HOLDS: Final = f"""
+create or replace temp table by_node_placed as
+select job_id, submit_time, node, n_procs * share as procs, coalesce(n_gpus, 0) * share as gpus,
+    since, is_open,
+    coalesce(till, (select max(greatest(coalesce({END}, 0), {START})) from jobs)) as till
+from (
+    select *, {WITHIN_SECOND.format(moment=f"({START})")} as since,
+        {WITHIN_SECOND.format(moment=f"({END})")} as till, {END} is null as is_open
+    from {{on_nodes}} as placed
+    inner join by_node_node as known on placed.host = known.name
+    where (run_time >= 0 or {NOT_ENDED}) and submit_time is not null
+) as held
+where coalesce(till, 1e300) > since
+"""
+
+NODES: Final = """
+create or replace temp table by_node_node as
+select cast(row_number() over (order by host) as integer) as node, host as name,
+    split_part(host, '/', -1) as short
+from (select distinct host from {on_nodes} as placed)
+"""
+
+OF_KIND: Final = """
+create or replace temp table by_node_hold as from by_node_placed where {holders}
+"""
+
+MOMENTS: Final = """
+create or replace temp table by_node_moment as
+with border as (
+    select node, since as t, 1 as step, job_id, cast(gpus as decimal(18, 6)) as gpus from by_node_hold
+    union all
+    select node, till, -1, -job_id, -cast(gpus as decimal(18, 6)) from by_node_hold
+),
+moment as (
+    select node, t, sum(step) as step, sum(job_id) as job, sum(gpus) as gpus from border group by node, t
+),
+running as (
+    select node, t as since, lead(t) over by_time as till, sum(step) over by_time as jobs,
+        sum(job) over by_time as job, sum(gpus) over by_time as gpus
+    from moment
+    window by_time as (partition by node order by t)
+)
+select node, since, till, cast(jobs as bigint) as jobs,
+    case when jobs = 1 then cast(job as bigint) end as job, cast(gpus as double) as gpus,
+    coalesce(sum(cast(jobs > 1 as bigint)) over (
+        partition by node order by since rows between unbounded preceding and 1 preceding
+    ), 0) as shared_before
+from running
+"""
+"""When the jobs of a node change, what holds it from then on, and how many pieces before were shared."""
+
+HOLDERS: Final = f"""
+create or replace temp table by_node_piece as
+select cast(row_number() over (order by moment.node, moment.since) as integer) as piece, moment.node, job,
+    jobs, moment.since, moment.till, hold.since as start,
+    {MARKS}.0 / (hold.till - hold.since) as marks_a_second
+from by_node_moment as moment
+left join by_node_hold as hold on moment.job = hold.job_id and moment.node = hold.node
+where jobs > 0
+"""
+
+HOURLY: Final = """
+create or replace temp table by_node_hourly as
+select *, unnest(range(cast(floor(since / 3600) as bigint), cast(ceil(till / 3600) as bigint))) as hour
+from by_node_piece
+"""
+
+BINNED: Final = f"""
+create or replace temp table by_node_bin as
+select node, device, piece,
+    cast(case
+        when t is null or device is null or coalesce({{values}}) is null then {UNREADABLE}
+        when t < 0 then {REPEATED}
+        when node is null then {NO_SUCH_NODE}
+        when t < {{first!r}} or t > {{last!r}} then {OUTSIDE}
+        when piece is null then floor(t / 86400)
+        else 0
+    end as integer) as day,
+    count(*) as n, bit_or(1::ubigint << mark) as marks, min(t) as first, max(t) as last, {{sums}}
+from (
+    select sample.*, known.node, piece,
+        cast(least(floor((t - start) * marks_a_second), {MARKS - 1}) as utinyint) as mark,
+        mark >> {(MARKS // BATCHES).bit_length() - 1} as batch
+    from (select {{guarded}} from ({{samples}}) as sample) as sample
+    left join by_node_match as known on sample.host = known.host
+    left join by_node_hourly as held
+        on held.node = known.node and hour = cast(floor(t / 3600) as bigint) and t >= since and t < till
+) as placed
+group by node, device, piece, day
+"""
+
+_BATCHES: Final = [f"watts_{batch}" for batch in range(BATCHES)]
+_TEN_THOUSANDTHS: Final = f"sum(cast({{name}} * 10000 as bigint) + {COUNTED}) as {{name}}"
+
+SUMS: Final = {
+    "use": _TEN_THOUSANDTHS.format(name="use"),
+    "mean_use": _TEN_THOUSANDTHS.format(name="mean_use"),
+    "watts": ", ".join(
+        [
+            *(
+                f"sum(case when batch = {batch} then cast(watts * 1000 as bigint) + {COUNTED} end) as {name}"
+                for batch, name in enumerate(_BATCHES)
+            ),
+            "min(watts) as lowest_watts, sum(cast(watts * watts * 100 as bigint)) as squares",
+        ]
+    ),
+    "kb": "count(kb) as n_kb, max(kb) as kb, min(kb) as lowest_kb",
+    "counter": "count(counter) as n_counter, min(counter) as low, max(counter) as high",
+    "model": "any_value(model) as model",
+    "place": "max(place) as place",
+}
+"""What is kept of the samples of each column, if there is one: whole numbers, which add up exactly."""
+
+MISSING: Final = {
+    "use": "cast(null as hugeint) as use",
+    "mean_use": "cast(null as hugeint) as mean_use",
+    "watts": ", ".join(
+        [
+            *(f"cast(null as hugeint) as {name}" for name in _BATCHES),
+            "cast(null as double) as lowest_watts, cast(null as hugeint) as squares",
+        ]
+    ),
+    "kb": "0 as n_kb, cast(null as double) as kb, cast(null as double) as lowest_kb",
+    "counter": "0 as n_counter, cast(null as double) as low, cast(null as double) as high",
+    "model": "cast(null as varchar) as model",
+    "place": "cast(null as integer) as place",
+}
+
+GUARDED: Final = {
+    "use": "case when use between 0 and 1 then use end as use",
+    "mean_use": "case when mean_use between 0 and 1 then mean_use end as mean_use",
+    "watts": "case when watts between 0 and 1e6 then watts end as watts",
+    "kb": "case when kb between 0 and 1e12 then kb end as kb",
+    "counter": "case when counter between 0 and 1e18 then counter end as counter",
+}
+"""The values that a column may have; others are none."""
+
+
+def _count_in(*sums: str) -> str:
+    """Return the SQL of how many numbers are in sums."""
+    return "(" + " + ".join(f"coalesce({one} // {COUNTED}, 0)" for one in sums) + ")"
+
+
+def _sum_in(*sums: str) -> str:
+    """Return the SQL of the sum of the numbers in sums."""
+    return "(" + " + ".join(f"coalesce({one} % {COUNTED}, 0)" for one in sums) + ")"
+
+
+_MEANS: Final = [f"{_sum_in(one)} / 1000.0 / nullif({_count_in(one)}, 0)" for one in _BATCHES]
+_SPREAD: Final = " + ".join(f"({one} - sampled_watts) ** 2" for one in _MEANS)
+_LONGEST_GAP: Final = (
+    f"list_max(list_transform(string_split(lpad(to_binary(marks), {MARKS}, '0'), '1'),"
+    f" lambda zeros: length(zeros))) / {MARKS}.0"
+)
+"""The SQL of the longest time without a mark, as a part of the run."""
+
+READ: Final = f"""
+create or replace temp view by_node_read as
+select bin.* exclude (use, mean_use, piece, node), job, jobs, bin.node, start,
+    {_count_in("use")} as n_use, {_sum_in("use")} / 10000.0 / nullif(n_use, 0) as use,
+    {_count_in("mean_use")} as n_mean_use,
+    {_sum_in("mean_use")} / 10000.0 / nullif(n_mean_use, 0) as mean_use,
+    {_count_in(*_BATCHES)} as n_watts,
+    {_sum_in(*_BATCHES)} / 1000.0 / nullif(n_watts, 0) as sampled_watts,
+    greatest(n_use, n_mean_use, n_watts, n_kb, n_counter) as readings
+from by_node_bin as bin left join by_node_piece as piece on bin.piece = piece.piece
+where day >= 0
+"""
+"""What was read of each device in each piece, and on each day that no job held it."""
+
+DEVICES: Final = """
+create or replace temp table by_node_device as
+with seen as (
+    select node, device, max(model) as model, max(place) as place, min(lowest_kb) as lowest_kb,
+        max(kb) as highest_kb, min(first) as first, max(last) as last,
+        median((last - first) / (readings - 1)) filter (where readings >= 3 and job is not null) as step
+    from by_node_read
+    group by node, device
+)
+select *, coalesce(model, concat(node, '/', device)) as board,
+    count(*) over (partition by node) as devices,
+    greatest(
+        count(*) over (partition by node), coalesce(max(place) over (partition by node) + 1, 0),
+        coalesce({peak}, 0), {stated}
+    ) as whole
+from seen
+left join (
+    select node, ceil(max(gpus) - 1e-6) as peak from by_node_moment group by node
+) as held using (node)
+"""
+
+IDLE_POWER: Final = f"""
+create or replace temp table by_node_idle as
+with drawn as (
+    select board, jobs, n_watts, found.lowest_watts, sampled_watts as watts,
+        n_use > 0 and use = 0 and (kb is null or kb > device.lowest_kb + {IN_USE!r}) as is_waiting
+    from by_node_read as found
+    inner join by_node_device as device on found.node = device.node and found.device = device.device
+),
+waiting as (
+    select board, watts,
+        sum(n_watts) over (partition by board order by watts)
+            >= 0.05 * sum(n_watts) over (partition by board) as is_above
+    from drawn where n_watts > 0 and jobs is not null and is_waiting
+)
+select board, empty,
+    {IDLE_RATIO!r} * case
+        when context <= {MAXIMUM_CONTEXT!r} * empty then greatest(context, empty) else empty
+    end as threshold
+from (
+    select board, quantile_disc(lowest_watts, 0.25) as empty from drawn where jobs is null group by board
+) as empties
+left join (select board, min(watts) as context from waiting where is_above group by board) as contexts
+    using (board)
+"""
+"""
+What boards of a model draw when no job holds them, and up to which power one that a job holds is idle.
+
+The former is the lowest power of a day, of which it is the lower quartile: jobs leave data behind. A board
+with a program's data in memory draws more than one without: the 5 % quantile of those that are read as 0.
+Where it is far more, the boards that were read as 0 may all have computed, and it does not count.
+"""
+
+OF_DEVICE: Final = f"""
+create or replace temp table by_node_of_device as
+with read as (
+    select found.*, hold.till - hold.since as seconds, board, step, threshold,
+        {_LONGEST_GAP} <= greatest(3 * coalesce(step, 0) / (hold.till - hold.since), 0.1) as is_covered,
+        case when n_counter >= {MINIMUM_SAMPLES} then (high - low) / nullif(found.last - found.first, 0) end
+            as counted_watts
+    from by_node_read as found
+    inner join by_node_hold as hold on found.job = hold.job_id and found.node = hold.node
+    inner join by_node_device as device on found.node = device.node and found.device = device.device
+    left join by_node_idle using (board)
+)
+select *,
+    coalesce(counted_watts, case when n_watts >= {MINIMUM_SAMPLES} then sampled_watts end) as watts,
+    case
+        when counted_watts is not null
+            then counted_watts * ({METER_ERROR!r} + 2 * coalesce(step, 0) / seconds)
+        else greatest(
+            {T_QUANTILE!r} * sqrt(({_SPREAD}) / {BATCHES * (BATCHES - 1)}.0),
+            2 * sqrt(greatest(squares / 100.0 / n_watts - sampled_watts ** 2, 0) / n_watts)
+        ) + {METER_ERROR!r} * sampled_watts
+    end as error,
+    case when n_mean_use >= {MINIMUM_SAMPLES} then mean_use when n_use >= {MINIMUM_SAMPLES} then use end
+        as read_use,
+    case
+        when n_mean_use >= {MINIMUM_SAMPLES} or read_use > 0 then read_use
+        when n_watts >= {MINIMUM_SAMPLES} and sampled_watts <= threshold then read_use
+    end as known_use,
+    case
+        when read_use > 0 then false
+        when n_mean_use >= {MINIMUM_SAMPLES} and read_use = 0 then true
+        when read_use = 0 and n_watts >= {MINIMUM_SAMPLES} then sampled_watts <= threshold
+    end as is_idle
+from read
+"""
+
+OF_JOB: Final = f"""
+create or replace temp table by_node_job as
+with place as (
+    select node, any_value(devices) as devices, any_value(whole) as whole, min(first) as first,
+        max(last) as last
+    from by_node_device group by node
+),
+held as (
+    select job_id, bool_or(is_open) as is_open, max(till - since) as seconds,
+        sum(gpus) as gpus, sum(procs) as procs,
+        bool_or(since < last and till > first) as is_in_time,
+        bool_and(place.node is not null) as is_on_seen,
+        coalesce(bool_or(devices < whole), false) as lacks_devices,
+        coalesce(bool_or({{holds_part}}), false) as is_part,
+        sum(devices) as devices
+    from by_node_hold as hold left join place using (node)
+    group by job_id
+),
+shared as (
+    select distinct hold.job_id from by_node_hold as hold
+    inner join by_node_moment as early on early.node = hold.node and early.since = hold.since
+    inner join by_node_moment as late on late.node = hold.node and late.since = hold.till
+    where late.shared_before > early.shared_before
+),
+sampled as (
+    select job as job_id, count(*) as seen, bool_and(coalesce(is_covered, false)) as is_covered,
+        min(readings) as readings,
+        min(case when n_mean_use > 0 then n_mean_use else n_use end) as looks,
+        case when count(known_use) = count(*) then sum(known_use) end as known_use,
+        case when count(is_idle) = count(*) then count(*) filter (where is_idle) end as idle_gpus,
+        count(*) filter (where read_use = 0 and known_use is null) as unsure,
+        case when count(watts) = count(*) then sum(watts) end as watts,
+        sum(error) as error,
+        case when min(n_kb) > 0 then sum(kb) end as kb, max(kb) as max_kb, min(n_kb) as n_kb
+    from by_node_of_device group by job
+)
+select held.*, sampled.* exclude (job_id), site, id,
+    case
+        when is_open then 'open'
+        when shared.job_id is not null then 'shared'
+        when not is_on_seen or lacks_devices then 'elsewhere'
+        when seen is null then 'none'
+        when readings < {MINIMUM_SAMPLES} or seen < devices then 'few'
+        when not is_covered then 'gap'
+        when is_part then 'part'
+        else 'measured'
+    end as found
+from held
+left join shared using (job_id)
+left join sampled using (job_id)
+inner join by_node_id using (job_id)
+where is_in_time
+"""
+
+IDS: Final = f"""
+create or replace temp table by_node_id as
+select job_id, any_value({SITE}) as site, min(source_id) as id
+from source_ids inner join jobs using (job_id)
+where job_id in (select job_id from by_node_placed)
+group by job_id
+"""
+
+OF_GPUS: Final = {
+    "gpu_utilization": "case when found = 'measured' then known_use / devices end",
+    "idle_gpus": "case when found = 'measured' then cast(idle_gpus as double) end",
+    "gpu_memory": f"case when found = 'measured' and n_kb >= {MINIMUM_SAMPLES} then kb end",
+    "max_gpu_memory": f"case when found = 'measured' and n_kb >= {MINIMUM_SAMPLES} then max_kb end",
+    "energy": "case when found = 'measured' then watts * seconds end",
+    "energy_error": "case when found = 'measured' and watts is not null then error * seconds end",
+    "readings": "case when found = 'measured' and looks > 0 then cast(looks as double) end",
+    "gpu_memory_at_most": f"case when found = 'part' and n_kb >= {MINIMUM_SAMPLES} then kb end",
+    "energy_at_most": "case when found = 'part' then watts * seconds end",
+    "gpu_memory_at_least": "case when found in ('few', 'gap') then kb end",
+}
+"""What is made of what was found of a job on GPUs."""
+
+OF_NODES: Final = {
+    "energy": OF_GPUS["energy"],
+    "energy_error": OF_GPUS["energy_error"],
+}
+"""What is made of what was found of a job on whole nodes."""
+
+ROWS: Final = """
+select id as source_id, site, {source} as source, field, value
+from (unpivot (select id, site, {fields} from by_node_job) on columns(* exclude (id, site))
+    into name field value value)
+order by all
+"""
+
+UNUSED: Final = f"""
+select case when day < 0 then day when bin.piece is null then {FREE} else {SHARED} end as why, sum(n)::bigint
+from by_node_bin as bin left join by_node_piece as piece on bin.piece = piece.piece
+where job is null or day < 0 group by why order by why
+"""
+
+TABLES: Final = (
+    "node", "placed", "hold", "moment", "piece", "hourly", "seen_host", "match", "bin", "device",
+    "idle", "of_device", "job", "id",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ByNode:
+    """
+    What samples said of jobs: *rows* of the table ``measured``, the numbers of jobs by what was *found*.
+
+    ``measured`` are those that were, ``part`` those that held a part of the GPUs of their nodes, ``shared``,
+    ``few`` (samples), ``gap``, ``elsewhere`` (on other nodes or GPUs, too), ``open`` (had not ended) and
+    ``none`` (no sample) are those that were not. *unsure* of those that were measured were read as 0, and
+    their power does not agree, or is not known. *unused* are the samples that are of no job, by reason.
+    """
+
+    rows: pa.Table
+    found: Mapping[str, int]
+    unsure: int
+    samples: int
+    unused: Mapping[int, int]
+    nodes: int
+
+
+def place_jobs(store: Store) -> None:
+    """Make the tables of the nodes that *store* names and of what its jobs held of them, when."""
+    database = store.connection
+    placed = on_nodes(store)
+    database.execute(NODES.format(on_nodes=placed))
+    database.execute(HOLDS.format(on_nodes=placed))
+    database.execute(IDS)
+
+
+def log_span(store: Store) -> tuple[float, float]:
+    """Return the first start and the last end of the jobs that nodes are known of."""
+    first, last = store.row("select min(submit_time), max(till) from by_node_placed")
+    return (0.0, 0.0) if first is None else (first, last)
+
+
+def cut(store: Store, *, of_nodes: bool) -> None:
+    """Make the pieces of the time of nodes: of all jobs, or of those that held GPUs."""
+    store.connection.execute(OF_KIND.format(holders="true" if of_nodes else "gpus > 0"))
+    store.connection.execute(MOMENTS)
+    store.connection.execute(HOLDERS)
+    store.connection.execute(HOURLY)
+
+
+def bin_samples(store: Store, samples: str, columns: Sequence[str]) -> None:
+    """
+    Make the sums of *samples* by job and part of its run: a query of rows of those *columns* that there are.
+
+    `place_jobs` and `cut` were called before, and the table ``by_node_match`` says which ``node`` a ``host``
+    is.
+    """
+    first, last = log_span(store)
+    sums = [SUMS[name] if name in columns else text for name, text in MISSING.items()]
+    kept = [name for name in COLUMNS if name in columns and name not in {"host", "clock", "t"}]
+    store.connection.execute(
+        BINNED.format(
+            values=", ".join([*(name for name in GUARDED if name in columns), "null"]),
+            sums=", ".join(sums),
+            guarded=", ".join(["host", "t", *(GUARDED.get(name, name) for name in kept)]),
+            samples=samples,
+            first=first,
+            last=last,
+        )
+    )
+    store.connection.execute(READ)
+
+
+def know_devices(store: Store, *, of_nodes: bool) -> None:
+    """Make the table of the devices that were sampled, and of how many each node has."""
+    stated = 0 if of_nodes else float(store.system.node_gpus or 0)
+    store.connection.execute(DEVICES.format(peak="null" if of_nodes else "peak", stated=stated))
+
+
+def leave_out(store: Store, nodes: Sequence[int]) -> None:
+    """Let samples of *nodes*, whose clocks are wrong, be of no job."""
+    several = ", ".join(map(str, nodes)) or "null"
+    store.connection.execute(f"update by_node_bin set day = {SKEWED} where node in ({several}) and day >= 0")
+
+
+def conclude(store: Store, source: str, *, of_nodes: bool) -> ByNode:
+    """Return what the samples of a *source* say of jobs, from what `bin_samples` and others made."""
+    know_devices(store, of_nodes=of_nodes)
+    database = store.connection
+    for table in (IDLE_POWER, OF_DEVICE):
+        database.execute(table)
+    database.execute(OF_JOB.format(holds_part="false" if of_nodes else "gpus < whole - 1e-6"))
+    fields = OF_NODES if of_nodes else OF_GPUS
+    rows = ROWS.format(
+        source=literal(source), fields=", ".join(f"{sql} as {name}" for name, sql in fields.items())
+    )
+    return ByNode(
+        rows=database.sql(rows).to_arrow_table(),
+        found=dict(store.rows("select found, count(*) from by_node_job group by found order by found")),
+        unsure=store.row("select count(*) from by_node_job where found = 'measured' and unsure > 0")[0],
+        samples=store.row("select coalesce(sum(n), 0)::bigint from by_node_bin")[0],
+        unused=dict(store.rows(UNUSED)),
+        nodes=store.row("select count(distinct node) from by_node_device")[0],
+    )
+
+
+def forget(store: Store) -> None:
+    """Drop the tables of the join."""
+    store.connection.execute("drop view if exists by_node_read")
+    for table in TABLES:
+        store.connection.execute(f"drop table if exists by_node_{table}")

@@ -1,0 +1,497 @@
+"""Samples of nodes joined to jobs by node and time: what is measured, a bound, or unknown."""
+
+import json
+from collections import defaultdict
+from datetime import UTC, datetime
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwa.errors import DefinitionError, TraceError
+from gwa.formats.convert import convert
+from gwa.formats.measure import measure
+from gwa.formats.measure_nodes import NodeOptions
+from gwa.store.store import Store
+from tests.conftest import examples
+from tests.program import invoke as run
+
+CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "nodes"
+HEADER = "JobID|JobIDRaw|Cluster|User|Submit|Start|End|ElapsedRaw|State|AllocCPUS|NNodes|NodeList|AllocTRES\n"
+SMI = "timestamp, index, uuid, name, utilization.gpu [%], memory.used [MiB], power.draw [W]"
+BEGIN = 1_760_000_400
+"""A whole number of ten minutes."""
+
+
+def job(number, begin, end, nodes="gpu01", gpus=1, n_nodes=1, cluster="made"):
+    """Return a line of sacct: a job from *begin* to *end* seconds after `BEGIN`, which may be None."""
+    times = f"{BEGIN + begin - 30}|{BEGIN + begin}|{'Unknown' if end is None else BEGIN + end}"
+    state = "RUNNING" if end is None else "COMPLETED"
+    length = 0 if end is None else end - begin
+    return (
+        f"{number}|{number}|{cluster}|ana|{times}|{length}|{state}|8|{n_nodes}|{nodes}|"
+        f"cpu=8,node={n_nodes},gres/gpu={gpus}\n"
+    )
+
+
+def reading(second, use=50, memory=1000, watts=300.0, index=0, model="H100", zone=UTC):
+    """Return a line of nvidia-smi."""
+    clock = datetime.fromtimestamp(BEGIN + second, zone).strftime("%Y/%m/%d %H:%M:%S.%f")[:-3]
+    use = use if isinstance(use, str) else f"{use} %"
+    return f"{clock}, {index}, GPU-{index}, {model}, {use}, {memory} MiB, {watts:.2f} W"
+
+
+def samples(begin, end, step=30, **values):
+    return [reading(second, **values) for second in range(begin, end, step)]
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Return a function that makes a store of lines of sacct."""
+
+    def make(*lines, header=HEADER):
+        log, out = tmp_path / "jobs.sacct", tmp_path / "jobs.duckdb"
+        log.write_text(header + "".join(lines))
+        convert([log], out)
+        return out
+
+    return make
+
+
+@pytest.fixture
+def smi(tmp_path):
+    """Return a function that writes readings of nvidia-smi."""
+
+    def write(*lines, name="gpu01.csv"):
+        path = tmp_path / name
+        path.write_text("\n".join([SMI, *lines]) + "\n")
+        return path
+
+    return write
+
+
+def measured(store):
+    """Return what was measured of jobs, by their ids."""
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    with Store.open(store) as opened:
+        for name, field, value in opened.rows("select source_id, field, value from measured"):
+            found[name][field] = value
+    return found
+
+
+def fields(store, *names):
+    with Store.open(store) as opened:
+        return {
+            row[0]: row[1:] if len(names) > 1 else row[1]
+            for row in opened.rows(
+                f"select source_id, {', '.join(names)} from jobs inner join source_ids using (job_id)"
+            )
+        }
+
+
+def said(joined):
+    return "\n".join(joined.said)
+
+
+def test_a_job_that_holds_all_gpus_of_its_node_alone_is_measured(made, smi):
+    store = made(job(1, 0, 3600))
+    joined = measure(store, [smi(*samples(-600, 4200))])
+    assert fields(store, "gpu_utilization", "energy", "gpu_memory", "max_gpu_memory", "idle_gpus") == {
+        "1": (0.5, 300.0 * 3600, 1000 * 1024, 1000 * 1024, 0)
+    }
+    assert measured(store)["1"]["energy_error"] == pytest.approx(0.01 * 300 * 3600)
+    assert measured(store)["1"]["readings"] == 120
+    assert "nvidia-smi: 1 of 1 job with GPUs on 1 node measured by node and time" in said(joined)
+    assert "the name of the file says which node it is of (gpu01.csv: gpu01)" in said(joined)
+    assert "times without a zone are taken as UTC, of the log no zone is known" in said(joined)
+    assert "40 of 160 samples are not used: " in said(joined)
+
+
+def test_five_files_that_are_called_as_their_nodes_are(made, smi):
+    jobs = [job(number, 0, 3600, nodes=f"gpu0{number}") for number in range(1, 6)]
+    files = [
+        smi(*samples(0, 3600, use=number * 10, watts=number * 100), name=f"gpu0{number}.csv")
+        for number in range(1, 6)
+    ]
+    store = made(*jobs)
+    joined = measure(store, files)
+    assert fields(store, "gpu_utilization", "energy") == {
+        str(number): (number / 10, number * 100 * 3600.0) for number in range(1, 6)
+    }
+    assert "5 of 5 jobs with GPUs on 5 nodes" in said(joined)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "state"),
+    [
+        ([job(1, 0, 3600), job(2, 1800, 5400)], "2 shared a node with others"),
+        ([job(1, 0, 3600, gpus=1, nodes="gpu01"), job(2, 4000, 7000, gpus=2)], "1 held some of the GPUs"),
+        ([job(1, 0, 200)], "1 were sampled fewer than 10 times"),
+        (
+            [job(1, 0, 3600, nodes="gpu[01-02]", gpus=4, n_nodes=2)],
+            "1 ran on GPUs that were not sampled, too",
+        ),
+        ([job(1, 0, None), job(2, 3500, 3600, nodes="gpu02")], "1 had not ended"),
+        ([job(1, 0, 3600, gpus=4)], "1 ran on GPUs that were not sampled, too"),
+    ],
+)
+def test_what_cannot_be_told_is_unknown_and_said(made, smi, jobs, state):
+    store = made(*jobs)
+    both = [line for index in (0, 1) for line in samples(0, 3600, index=index)]
+    joined = measure(store, [smi(*both)])
+    assert state in said(joined)
+    assert fields(store, "gpu_utilization", "energy", "idle_gpus")["1"] == (None, None, None)
+
+
+def test_jobs_without_gpus_share_nothing(made, smi):
+    store = made(job(1, 0, 3600), job(2, 600, 1200, gpus=0))
+    measure(store, [smi(*samples(0, 3600))])
+    assert fields(store, "gpu_utilization")["1"] == 0.5
+
+
+def test_a_gap_leaves_a_bound_from_below_and_a_part_of_the_node_one_from_above(made, smi):
+    store = made(job(1, 0, 3600, gpus=2), job(2, 3600, 7200, gpus=1))
+    lines = [
+        line
+        for index in (0, 1)
+        for line in (
+            *samples(0, 1200, index=index, memory=500),
+            *samples(2400, 7200, index=index, memory=700, watts=200),
+        )
+    ]
+    measure(store, [smi(*lines)])
+    assert measured(store) == {
+        "1": {"gpu_memory_at_least": 1400 * 1024},
+        "2": {"gpu_memory_at_most": 1400 * 1024, "energy_at_most": 400.0 * 3600},
+    }
+    assert fields(store, "gpu_memory") == {"1": None, "2": None}
+
+
+IDLE = {"use": 0, "watts": 120.0}
+
+
+@pytest.mark.parametrize(
+    ("of_job", "use", "idle"),
+    [
+        (IDLE, 0.0, 1),
+        ({"use": 0, "watts": 160.0}, None, 0),  # a program that computes for a part of each second
+        ({"use": 0, "watts": 500.0}, None, 0),
+        ({"use": "[N/A]", "watts": 120.0}, None, None),
+        ({"use": 1, "watts": 120.0}, 0.01, 0),
+    ],
+)
+def test_a_gpu_is_idle_only_if_its_power_agrees(made, smi, of_job, use, idle):
+    """A board draws 73 W without a program's data, 121 W with them, and some jobs are known to be idle."""
+    store = made(job(1, 0, 3600), *(job(number, number * 4000, number * 4000 + 3600) for number in (2, 3)))
+    lines = [
+        *samples(-3000, 0, use=0, watts=73.0, memory=0),
+        *samples(0, 3600, **of_job),
+        *samples(3700, 4000, use=0, watts=73.0, memory=0),
+        *samples(8000, 11600, use=0, watts=121.0),
+        *samples(12000, 15600, use=90, watts=650.0),
+        *samples(15900, 16600, use=0, watts=73.0, memory=0),
+    ]
+    measure(store, [smi(*lines)])
+    assert fields(store, "gpu_utilization", "idle_gpus")["1"] == (use, idle)
+
+
+def test_without_power_a_use_of_0_is_unknown(made, tmp_path):
+    store, path = made(job(1, 0, 3600), job(2, 4000, 8000)), tmp_path / "gpu01.csv"
+    lines = [line.rpartition(",")[0] for line in [SMI, *samples(0, 3600, use=0), *samples(4000, 8000)]]
+    path.write_text("\n".join(lines))
+    joined = measure(store, [path])
+    assert fields(store, "gpu_utilization", "idle_gpus") == {"1": (None, None), "2": (0.5, 0)}
+    assert "of 1 job every reading of a GPU is 0, and its power is above" in said(joined)
+
+
+def test_boards_whose_idle_power_is_not_known_are_not_idle(made, smi):
+    """Where no board is seen without a job, all that were read as 0 may have computed."""
+    store = made(job(1, 0, 3600))
+    measure(store, [smi(*samples(0, 3600, use=0, watts=400.0))])
+    assert fields(store, "gpu_utilization", "idle_gpus") == {"1": (None, None)}
+
+
+def test_joining_again_changes_no_byte(made, smi):
+    store, path = made(job(1, 0, 3600), job(2, 4000, 7000)), smi(*samples(0, 8000))
+    measure(store, [path])
+    before = sha256(store.read_bytes()).hexdigest()
+    measure(store, [path])
+    assert sha256(store.read_bytes()).hexdigest() == before
+
+
+def test_files_of_a_node_may_overlap(made, smi):
+    store = made(job(1, 0, 3600))
+    files = [
+        smi(*samples(0, 2400, watts=100)),
+        smi(*samples(1200, 2400, watts=100), *samples(2400, 3600, watts=400), name="gpu01.2.csv"),
+    ]
+    measure(store, files)
+    assert fields(store, "energy") == {"1": pytest.approx(200.0 * 3600)}
+
+
+def test_samples_that_are_of_no_job_are_named_and_counted(made, tmp_path):
+    store, path = made(job(1, 0, 3600), job(2, 7200, 10800, nodes="gpu02")), tmp_path / "all.csv"
+    rows = [f"{BEGIN + second},{host},0,300" for second in range(0, 3600, 60) for host in ("gpu01", "x9")]
+    rows += [f"{BEGIN - 9000},gpu01,0,300", "soon,gpu01,0,300", f"{BEGIN + 60},gpu01,0,much"]
+    path.write_text("\n".join(["t,node,gpu,w", *rows]))
+    joined = measure(store, [path], stated="host=node,time=t,device=gpu,power=w:W")
+    assert fields(store, "energy")["1"] == 300.0 * 3600
+    assert (
+        "63 of 123 samples are not used: 1 before or after the log, 60 of nodes that the log does not name,"
+        " or that several clusters have (x9), 2 without a readable time, device or value" in said(joined)
+    )
+
+
+def test_a_table_of_parquet_with_other_units(made, tmp_path):
+    store, path = made(job(1, 0, 3600)), tmp_path / "all.parquet"
+    duckdb.sql(
+        f"copy (select to_timestamp({BEGIN} + 30 * i) as at, 'gpu01.site.org' as host, 0 as card, 0.25 as u,"
+        f" 250000 as mw, 2 as gib from range(120) as t(i)) to '{path}'"
+    )
+    stated = "host=host,time=at,device=card,gpu_utilization=u,power=mw:mW,gpu_memory=gib:GiB"
+    measure(store, [path], stated=stated)
+    assert fields(store, "gpu_utilization", "energy", "gpu_memory") == {"1": (0.25, 9e5, 2 * 1048576)}
+
+
+def test_a_counter_of_energy_is_what_it_rose_by(made, tmp_path):
+    store, path = made(job(1, 0, 3600), job(2, 4000, 7600)), tmp_path / "gpu01.csv"
+    rows = [f"{BEGIN + second},0,{second * 200_000 + 10**9}" for second in range(-600, 8000, 60)]
+    rows = [row if place < 100 else f"{row.rpartition(',')[0]},5" for place, row in enumerate(rows)]
+    path.write_text("\n".join(["t,gpu,mj", *rows]))
+    measure(store, [path], stated="time=t,device=gpu,energy_counter=mj:mJ")
+    assert fields(store, "energy")["1"] == pytest.approx(200.0 * 3600)
+
+
+def test_clocks_of_another_zone_are_said_and_an_hour_that_comes_twice_is_left_out(made, smi):
+    from zoneinfo import ZoneInfo
+
+    berlin = ZoneInfo("Europe/Berlin")
+    store = made(job(1, 0, 3600))
+    joined = measure(store, [smi(*samples(0, 3600, zone=berlin))], nodes=NodeOptions(zone="Europe/Berlin"))
+    assert fields(store, "gpu_utilization") == {"1": 0.5}
+    assert "taken as Europe/Berlin, as --zone says" in said(joined)
+    autumn = 1761435000 - BEGIN  # clocks are put back at 1761440400
+    store = made(job(1, autumn, autumn + 14400))
+    joined = measure(
+        store, [smi(*samples(autumn, autumn + 14400, zone=berlin))], nodes=NodeOptions(zone="Europe/Berlin")
+    )
+    assert "240 in the hour that clocks show twice" in said(joined)
+    assert fields(store, "gpu_utilization") == {"1": None}
+
+
+@pytest.fixture
+def late(made, smi):
+    """Return a store, and a file of readings whose clock is a minute late; jobs have gaps of 20 minutes."""
+    edges = [
+        (number * 4800 + number * number * 7, number * 4800 + number * number * 7 + 3600)
+        for number in range(30)
+    ]
+    lines = []
+    for (begin, end), (following, _) in pairwise(edges):
+        lines += samples(begin + 65, end + 55)
+        lines += samples(end + 70, following + 50, use=0, watts=70, memory=0)
+    return made(*(job(number, *pair) for number, pair in enumerate(edges, 1))), smi(*lines)
+
+
+def test_nothing_is_joined_of_a_node_whose_clock_differs_until_that_is_said(late):
+    store, path = late
+    joined = measure(store, [path])
+    assert not measured(store)
+    (line,) = [one for one in joined.said if one.startswith("gpu01: the memory of its GPUs is in use")]
+    low, high = (int(word) for word in line.split("in use ")[1].split(" s ")[0].split(" to "))
+    assert 0 < low <= 60 <= high
+    assert "later than jobs of the log run; nothing of it is joined; --shift -" in line
+    joined = measure(store, [path], nodes=NodeOptions(shift=-60.0))
+    assert "29 of 29 jobs with GPUs" in said(joined)
+    assert "nothing of it is joined" not in said(joined)
+
+
+def test_a_shift_that_is_stated_is_believed(late):
+    store, path = late
+    joined = measure(store, [path], nodes=NodeOptions(shift=0.0))
+    assert len(measured(store)) == 30
+    assert "it is joined, as --shift says" in said(joined)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (HEADER.replace("NodeList", "Nodelisten"), "the jobs of the trace name no nodes"),
+        (HEADER.replace("AllocTRES", "Tres"), "does not say which jobs held GPUs"),
+    ],
+)
+def test_a_log_without_nodes_or_gpus_is_said(made, smi, header, message):
+    with pytest.raises(TraceError, match=message):
+        measure(made(job(1, 0, 3600), header=header), [smi(*samples(0, 3600))])
+
+
+@pytest.mark.parametrize(
+    ("name", "node"),
+    [
+        ("gpu01.csv", "gpu01"),
+        ("smi_gpu01_2025.csv", "gpu01"),
+        ("smi-gpu01-2025.log", "gpu01"),
+        ("gpu01.csv.gz", "gpu01"),
+        ("node.csv", None),
+        ("gpu01_gpu02.csv", None),
+        ("gpu011.csv", None),
+    ],
+)
+def test_the_name_of_a_file_says_the_node_only_if_the_log_has_it(made, smi, name, node):
+    import gzip
+
+    store = made(job(1, 0, 3600), job(2, 0, 3600, nodes="gpu02"))
+    path = smi(*samples(0, 3600), name=name)
+    if name.endswith(".gz"):
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    if node:
+        measure(store, [path])
+        assert fields(store, "gpu_utilization")["1"] == 0.5
+        return
+    with pytest.raises(DefinitionError, match=r"does not say which node it is of.*--node NAME"):
+        measure(store, [path])
+    result = run("measure", store, path, "--node", "gpu02")
+    assert "1 of 1 job with GPUs on 1 node" in result.stderr
+    result = run("measure", store, path, "--node-from-name", "gpu0[12]|node")
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--zone", "Mars"], "is no time zone"),
+        (["--node-from-name", "("], "is no regular expression"),
+        (["--shift", "soon"], "is not a valid float"),
+        (["--map", "time=timestamp,power=index:hp"], "a unit of W, mW, kW"),
+        (["--map", "time=timestamp,gpu_memory=index:B"], "expected device=COLUMN"),
+        (["--map", "time=timestamp,device=index"], "says nothing that is measured"),
+    ],
+)
+def test_what_cannot_be_understood_is_said(made, smi, options, message):
+    result = run("measure", made(job(1, 0, 3600)), smi(*samples(0, 3600)), *options)
+    assert result.exit_code in {1, 2}
+    assert message in f"{' '.join(result.output.split())} {result.exception}"
+
+
+def test_lines_that_are_no_readings_are_counted(made, smi):
+    good = samples(0, 3600)
+    noise = [
+        SMI,
+        "",
+        "Unable to determine the device handle for GPU 0000:3B:00.0: GPU is lost.",
+        "\x00\x01,,,",
+    ]
+    store = made(job(1, 0, 3600))
+    joined = measure(store, [smi(*good[:60], *noise, *good[60:])])
+    assert fields(store, "gpu_utilization")["1"] == 0.5
+    assert "2 of 122 samples are not used: 2 without a readable time, device or value" in said(joined)
+
+
+def test_a_conversion_and_a_report_join_samples_too(tmp_path, smi):
+    log, out, path = tmp_path / "a.sacct", tmp_path / "b.duckdb", smi(*samples(0, 3600))
+    log.write_text(HEADER + job(1, 0, 3600))
+    result = run("convert", log, "-o", out, "--measurements", path)
+    assert "nvidia-smi: 1 of 1 job with GPUs on 1 node measured" in result.stderr
+    assert fields(out, "gpu_utilization") == {"1": 0.5}
+    result = run("report", log, "-o", tmp_path, "--json", "--sections", "gpus", "--measurements", path)
+    assert "1 of 1 jobs have measurements" in result.stderr
+
+
+def test_nodes_of_several_clusters_with_one_name_are_of_no_job(made, smi):
+    store = made(
+        job(1, 0, 3600, cluster="a"), job(2, 0, 3600, cluster="b"), job(3, 0, 3600, "gpu02", cluster="b")
+    )
+    joined = measure(store, [smi(*samples(0, 3600)), smi(*samples(0, 3600), name="gpu02.csv")])
+    assert fields(store, "gpu_utilization") == {"1": None, "2": None, "3": 0.5}
+    assert "that several clusters have (gpu01)" in said(joined)
+
+
+SECONDS = st.integers(0, 40).map(lambda step: step * 60)
+
+
+@examples(25)
+@given(
+    jobs=st.lists(st.tuples(SECONDS, st.integers(10, 30), st.integers(1, 2)), min_size=1, max_size=5),
+    watts=st.lists(st.integers(50, 700), min_size=80, max_size=80),
+)
+def test_the_join_equals_one_by_hand(jobs, watts):
+    """Independent: each job against each other job and each sample, in seconds."""
+    lines = [
+        job(number, begin, begin + minutes * 60, gpus=gpus)
+        for number, (begin, minutes, gpus) in enumerate(jobs, 1)
+    ]
+    held = [(begin, begin + minutes * 60, gpus) for begin, minutes, gpus in jobs]
+    readings = [(second * 60 + 17, watts[second]) for second in range(80)]
+    whole = max(2, *(sum(gpus for begin, end, gpus in held if begin <= one < end) for one, _, _ in held))
+    expected = {}
+    for number, (begin, end, gpus) in enumerate(held, 1):
+        others = [one for place, one in enumerate(held, 1) if place != number]
+        if any(one[0] < end and one[1] > begin for one in others) or gpus < whole or whole > 2:
+            continue
+        own = [power for second, power in readings if begin <= second < end]
+        if len(own) >= 10 and end <= 80 * 60:
+            expected[str(number)] = 2 * sum(own) / len(own) * (end - begin)
+    with TemporaryDirectory() as folder:
+        log, store, path = (Path(folder, name) for name in ("a.sacct", "a.duckdb", "gpu01.csv"))
+        log.write_text(HEADER + "".join(lines))
+        convert([log], store)
+        rows = [reading(second, watts=power, index=index) for second, power in readings for index in (0, 1)]
+        path.write_text("\n".join([SMI, *rows]))
+        measure(store, [path], nodes=NodeOptions(shift=0.0))
+        found = {name: value for name, value in fields(store, "energy").items() if value is not None}
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.skipif(not CASES.exists(), reason="no cases beside the project")
+class TestCases:
+    """Inputs with what is right, of which the readings of two are of a real H100."""
+
+    @staticmethod
+    def joined(tmp_path, case, name, **options):
+        store = tmp_path / "a.duckdb"
+        convert([CASES / case / "jobs.sacct"], store)
+        joined = measure(store, [CASES / case / name], nodes=NodeOptions(node="gpu01", **options))
+        return store, joined
+
+    def test_real_jobs_are_measured_and_one_is_idle(self, tmp_path):
+        store, _ = self.joined(tmp_path, "4-h100-query", "query.csv")
+        expected = json.loads((CASES / "4-h100-query" / "expect.json").read_text())["jobs"]
+        found = fields(store, "energy", "gpu_utilization", "idle_gpus", "gpu_memory")
+        for name, wanted in expected.items():
+            energy, use, idle, memory = found[name]
+            assert energy == pytest.approx(wanted["joules"], rel=0.03)
+            assert abs(energy - wanted["joules"]) <= measured(store)[name]["energy_error"]
+            assert bool(idle) == wanted["is_idle"]
+            low, high = wanted["gpu_utilization"] if name == "1000" else [wanted["gpu_utilization"]] * 2
+            assert use is low if low is None else low <= use <= high
+            if "gpu_memory_GiB" in wanted:
+                assert memory / 1048576 == pytest.approx(wanted["gpu_memory_GiB"], abs=0.01)
+
+    def test_jobs_that_share_a_node(self, tmp_path):
+        store, _ = self.joined(tmp_path, "6-shared-node", "query.csv")
+        found = fields(store, "gpu_utilization", "energy", "gpu_memory")
+        assert found["3"] == (0.9, 1.8e6, 16000 * 1024)
+        assert found["1"] == found["2"] == found["4"] == (None, None, None)
+        assert measured(store)["4"]["gpu_memory_at_most"] == 8004 * 1024
+
+    @pytest.mark.parametrize(("name", "shift"), [("late60.csv", 60), ("zone1h.csv", 3600)])
+    def test_clocks_that_differ(self, tmp_path, name, shift):
+        store, joined = self.joined(tmp_path, "7-skew-and-zone", name)
+        assert not measured(store)
+        words = said(joined).split("in use ")[1].split(" s ")[0].replace(",", "").split(" to ")
+        assert 0 < int(words[0]) <= shift <= int(words[1])
+        assert ("--zone NAME" in said(joined)) == (shift == 3600)
+        _, joined = self.joined(tmp_path, "7-skew-and-zone", name, shift=-float(shift))
+        assert "nothing of it is joined" not in said(joined)
+
+    def test_gaps_and_short_jobs(self, tmp_path):
+        store, _ = self.joined(tmp_path, "8-gaps-and-short", "query.csv")
+        found = fields(store, "gpu_utilization", "energy")
+        assert found == {"1": (None, None), "2": (None, None), "3": (None, 1.44e6), "4": (None, None)}
+        for name in "12":
+            assert measured(store)[name] == {"gpu_memory_at_least": 8000 * 1024}

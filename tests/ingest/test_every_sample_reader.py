@@ -1,0 +1,119 @@
+"""Every reader of samples of nodes: what it takes for its own, and what it makes of what its tool prints."""
+
+from contextlib import suppress
+from itertools import product
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwa.errors import DefinitionError
+from gwa.ingest.measurements import PRECEDENCE
+from gwa.ingest.node_samples import COLUMNS, Head, sample_file, sample_readers, text_head
+from tests.conftest import examples
+
+UUID = "GPU-52451644-a078-1719-e03e-a3def78e19e6"
+CLOCK = "2026-11-27 15:35:26"
+
+TEXTS = {
+    "nvidia-smi": [
+        (
+            ("timestamp, index, uuid, name, utilization.gpu [%], utilization.memory [%], memory.used [MiB],"
+            " memory.total [MiB], power.draw [W], temperature.gpu\n"
+            f"2026/11/27 15:35:26.262, 0, {UUID}, NVIDIA H100, 7 %, 0 %, 2 MiB, 81559 MiB, 72.87 W, 3\n"),
+            {
+                "device": UUID, "place": 0, "model": "NVIDIA H100", "clock": f"{CLOCK}.262000",
+                "use": 0.07, "watts": 72.87, "kb": 2048.0,
+            },
+        ),
+        (
+            "timestamp, power.draw [W], utilization.gpu [%], index\n2026/11/27 15:35:26.000, [N/A], 7, 3\n",
+            {"device": "3", "place": 3, "clock": CLOCK, "use": 0.07, "watts": None},
+        ),
+    ],
+}  # fmt: skip
+"""What tools print, with the first sample in it."""
+
+
+def rows(database, path):
+    """Return the samples in a file, without columns that a tool never has."""
+    head, lines = text_head(database, path)
+    found = sample_file(path, head, lines)
+    assert found is not None
+    select = f"with given as (from {found.lines}) {found.select}"
+    names = [name for name, *_ in database.execute(f"describe {select}").fetchall()]
+    return found.reader, names, database.execute(select).fetchall()
+
+
+@pytest.fixture(params=sorted(TEXTS))
+def name(request):
+    return request.param
+
+
+def test_every_reader_has_a_text_here_and_a_precedence():
+    readers = [one.name for one in sample_readers()]
+    assert sorted(readers) == sorted(TEXTS)
+    assert {*readers} <= {*PRECEDENCE}
+    assert all(one.title and one.export for one in sample_readers())
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [(name, place) for name in TEXTS for place in range(len(TEXTS[name]))]
+)
+def test_what_a_tool_prints_is_read(tmp_path, name, place):
+    text, expected = TEXTS[name][place]
+    path = tmp_path / "gpu01.txt"
+    path.write_text(text)
+    with duckdb.connect() as database:
+        reader, names, found = rows(database, path)
+    assert reader.name == name
+    assert {*names} <= COLUMNS.keys()
+    first = dict(zip(names, found[0], strict=True))
+    shown = {key: str(value) if key == "clock" else value for key, value in first.items()}
+    assert {key: value for key, value in shown.items() if key in expected or value is not None} == {
+        key: pytest.approx(value) if isinstance(value, float) else value for key, value in expected.items()
+    }
+
+
+def test_no_reader_takes_what_is_anothers():
+    for (name, texts), reader in product(TEXTS.items(), sample_readers()):
+        for text, _ in texts:
+            assert reader.fits(Head(lines=text.splitlines())) == (reader.name == name)
+
+
+@given(lines=st.lists(st.text(), max_size=5), columns=st.lists(st.text(), max_size=5))
+def test_no_reader_breaks_at_a_head(lines, columns):
+    head = Head(lines=lines, columns=columns)
+    for reader in sample_readers():
+        if reader.fits(head):
+            with suppress(DefinitionError):
+                reader.select(head)
+
+
+@examples(60)
+@given(data=st.data())
+def test_damaged_lines_never_break_the_others(data, tmp_path_factory):
+    """Whatever is in a line behind the first samples, reading goes on, and the first stay as they are."""
+    name = data.draw(st.sampled_from(sorted(TEXTS)))
+    text, _ = data.draw(st.sampled_from(TEXTS[name]))
+    noise = data.draw(st.lists(st.text(st.characters(codec="ascii", exclude_characters="\r\n")), max_size=4))
+    path = tmp_path_factory.mktemp("damaged") / "gpu01.txt"
+    with duckdb.connect() as database:
+        path.write_text(text)
+        _, _, whole = rows(database, path)
+        path.write_text(text + "".join(f"{line}\n" for line in noise))
+        _, _, found = rows(database, path)
+    assert whole[0] in found
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("index, utilization.gpu [%]", "no column timestamp"),
+        ("timestamp, utilization.gpu [%]", "no column index or uuid"),
+    ],
+)
+def test_queries_that_lack_something_are_said(tmp_path, header, message):
+    with pytest.raises(DefinitionError, match=message):
+        sample_file(tmp_path / "gpu01.csv", Head(lines=[header]))
