@@ -18,10 +18,22 @@ from textwrap import indent
 from typing import Final
 
 from gwa.errors import DefinitionError
+from gwa.ingest.by_node import IDLE_RATIO, IN_USE, MAXIMUM_CONTEXT
 from gwa.ingest.jobstats import TEXT_FUNCTION
 from gwa.ingest.node_samples import sample_readers
+from gwa.ingest.samples.dcgm import BLANK
 
-PRECEDENCE: Final = ("jobstats", "dcgm", "nvidia-smi", "table", "ceems", "codecarbon")
+PRECEDENCE: Final = (
+    "jobstats",
+    "dcgm",
+    "pmon",
+    "nvidia-smi",
+    "dmon",
+    "compute-apps",
+    "table",
+    "ceems",
+    "codecarbon",
+)
 """Whose value counts where several measured a job: each GPU before a mean, and a mean before an estimate."""
 
 MEASURABLE: Final = (
@@ -29,9 +41,6 @@ MEASURABLE: Final = (
     "average_cpu_time",
 )  # fmt: skip
 """The fields that may be measured."""
-
-BLANK: Final = 140737488355328.0
-"""2^47: a value of DCGM from here on says that there is none."""
 
 KWH: Final = 3.6e6
 """Joules in a kilowatt-hour."""
@@ -87,6 +96,7 @@ with sample as (
     select
         {{id}} as id,
         coalesce({{uuid}}, concat_ws('/', {{host}}, cast(gpu as varchar))) as board,
+        coalesce({{model}}, board) as model,
         concat_ws('/', board, {{part}}) as device,
         coalesce({{part}}, {{profile}}) is not null as is_part,
         metric,
@@ -95,24 +105,56 @@ with sample as (
         count(*) over (partition by board, metric, t) as sharing
     from given
     -- A blank is a number, too.
-    where try_cast(value as double) >= 0 and try_cast(value as double) < {BLANK!r} and {{id}} is not null
+    where try_cast(value as double) >= 0 and try_cast(value as double) < {BLANK!r}
 ),
-device as (
+read as (
     select
         id,
         device,
+        any_value(model) as model,
+        bool_or(is_part) as is_part,
         avg(value) filter (where metric = 'DCGM_FI_DEV_GPU_UTIL') / 100 as use_of_gpu,
         avg(value) filter (where metric = 'DCGM_FI_PROF_GR_ENGINE_ACTIVE') as use_of_engine,
-        -- Of a part of a GPU, the use of the GPU is not counted, and 0.
-        if(
-            bool_or(is_part),
-            coalesce(use_of_engine, nullif(use_of_gpu, 0)),
-            coalesce(use_of_gpu, use_of_engine)
-        ) as used,
         max(value) filter (where metric = 'DCGM_FI_DEV_FB_USED') * 1024 as memory,
         avg(value / sharing) filter (where metric = 'DCGM_FI_DEV_POWER_USAGE') as watts
     from sample
+    where id is not null
     group by id, device
+),
+free as (
+    select model, quantile_disc(lowest, 0.25) as empty
+    from (
+        select model, board, min(value) as lowest
+        from sample
+        where id is null and metric = 'DCGM_FI_DEV_POWER_USAGE'
+        group by model, board, floor(try_cast(t as double) / 86400)
+    )
+    group by model
+),
+waiting as (
+    select model, quantile_disc(watts, 0.05) as context
+    from read
+    where use_of_gpu = 0 and memory > {IN_USE!r}
+    group by model
+),
+device as (
+    -- A reading of 0 is a short look, as likely between the bursts of a program: it counts where the power is
+    -- that of idle GPUs. Of a part of a GPU, the use of the GPU is not counted, and 0.
+    select
+        read.*,
+        coalesce(use_of_engine, use_of_gpu) as was_read,
+        coalesce(
+            use_of_engine,
+            nullif(use_of_gpu, 0),
+            case
+                when not is_part and watts <= {IDLE_RATIO!r} * case
+                    when context <= {MAXIMUM_CONTEXT!r} * empty then greatest(context, empty) else empty
+                end then use_of_gpu
+            end
+        ) as used
+    from read
+    left join free using (model)
+    left join waiting using (model)
 ),
 counter as (
     -- A counter that is less than before has begun again at 0. Jobs that share a GPU, whole or in parts,
@@ -121,7 +163,7 @@ counter as (
     from (
         select id, value, sharing, lag(value) over (partition by id, device order by t) as former
         from sample
-        where metric = 'DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION'
+        where metric = 'DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION' and id is not null
     )
     where former is not null
     group by id
@@ -129,9 +171,12 @@ counter as (
 select
     id,
     null as site,
-    cast(coalesce(nullif(count(used), 0), nullif(count(memory), 0)) as double) as gpus,
-    avg(used) as gpu_utilization,
-    case when count(used) > 0 then cast(count(*) filter (where used = 0) as double) end as idle_gpus,
+    cast(coalesce(nullif(count(was_read), 0), nullif(count(memory), 0)) as double) as gpus,
+    case when count(used) = count(was_read) then avg(used) end as gpu_utilization,
+    case
+        when count(used) = count(was_read) and count(used) > 0
+            then cast(count(*) filter (where used = 0) as double)
+    end as idle_gpus,
     sum(memory) as gpu_memory,
     max(memory) as max_gpu_memory,
     any_value(joules) as energy,
@@ -140,11 +185,12 @@ from device
 left join counter using (id)
 group by id
 """,
-    "# hpc_job is what the site's prolog writes for dcgm-exporter. Files of several days are read as one.\n"
+    "# hpc_job is what the site's prolog writes for dcgm-exporter. Series without it say what idle GPUs\n"
+    "# draw, else no GPU is known to be idle. Files of several days are read as one.\n"
     "curl -sG $PROMETHEUS/api/v1/query_range -d step=60"
     " -d start=2025-01-01T00:00:00Z -d end=2025-01-02T00:00:00Z \\\n"
     """  --data-urlencode 'query={__name__=~"DCGM_FI_DEV_(GPU_UTIL|FB_USED|POWER_USAGE"""
-    """|TOTAL_ENERGY_CONSUMPTION)|DCGM_FI_PROF_GR_ENGINE_ACTIVE",hpc_job!=""}' > dcgm.json""",
+    """|TOTAL_ENERGY_CONSUMPTION)|DCGM_FI_PROF_GR_ENGINE_ACTIVE"}' > dcgm.json""",
     key="hpc_job",
 )
 
@@ -318,6 +364,7 @@ OPTIONAL: Final = {
     "uuid": "UUID",
     "part": "GPU_I_ID",
     "profile": "GPU_I_PROFILE",
+    "model": "modelName",
     "cpu_energy": "total_cpu_energy_usage_kwh",
     "gpu_energy": "total_gpu_energy_usage_kwh",
     "ignored": "ignore",

@@ -267,6 +267,36 @@ def test_a_counter_of_energy_is_what_it_rose_by(made, tmp_path):
     assert fields(store, "energy")["1"] == pytest.approx(200.0 * 3600)
 
 
+METRICS = {
+    "DCGM_FI_DEV_GPU_UTIL": 0.0,
+    "DCGM_FI_DEV_POWER_USAGE": 250.0,
+    "DCGM_FI_DEV_FB_USED": 2000.0,
+}
+
+
+def series(metric, values, **labels):
+    named = {"__name__": metric, "gpu": "0", "UUID": "GPU-1", "Hostname": "gpu01", "modelName": "H100"}
+    return {"metric": {**named, **labels}, "values": [[BEGIN + second, str(one)] for second, one in values]}
+
+
+@pytest.mark.parametrize("engine", [None, 0.25])
+def test_samples_of_dcgm_without_jobs_are_joined_by_node(made, tmp_path, engine):
+    """A look that always reads 0 says nothing; the mean of the engine does."""
+    store, path = made(job(1, 0, 3600)), tmp_path / "dcgm.json"
+    seconds = range(0, 3600, 30)
+    found = [series(metric, [(second, one) for second in seconds]) for metric, one in METRICS.items()]
+    found.append(series("DCGM_FI_DEV_GPU_UTIL", [(0, 100)], GPU_I_ID="7"))
+    found.append(series("DCGM_FI_DEV_POWER_USAGE", [(0, 9.3e18)]))
+    if engine is not None:
+        found.append(series("DCGM_FI_PROF_GR_ENGINE_ACTIVE", [(second, engine) for second in seconds]))
+    path.write_text(json.dumps({"status": "success", "data": {"resultType": "matrix", "result": found}}))
+    joined = measure(store, [path])
+    assert "dcgm: 1 of 1 job with GPUs on 1 node" in said(joined)
+    assert fields(store, "gpu_utilization", "energy", "gpu_memory") == {
+        "1": (engine, 250.0 * 3600, 2000 * 1024)
+    }
+
+
 def test_clocks_of_another_zone_are_said_and_an_hour_that_comes_twice_is_left_out(made, smi):
     from zoneinfo import ZoneInfo
 
@@ -471,6 +501,23 @@ class TestCases:
             assert use is low if low is None else low <= use <= high
             if "gpu_memory_GiB" in wanted:
                 assert memory / 1048576 == pytest.approx(wanted["gpu_memory_GiB"], abs=0.01)
+
+    def test_monitors_of_the_same_jobs(self, tmp_path):
+        expected = json.loads((CASES / "5-h100-dmon-pmon" / "expect.json").read_text())
+        store, _ = self.joined(tmp_path, "5-h100-dmon-pmon", "pmon.txt")
+        means = expected["pmon (means over its second; never all 0)"]
+        assert fields(store, "gpu_utilization") == pytest.approx(means, abs=0.03)
+        assert fields(store, "idle_gpus") == {name: int(mean == 0) for name, mean in means.items()}
+        store, _ = self.joined(tmp_path, "5-h100-dmon-pmon", "dmon.txt")
+        found = fields(store, "gpu_utilization", "idle_gpus")
+        for name in ("1001", "1003"):
+            wanted = expected["dmon"][name]
+            assert found[name][0] == pytest.approx(wanted["gpu_utilization"], abs=wanted["margin"])
+        assert found["1004"] == (None, 0)
+
+    def test_memory_of_processes(self, tmp_path):
+        store, _ = self.joined(tmp_path, "4-h100-query", "apps.csv")
+        assert fields(store, "gpu_memory")["1000"] == pytest.approx(10.95 * 1048576, rel=0.1)
 
     def test_jobs_that_share_a_node(self, tmp_path):
         store, _ = self.joined(tmp_path, "6-shared-node", "query.csv")

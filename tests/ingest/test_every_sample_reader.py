@@ -32,8 +32,48 @@ TEXTS = {
             {"device": "3", "place": 3, "clock": CLOCK, "use": 0.07, "watts": None},
         ),
     ],
+    "dmon": [
+        (
+            ("#Date        Time         gpu    pwr  gtemp  mtemp     sm    mem     fb   bar1 \n"
+            "#YYYYMMDD    HH:MM:SS     Idx      W      C      C      %      %     MB     MB \n"
+            " 20261127    15:35:26       1     72     32      -      9      -   1024      1 \n"),
+            {"device": "1", "place": 1, "clock": CLOCK, "use": 0.09, "watts": 72.0, "kb": 1048576.0},
+        ),
+        (
+            ("# Date       Time        gpu     sm    mem    enc    dec\n"
+            "# YYYYMMDD   HH:MM:SS    Idx      %      %      %      %\n"
+            "  20261127   15:35:26      0      -      0      0      0\n"),
+            {"device": "0", "place": 0, "clock": CLOCK},
+        ),
+    ],
+    "pmon": [
+        (
+            ("#Date        Time         gpu         pid   type     sm    mem     fb    command \n"
+            "#YYYYMMDD    HH:MM:SS     Idx           #    C/G      %      %     MB    name \n"
+            " 20261127    15:35:26       0         586     C     40     31    500    python3 \n"
+            " 20261127    15:35:26       0         587     C      -      -    600    secret name \n"),
+            {"device": "0", "place": 0, "clock": CLOCK, "mean_use": 0.4, "kb": 1100 * 1024.0},
+        ),
+        (
+            ("#Date        Time         gpu         pid   type     sm    mem    command \n"
+            " 20261127    15:35:26       0           -     -      -      -    -  \n"),
+            {"device": "0", "place": 0, "clock": CLOCK, "mean_use": 0.0},
+        ),
+    ],
+    "compute-apps": [
+        (
+            ("timestamp, gpu_uuid, pid, process_name, used_gpu_memory [MiB]\n"
+            f"2026/11/27 15:35:26.276, {UUID}, 586, /home/ana/python3, 600 MiB\n"
+            f"2026/11/27 15:35:26.277, {UUID}, 587, /home/ana/python3, 400 MiB\n"),
+            {"device": UUID, "clock": CLOCK, "kb": 1000 * 1024.0},
+        ),
+    ],
 }  # fmt: skip
 """What tools print, with the first sample in it."""
+
+
+TABLES = {"dcgm": ["timestamp", "metric", "gpu", "value", "Hostname", "UUID"]}
+"""Columns of tools that write tables, not texts."""
 
 
 def rows(database, path):
@@ -53,7 +93,7 @@ def name(request):
 
 def test_every_reader_has_a_text_here_and_a_precedence():
     readers = [one.name for one in sample_readers()]
-    assert sorted(readers) == sorted(TEXTS)
+    assert sorted(readers) == sorted([*TEXTS, *TABLES])
     assert {*readers} <= {*PRECEDENCE}
     assert all(one.title and one.export for one in sample_readers())
 
@@ -74,6 +114,21 @@ def test_what_a_tool_prints_is_read(tmp_path, name, place):
     assert {key: value for key, value in shown.items() if key in expected or value is not None} == {
         key: pytest.approx(value) if isinstance(value, float) else value for key, value in expected.items()
     }
+
+
+def test_no_reader_takes_the_table_of_another():
+    for (name, columns), reader in product(TABLES.items(), sample_readers()):
+        assert reader.fits(Head(columns=columns)) == (reader.name == name)
+
+
+def test_a_monitor_without_times_is_said(tmp_path):
+    lines = [
+        "# gpu   pwr gtemp    sm   mem",
+        "# Idx     W     C     %     %",
+        "    0    72    32     0     0",
+    ]
+    with pytest.raises(DefinitionError, match="no dates and times, expected those of the option -o DT"):
+        sample_file(tmp_path / "gpu01.txt", Head(lines=lines))
 
 
 def test_no_reader_takes_what_is_anothers():

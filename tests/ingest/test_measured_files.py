@@ -63,11 +63,36 @@ def test_an_answer_of_prometheus_is_read(write):
     )
     assert said([path]) == {
         ("1", "gpus"): 2,
-        ("1", "gpu_utilization"): 0.375,
-        ("1", "idle_gpus"): 1,
         ("1", "gpu_memory"): 3072,
         ("1", "max_gpu_memory"): 3072,
     }
+
+
+@pytest.mark.parametrize(
+    ("watts", "free", "idle"),
+    [(75, 70, 1), (120, 70, 1), (150, 70, None), (75, None, None), (None, 70, None)],
+)
+def test_a_gpu_of_a_job_is_idle_if_it_draws_what_idle_ones_do(write, watts, free, idle):
+    """Series without a job tell what these draw, with half as much again for a program that waits."""
+    found = [
+        series(UTIL, (0, 50), (60, 100)),
+        series(UTIL, (0, 0), (60, 0), gpu="1"),
+        *(
+            [series(POWER, (0, 300), (60, 300)), series(POWER, (0, watts), (60, watts), gpu="1")]
+            if watts
+            else []
+        ),
+    ]
+    for gpu in ("0", "1"):
+        one = series(POWER, (600, free), gpu=gpu)
+        del one["metric"]["hpc_job"]
+        found += [one] if free else []
+    if watts == 120:
+        found.append(series("DCGM_FI_DEV_FB_USED", (0, 500), gpu="1"))
+    of_job = said([write(answer(*found))])
+    assert of_job.get(("1", "idle_gpus")) == idle
+    assert of_job.get(("1", "gpu_utilization")) == (None if idle is None else 0.375)
+    assert of_job["1", "gpus"] == 2
 
 
 def test_an_instant_answer_has_one_sample_of_each_series(write):
