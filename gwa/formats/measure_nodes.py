@@ -130,6 +130,11 @@ def _samples_in(database: duckdb.DuckDBPyConnection, path: Path, stated: str | N
         head, lines = text_head(database, path)
         if found := sample_file(path, head, lines):
             return found
+        if any("NVIDIA-SMI" in line for line in head.lines):
+            raise DefinitionError(
+                f"{path}: is the table that nvidia-smi prints for people; expected the output of nvidia-smi"
+                " --query-gpu=… --format=csv, see 'gwa formats measurements'"
+            )
     columns_of_table = given(database, path, "table_of_moments").columns
     return sample_file(path, Head(columns=columns_of_table))
 

@@ -264,7 +264,17 @@ select *, coalesce(model, concat(node, '/', device)) as board,
     ) as whole
 from seen
 left join (
-    select node, ceil(max(gpus) - 1e-6) as peak from by_node_moment group by node
+    -- A job that a log keeps for too long must not make GPUs that there are not: what is held together for
+    -- less than a hundredth of the time counts only if one job held it.
+    select node, ceil(max(gpus) - 1e-6) as peak
+    from (
+        select node, gpus, sum(till - since) as seconds, sum(seconds) over (partition by node) as all_seconds
+        from by_node_moment where jobs > 0 group by node, gpus
+        union all
+        select node, gpus, 1, 1 from by_node_hold
+    ) as amounts
+    where seconds >= 0.01 * all_seconds
+    group by node
 ) as held using (node)
 """
 

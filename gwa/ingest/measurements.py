@@ -391,7 +391,8 @@ def kind_of(columns: Collection[str], on: str | None) -> MeasuredKind:
     )
     raise DefinitionError(
         f"the columns are those of no measurements that are known: {known}; for another table say which"
-        " column has the ids of jobs and what the others hold, such as --on job --map gpu_utilization=util:%"
+        " column has the ids of jobs and what the others hold, such as --on job --map gpu_utilization=util:%,"
+        " or, of samples of nodes, --map host=node,time=ts,device=gpu,gpu_utilization=util:%"
     )
 
 

@@ -287,7 +287,7 @@ class IdleGpuHours(Rule):
     concerns = HAS_GPUS
     known = "idle is not null"
     fault = "idle > 0.0"
-    sure = "is_witnessed"
+    sure = "is_idle_sure"
     at_stake = "idle"
     found = "idle"
 

@@ -147,8 +147,8 @@ select job_id, user_id, project_id, run_time, start_time, end_time, {seconds} as
     {average_cpu_time} as average_cpu_time, {max_memory} as used, {gpu_utilization} as gpu_utilization,
     {idle_gpus} as idle_gpus, {idle_nodes} as idle_nodes, gpu_memory,
     coalesce({max_gpu_memory}, case when n_gpus <= 1 then {gpu_memory} end) as memory_of_gpu,
-    gpu_memory is not null or max_gpu_memory is not null or max_memory is not null
-        or average_cpu_time is not null as is_witnessed,
+    coalesce(coalesce({max_gpu_memory}, {gpu_memory}) <= {no_data!r}, false) as has_no_data, {watts} as watts,
+    {busy_watts} as busy_watts,
     nullif({allocated_text}, '') as allocated_text, {requested} as requested,
     lower(coalesce(state, '')) like 'out_of_mem%' or lower(coalesce(state, '')) like 'oom%'
         as is_out_of_memory,
@@ -160,14 +160,33 @@ select job_id, user_id, project_id, run_time, start_time, end_time, {seconds} as
 from ({ended}) as ended {within}
 """
 
+NO_DATA: Final = 1024.0**2
+"""KB of a GPU's memory up to which no program has data there, but for a context."""
+
+WATTS: Final = "case when run_time > 0 and n_gpus > 0 then {energy} / run_time / n_gpus end"
+"""The SQL of the mean power of a job for each of its GPUs."""
+
+BUSY_WATTS: Final = f"avg(case when gpu_utilization >= 0.5 then {WATTS} end) over (partition by gpu_type)"
+"""The SQL of the same of jobs that computed on GPUs of the same type."""
+
+AGREES: Final = "(has_no_data or coalesce(watts * n_gpus <= busy_watts * (n_gpus - 0.5 * idle), false))"
+"""
+The SQL of whether a second witness agrees that GPUs were idle.
+
+Their memory was empty, or a job with idle GPUs drew no more than if these had drawn half of what those draw
+that compute. A use that is read as 0 alone may be that of a program that computes for a part of each second.
+"""
+
 JUDGED: Final = f"""
+select *, {AGREES} as is_idle_sure,
+    case when gpu_utilization > 0 or (gpu_utilization = 0 and {AGREES}) then gpu_utilization end as gpu_use
+from (
 select *,
     case when memory between 1.0 and {BY_NAME["max_memory"].high!r} then memory end as allocated,
     case when average_cpu_time <= run_time and run_time > 0 and n_procs >= 1
         then average_cpu_time / run_time * n_procs end as busy_cores,
     case when average_cpu_time <= run_time and run_time > 0 and n_procs >= 1
         then least(average_cpu_time / run_time * (n_procs / asked_cores), 1.0) end as cpu_use,
-    case when gpu_utilization > 0 or is_witnessed then gpu_utilization end as gpu_use,
     case
         when gpu_utilization > 0 and idle_gpus >= n_gpus then null
         when idle_gpus is not null then least(idle_gpus, n_gpus)
@@ -182,11 +201,12 @@ from (
     end as memory
     from ({{ran}}) as ran
 ) as ran
+) as judged
 """
 """
 What rules see of a job. The CPU time used is of the cores that were asked for, which may be fewer than those
 that were held. A CPU time beyond that of its processors is unknown, a mean over several GPUs does
-not say how many are idle, and a use of 0 where nothing else is measured may be none that was measured.
+not say how many are idle, and a use of 0 counts only where something else agrees.
 """
 
 
@@ -206,6 +226,8 @@ def judged_jobs(store: Store) -> str:
         "average_cpu_time", "max_memory", "gpu_utilization", "idle_gpus", "idle_nodes", "max_gpu_memory",
         "gpu_memory",
     )  # fmt: skip
+    has_watts = store.has("energy") and store.has("n_gpus")
+    energy = _value("energy")
     system = {name: getattr(store.system, name) for name in ("node_cores", "node_memory", "node_gpus")}
     ended = ENDED.format(fields=", ".join(NAMES), jobs=jobs)
     several = {"ended": ended, "earlier": "null", "all_runs": "null"}
@@ -220,6 +242,9 @@ def judged_jobs(store: Store) -> str:
         allocated_text=ALLOCATED_TEXT,
         requested=REQUESTED,
         asked_cores=asked_cores(store),
+        no_data=NO_DATA,
+        watts=WATTS.format(energy=energy) if has_watts else "cast(null as double)",
+        busy_watts=BUSY_WATTS.format(energy=energy) if has_watts else "cast(null as double)",
         is_judged=thresholds(store).excluded.condition,
         within=within,
         **several,

@@ -40,7 +40,10 @@ WORLDS: dict[str, tuple[dict[str, list[Any]], str]] = {
         "Ask for one core for programs that use one",
     ),
     "low-cpu-use": ({"average_cpu_time": [3000.0] * NUMBER}, "of several cores, use fewer"),
-    "idle-gpu-hours": ({"gpu_utilization": [0.0] * NUMBER}, "Check that the program finds its GPUs"),
+    "idle-gpu-hours": (
+        {"gpu_utilization": [0.0] * NUMBER, "gpu_memory": [0.0] * NUMBER},
+        "Check that the program finds its GPUs",
+    ),
     "low-gpu-use": ({"gpu_utilization": [0.2] * NUMBER}, "Give each GPU more work"),
     "ended-memory": (
         {"state": ["OUT_OF_MEMORY"] * 4 + ["COMPLETED"] * (NUMBER - 4)},

@@ -25,11 +25,11 @@ NAMES = {"1": "ann", "2": "bob", "3": ODD, "4": "=1+1"}
 
 
 def row(number, user, use):
-    """Return a job of 200 hours on a GPU and its step, whose peak use of the GPU was *use*."""
+    """Return a job of 200 hours on a GPU, empty at a *use* of 0, and its step, whose peak use that was."""
     job = f"{number}|{user}|climate|COMPLETED|1793494200|1793494260|1794214260|720000|1|4|16G"
     step = f"{number}.0||climate|COMPLETED|1793494260|1793494260|1794214260|720000|1|4||cpu=4,mem=16G,node=1"
     tres = "billing=4,cpu=4,mem=16G,node=1,gres/gpu=1"
-    return f"{job}|{tres}||\n{step}|1G|gres/gpuutil={use},mem=1G"
+    return f"{job}|{tres}||\n{step}|1G|gres/gpumem={20 * use + 300}M,gres/gpuutil={use},mem=1G"
 
 
 @pytest.fixture

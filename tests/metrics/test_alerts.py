@@ -310,9 +310,11 @@ def test_which_gpus_are_known_to_be_idle(change, expected, make_store):
     ("witness", "is_mailed"),
     [
         ({}, False),
-        ({"max_memory": [1e6]}, True),
-        ({"average_cpu_time": [0.0]}, True),
+        ({"max_memory": [1e6]}, False),
+        ({"average_cpu_time": [0.0]}, False),
         ({"gpu_memory": [0.0]}, True),
+        ({"gpu_memory": [4e6]}, False),
+        ({"max_gpu_memory": [4e6], "gpu_memory": [4e6]}, False),
     ],
 )
 def test_a_use_of_0_needs_a_witness(witness, is_mailed, make_store):
@@ -321,6 +323,18 @@ def test_a_use_of_0_needs_a_witness(witness, is_mailed, make_store):
     (holder,) = found["idle-gpu-hours"].holders
     assert holder.is_mailed is is_mailed
     assert (found["low-gpu-use"].holders != ()) is is_mailed
+
+
+@pytest.mark.parametrize(
+    ("watts", "is_mailed"), [(None, False), (120.0, True), (310.0, True), (350.0, False)]
+)
+def test_the_power_of_a_gpu_agrees_if_it_is_half_of_that_of_those_that_compute(watts, is_mailed, make_store):
+    """Data are in its memory: it is 0 in each short look, and what it draws tells whether it computed."""
+    job = {name: values * 2 for name, values in GPU_JOB.items()} | {"user_id": ["ann", "bob"]}
+    energy = [watts and watts * 2 * 720_000.0, 650.0 * 2 * 720_000.0]
+    store = make_store(**job, gpu_utilization=[0.0, 0.9], gpu_memory=[4e7, 4e7], energy=energy)
+    (holder,) = by_id(store)["idle-gpu-hours"].holders
+    assert (holder.name, holder.is_mailed) == ("ann", is_mailed)
 
 
 def test_memory_allocated_is_what_the_log_says_of_it(make_store):

@@ -99,7 +99,9 @@ def seen(job: dict[str, Any], period: Any) -> dict[str, Any] | None:
         allocated = float(listed["mem"][:-1]) * SIZES[listed["mem"][-1]]
     else:
         allocated = job["req_memory"] * cores if job["req_memory"] and cores else None
-    measured = [job[name] for name in ("gpu_memory", "max_gpu_memory", "max_memory", "average_cpu_time")]
+    memory = known(job, "max_gpu_memory")
+    memory = known(job, "gpu_memory") if memory is None else memory
+    is_empty = memory is not None and memory <= 1024**2
     use = known(job, "gpu_utilization")
     idle: float | None = known(job, "idle_gpus")
     if gpus is not None and use and idle is not None and idle >= gpus:
@@ -116,8 +118,8 @@ def seen(job: dict[str, Any], period: Any) -> dict[str, Any] | None:
         "cores": cores, "nodes": job["n_nodes"], "gpus": gpus or 0.0, "limit": job["req_time"],
         "cpu": cpu / run if cpu is not None and run and cores and cpu <= run else None,
         "used": known(job, "max_memory"), "allocated": allocated,
-        "use": use if use or any(value is not None for value in measured) else None,
-        "idle": idle, "is_sure": any(value is not None for value in measured), "of_one": of_one,
+        "use": use if use or is_empty else None,
+        "idle": idle, "is_sure": is_empty, "of_one": of_one,
         "idle_nodes": known(job, "idle_nodes"), "oom": job["state"] == "OUT_OF_MEMORY",
         "done": job["status"] == 1,
     }  # fmt: skip
