@@ -25,6 +25,7 @@ from gwa.ingest.samples.dcgm import BLANK
 
 PRECEDENCE: Final = (
     "jobstats",
+    "ipmi",
     "dcgm",
     "pmon",
     "nvidia-smi",

@@ -267,6 +267,45 @@ def test_a_counter_of_energy_is_what_it_rose_by(made, tmp_path):
     assert fields(store, "energy")["1"] == pytest.approx(200.0 * 3600)
 
 
+def test_power_of_whole_nodes_is_of_the_only_job_of_any_kind(made, tmp_path):
+    """A job without GPUs shares the power of a node, and jobs on several nodes have the sum."""
+    store, path = (
+        made(
+            job(1, 0, 3600, nodes="gpu[01-02]", n_nodes=2),
+            job(2, 4000, 7600),
+            job(3, 4500, 5000, gpus=0),
+            job(4, 4000, 7600, nodes="gpu02", gpus=0),
+        ),
+        tmp_path / "power.csv",
+    )
+    rows = [
+        f"{BEGIN + second}000,{host},{watts}"
+        for second in range(0, 7600, 60)
+        for host, watts in (("gpu01", 400), ("gpu02", 250))
+    ]
+    path.write_text("\n".join(["t,node,w", *rows]))
+    joined = measure(store, [path], stated="host=node,time=t:ms,power=w:W")
+    assert fields(store, "energy") == {"1": 650.0 * 3600, "2": None, "3": None, "4": 250.0 * 3600}
+    assert "table: 2 of 4 jobs on 2 nodes measured by node and time; 2 shared a node with others" in said(
+        joined
+    )
+
+
+def test_readings_of_a_power_meter_are_paired_with_their_times(made, tmp_path):
+    store, path = made(job(1, 0, 3600, gpus=0)), tmp_path / "gpu01.txt"
+    moments = [datetime.fromtimestamp(BEGIN + second, UTC) for second in range(0, 3600, 60)]
+    path.write_text(
+        "".join(
+            f"\n    Instantaneous power reading:    {200 + number % 2 * 60} Watts\n"
+            f"    IPMI timestamp:   {moment.strftime('%a %b %d %H:%M:%S %Y')}\n"
+            for number, moment in enumerate(moments)
+        )
+    )
+    joined = measure(store, [path])
+    assert fields(store, "energy") == {"1": 230.0 * 3600}
+    assert "ipmi: 1 of 1 job on 1 node measured by node and time" in said(joined)
+
+
 METRICS = {
     "DCGM_FI_DEV_GPU_UTIL": 0.0,
     "DCGM_FI_DEV_POWER_USAGE": 250.0,

@@ -60,6 +60,27 @@ TEXTS = {
             {"device": "0", "place": 0, "clock": CLOCK, "mean_use": 0.0},
         ),
     ],
+    "ipmi": [
+        (
+            (
+                "\n    Instantaneous power reading:                   212 Watts\n"
+                "    Minimum during sampling period:                  8 Watts\n"
+                "    Average power reading over sample period:      209 Watts\n"
+                "    IPMI timestamp:                           Fri Nov 27 15:35:26 2026\n"
+                "    Sampling period:                          00000001 Seconds.\n"
+                "    Power reading state is:                   activated\n"
+            ),
+            {"device": "node", "clock": CLOCK, "watts": 212.0},
+        ),
+        (
+            (
+                "Current Power                        : 164 Watts\n"
+                "Maximum Power over sampling duration : 391 watts\n"
+                "Time Stamp                           : 11/27/2026 - 15:35:26\n"
+            ),
+            {"device": "node", "clock": CLOCK, "watts": 164.0},
+        ),
+    ],
     "compute-apps": [
         (
             ("timestamp, gpu_uuid, pid, process_name, used_gpu_memory [MiB]\n"
