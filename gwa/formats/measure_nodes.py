@@ -11,7 +11,7 @@ import numpy as np
 
 from gwa.errors import DefinitionError, TraceError
 from gwa.ingest import by_node
-from gwa.ingest.clock_skew import skew
+from gwa.ingest.clock_skew import REACH, skew
 from gwa.ingest.mapped_samples import is_of_moments, mapped_reader
 from gwa.ingest.measured_files import given, is_table
 from gwa.ingest.node_samples import Head, SampleFile, SampleReader, moments, sample_file, text_head
@@ -25,6 +25,9 @@ NAMED: Final = 4
 
 IN_USE_SAMPLES: Final = 2_000_000
 """Samples that tell the clocks of all nodes, at most."""
+
+EACH: Final = 10_000
+"""The same of one node: its first ones."""
 
 STATES: Final = {
     "shared": "shared a node with others",
@@ -51,7 +54,8 @@ REASONS: Final = {
 IN_USE: Final = f"""
 with looked as (
     select node, device, lowest_kb, first,
-        first + coalesce(nullif(step, 0), 1) * greatest({{each}} / count(*) over (), 100) as until
+        first + coalesce(nullif(step, 0), 1) * least(greatest({{each}} / count(*) over (), 100), {EACH})
+            as until
     from by_node_device
     where highest_kb > lowest_kb + {by_node.IN_USE!r}
     qualify row_number() over (partition by node order by highest_kb - lowest_kb desc, device) = 1
@@ -308,7 +312,9 @@ def _skewed(store: Store, reader: SampleReader, query: str) -> dict[int, tuple[f
     for node in np.unique(nodes).tolist():
         free = store.arrays(FREE.format(node=node))
         intervals = np.column_stack([np.asarray(free[name], np.float64) for name in ("since", "till")])
-        if interval := skew(times[nodes == node], intervals):
+        of_node = times[nodes == node]
+        near = (intervals[:, 1] > of_node[0] - REACH) & (intervals[:, 0] < of_node[-1] + REACH)
+        if interval := skew(of_node, intervals[near]):
             skewed[node] = interval
     return skewed
 

@@ -217,12 +217,16 @@ GUARDED: Final = {
 
 def _count_in(*sums: str) -> str:
     """Return the SQL of how many numbers are in sums."""
-    return "(" + " + ".join(f"coalesce({one} // {COUNTED}, 0)" for one in sums) + ")"
+    return (
+        "("
+        + " + ".join(f"coalesce(cast({one} >> {COUNTED.bit_length() - 1} as bigint), 0)" for one in sums)
+        + ")"
+    )
 
 
 def _sum_in(*sums: str) -> str:
     """Return the SQL of the sum of the numbers in sums."""
-    return "(" + " + ".join(f"coalesce({one} % {COUNTED}, 0)" for one in sums) + ")"
+    return "(" + " + ".join(f"coalesce(cast({one} & {COUNTED - 1} as bigint), 0)" for one in sums) + ")"
 
 
 _MEANS: Final = [f"{_sum_in(one)} / 1000.0 / nullif({_count_in(one)}, 0)" for one in _BATCHES]
@@ -314,7 +318,10 @@ OF_DEVICE: Final = f"""
 create or replace temp table by_node_of_device as
 with read as (
     select found.*, hold.till - hold.since as seconds, board, step, threshold,
-        {_LONGEST_GAP} <= greatest(3 * coalesce(step, 0) / (hold.till - hold.since), 0.1) as is_covered,
+        greatest(3 * coalesce(step, 0) / (hold.till - hold.since), 0.1) as longest_gap,
+        -- Where few parts are without a sample no gap can be long, and none is looked for.
+        case when bit_count(marks) >= {MARKS} * (1 - longest_gap) then true
+            else {_LONGEST_GAP} <= longest_gap end as is_covered,
         case when n_counter >= {MINIMUM_SAMPLES} then (high - low) / nullif(found.last - found.first, 0) end
             as counted_watts
     from by_node_read as found

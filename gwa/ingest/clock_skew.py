@@ -19,6 +19,9 @@ NEAR: Final = 150.0
 HOURS: Final = 14
 """Hours that time zones are apart at most."""
 
+REACH: Final = 3600.0 * HOURS + NEAR
+"""Seconds that a clock may be off by, at most."""
+
 MINIMUM_IN_USE: Final = 30
 """Samples in use that are needed to say anything."""
 
