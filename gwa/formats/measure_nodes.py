@@ -162,7 +162,7 @@ def join_samples(store: Store, samples: NodeSamples) -> "tuple[list[pa.Table], l
         )
     try:
         by_node.place_jobs(store)
-        said: list[str] = []
+        said = _said_of_jobs_without_nodes(store)
         tables: list[pa.Table] = []
         hosts = _hosts(store, samples, said)
         groups: dict[SampleReader, list[int]] = {}
@@ -174,6 +174,21 @@ def join_samples(store: Store, samples: NodeSamples) -> "tuple[list[pa.Table], l
         return tables, said
     finally:
         by_node.forget(store)
+
+
+def _said_of_jobs_without_nodes(store: Store) -> list[str]:
+    """Say how many jobs ran, with GPUs where the log knows these, on nodes that are not known."""
+    with_gpus = " and n_gpus > 0" if store.has("n_gpus") else ""
+    (jobs,) = store.row(
+        f"select count(*) from jobs where run_time > 0{with_gpus}"
+        " and job_id not in (select job_id from by_node_placed)"
+    )
+    if not jobs:
+        return []
+    kind = " with GPUs" if with_gpus else ""
+    return [
+        f"the nodes of {_counted(jobs, 'job')}{kind} are unknown: other jobs may have shared nodes with them"
+    ]
 
 
 def _join_group(

@@ -148,6 +148,13 @@ def test_what_cannot_be_told_is_unknown_and_said(made, smi, jobs, state):
     assert fields(store, "gpu_utilization", "energy", "idle_gpus")["1"] == (None, None, None)
 
 
+def test_jobs_whose_nodes_are_not_known_are_counted(made, smi):
+    store = made(job(1, 0, 3600), job(2, 600, 1200, nodes=""), job(3, 600, 1200, nodes="gpu[9-1]"))
+    assert "the nodes of 2 jobs with GPUs are unknown: other jobs may" in said(
+        measure(store, [smi(*samples(0, 3600))])
+    )
+
+
 def test_jobs_without_gpus_share_nothing(made, smi):
     store = made(job(1, 0, 3600), job(2, 600, 1200, gpus=0))
     measure(store, [smi(*samples(0, 3600))])
