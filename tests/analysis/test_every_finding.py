@@ -56,7 +56,6 @@ ORDINARY: dict[str, Any] = {
     "jobs.wait.median": 60,
     "jobs.wait.p95": 3600,
     "wait.worst": None,
-    "wait.longest_by_month": [],
     "jobs.runtime.one_second": 0.01,
     "jobs.runtime.resolution": 1,
     "jobs.sequential.count": 500,
@@ -118,7 +117,6 @@ def stretch(kind, *, days, **known):
 WINDOW = "window."
 """The facts on the window of observation: without them, the rules that need them are silent."""
 
-LONGEST = {"by": "Queue", "class": "<b>", "jobs": 30, "median": 60, "p95": 7200, "all_p95": 60}
 WORST = {
     "kind": "queue", "id": "<b>", "jobs": 200, "share": 0.2, "median": 7200, "p95": 90_000,
     "others_median": 60, "others_p95": 3600, "intervals": 60, "longer": 57, "p_value": 1e-6,
@@ -273,11 +271,6 @@ REMARKABLE = [
         "long-waits",
         {"jobs.wait.p95": 84555},
         "waits for 23 h 29 min or longer, while half wait for 1 min at most",
-    ),
-    (
-        "longest-by-month",
-        {"wait.longest_by_month": [LONGEST | {"month": f"2025-0{month}"} for month in (1, 2, 3)]},
-        "Queue: of those shown, <b> waited longest in 3 of 3 months; in 2025-03, the last of these, one in",
     ),
     (
         "worst-served",

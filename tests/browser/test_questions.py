@@ -100,14 +100,14 @@ SECOND_USER: Final = '#explorer-lists [data-pick="user"] >> nth=1'
 
 TASKS: Final = (
     Question("Who used it?", (), FIRST_USER, r"\d %"),
-    Question("Which queue waits worst?", ("/Wait times",), "#waits-by-class .said", "waited longest in"),
+    Question("Which queue waits worst?", ("/Wait times",), "#waits-by-class .note", "waited longest in"),
     Question("Whose jobs fail?", (), ".lost", r"Whose jobs did not finish"),
     Question("When was it down?", ("/Utilization",), "#stretches table", "Outage"),
     Question(
         "What did a user hold in a time?",
         (FIRST_USER, "drag"),
         "#lead-sentence",
-        r"held \d+ % of the machine",
+        r"held \d+ % of the ",
     ),
     Question("What of the last months?", (), "#lead-months li >> nth=-1", r"20\d\d-\d\d"),
     Question(

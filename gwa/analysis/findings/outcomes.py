@@ -1,7 +1,5 @@
 """How jobs ended, and how long they waited."""
 
-from collections import Counter
-
 from gwa.analysis import stakes
 from gwa.analysis.endings import (
     ENDINGS,
@@ -16,7 +14,7 @@ from gwa.analysis.finding import Facts, finding
 from gwa.analysis.served import worst_jobs, worst_wait
 from gwa.util.units import DAY, HOUR
 from gwa.words.formatting import fraction, number, seconds
-from gwa.words.message import Verbatim, message
+from gwa.words.message import message
 
 MINIMUM_NOT_COMPLETED = 0.1
 
@@ -85,37 +83,6 @@ def long_waits(facts: Facts) -> tuple[float, str] | None:
     )
     text = message("One job in twenty waits for {p95} or longer, while {half}.", p95=seconds(p95), half=half)
     return 0.35 + min(p95 / DAY, 10) / 20, text
-
-
-MINIMUM_MONTHS = 3
-
-
-@finding("wait.longest_by_month", section="waits-by-class")
-def longest_by_month(facts: Facts) -> tuple[float, str] | None:
-    """
-    Shown if jobs of one queue, partition or size waited longest in most of at least three months.
-
-    It is that of the largest 95th percentile in a month, among those with 20 jobs or more in it; months in
-    which several wait equally long do not count.
-    """
-    rows = facts["wait.longest_by_month"]
-    months = Counter(row["class"] for row in rows)
-    if len(rows) < MINIMUM_MONTHS:
-        return None
-    ((name, count),) = months.most_common(1)
-    if 2 * count <= len(rows):
-        return None
-    last = next(row for row in reversed(rows) if row["class"] == name)
-    return 0.1, message(
-        "{heading}: of those shown, {name} waited longest in {count} of {months} months; in {month}, the last"
-        " of these, one in twenty of its jobs waited for {p95} or longer.",
-        heading=last["by"],
-        name=Verbatim(name),
-        count=number(count),
-        months=number(len(rows)),
-        month=Verbatim(last["month"]),
-        p95=seconds(last["p95"]),
-    )
 
 
 @finding("wait.worst", section="slowdown", action="Find out why these jobs wait longest.")

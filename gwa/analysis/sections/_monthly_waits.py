@@ -1,14 +1,14 @@
 """Which queue, partition or size of jobs waited longest in each month."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from gwa.metrics.waits import MonthlyWaits, by_month_and_class
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Table
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
@@ -19,6 +19,9 @@ from gwa.words.message import Verbatim, message, within_sentence
 
 MINIMUM_JOBS: Final = 20
 """Fewer jobs of a month have no 95th percentile."""
+
+MINIMUM_MONTHS: Final = 3
+"""Of fewer it is not said who waited longest in most of them."""
 
 MAXIMUM_MONTHS: Final = 36
 """Longer tables and figures show the last months."""
@@ -42,17 +45,39 @@ def monthly_waits(store: Store) -> Iterator[Block]:
     if len({row["class"] for row in rows} | {row["month"] for row in rows}) < 3:  # noqa: PLR2004 - one cell
         return
     yield _figure(waits, rows[-1])
+    yield from _most_often(waits, rows)
     shown = rows[-MAXIMUM_MONTHS:]
     yield Table(
         "waits-longest",
         message("{heading} with the longest wait times by month", heading=waits.heading),
         (COLUMNS[0], Column("class", waits.heading), *COLUMNS[1:]),
-        tuple(tuple(value for key, value in row.items() if key != "by") for row in shown),
+        tuple(tuple(row.values()) for row in shown),
         note=message(
             "By 95th percentile, of those with {jobs} jobs or more in a month; months in which several wait"
             " equally long are left out.",
             jobs=number_text(MINIMUM_JOBS),
         ),
+    )
+
+
+def _most_often(waits: MonthlyWaits, rows: Sequence[Mapping[str, Any]]) -> Iterator[Note]:
+    """Yield which class waited longest in more months than any other, where there are three or more."""
+    months = Counter(row["class"] for row in rows)
+    name = single_largest(months, lambda one: months[one])
+    if len(rows) < MINIMUM_MONTHS or name is None:
+        return
+    last = next(row for row in reversed(rows) if row["class"] == name)
+    yield Note(
+        message(
+            "{heading}: of those shown, {name} waited longest in {count} of {months} months; in {month}, the"
+            " last of these, one in twenty of its jobs waited for {p95} or longer.",
+            heading=waits.heading,
+            name=Verbatim(name),
+            count=number_text(months[name]),
+            months=number_text(len(rows)),
+            month=Verbatim(last["month"]),
+            p95=seconds(last["p95"]),
+        )
     )
 
 
@@ -67,7 +92,6 @@ def _longest(waits: MonthlyWaits) -> Iterator[dict[str, Any]]:
         spread = large[longest]
         yield {
             "month": month,
-            "by": waits.heading,
             "class": waits.names[longest],
             "jobs": spread.n,
             "median": number(spread.median),
