@@ -15,6 +15,7 @@ from typing import Any
 import gwa
 from gwa.analysis.base import analyses
 from gwa.analysis.build import build
+from gwa.breakdown.maintenance import MaintenanceWindow
 from gwa.formats.open import open_trace
 from gwa.formats.sample import write as write_sample
 from gwa.metrics.carbon import Carbon
@@ -161,13 +162,14 @@ def rows_of_requests() -> Iterator[dict[str, str]]:
 def rows_of_statements() -> Iterator[dict[str, str]]:
     """Yield what the reference says of the facts of what is stated: quotas, carbon dioxide, a window."""
     carbon = Carbon(constant=100.0, price_per_kwh=0.3, embodied_kg=1e5, embodied_years=5.0)
+    stated = {"carbon": carbon, "quota": Quotas(users={"U1": 10.0})}
     window = "2026-04-01T16:00..2026-04-02T18:00"  # jobs that ran when the log ended may reach it
-    stated = {"carbon": carbon, "quota": Quotas(users={"U1": 10.0}), "window": window}
     with TemporaryDirectory() as folder:
         path = Path(folder) / "sample.sacct"
         write_sample("slurm", path)
         with gwa.open(path) as trace:
             trace.store.stated |= stated
+            trace.store.stated["window"] = MaintenanceWindow.parse(window, trace.store.system)
             yield from rows(
                 build(trace.store, "sample", only=["quotas", "energy", "maintenance"], strict=True)
             )

@@ -118,6 +118,10 @@ def opened_whole(trace: Path, params: dict[str, Any], *, takes_requests: bool = 
     with Trace(open_trace([trace], params["name"], read_options), title([trace])) as whole:
         tell_joined(trace, joined, quiet=params["quiet"])
         whole.store.stated.update(stated)
+        if params.get("window") and whole.store.holds != "requests":
+            from gwa.breakdown.maintenance import MaintenanceWindow
+
+            whole.store.stated["window"] = MaintenanceWindow.parse(params["window"], whole.store.system)
         yield whole
 
 
@@ -187,7 +191,7 @@ def period_of(whole: "Trace", params: dict[str, Any]) -> str | None:
 
 
 def _stated(params: dict[str, Any]) -> dict[str, object]:
-    """Return what options of `statements`, and their files, say; raise `DefinitionError` for nonsense."""
+    """Return what the files of `statements` say; raise `DefinitionError` for nonsense."""
     from gwa.breakdown.charge.rates import read_rates
     from gwa.metrics.alerts import read_thresholds
     from gwa.metrics.carbon import read_carbon
@@ -199,5 +203,4 @@ def _stated(params: dict[str, Any]) -> dict[str, object]:
         "rates": read_rates,
         "thresholds": read_thresholds,
     }
-    stated = {name: read(params[name]) for name, read in readers.items() if params.get(name)}
-    return stated | ({"window": params["window"]} if params.get("window") else {})
+    return {name: read(params[name]) for name, read in readers.items() if params.get(name)}

@@ -12,6 +12,7 @@ from gwa.breakdown.maintenance import MaintenanceWindow, met, owners, quietest, 
 from gwa.errors import ArgumentError
 from gwa.metrics.window import window
 from gwa.store.system import System
+from tests.program import invoke
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HEADER = (("Times", "Unix seconds, UTC"), ("TimeZoneString", "Europe/Berlin"), ("MaxProcs", "64"))
@@ -126,7 +127,8 @@ def test_a_window_that_is_none_is_refused(text, said):
 def test_the_report_has_the_section_where_a_window_is_stated(make_store):
     store = make_store(HEADER, **weeks_of_jobs(np.random.default_rng(2), 12))
     assert not gwa.Trace(store, "t").facts("maintenance")
-    store.stated = {"window": "2025-12-03T06:00..2025-12-03T18:00"}
+    asked = MaintenanceWindow.parse("2025-12-03T06:00..2025-12-03T18:00", store.system)
+    store.stated = {"window": asked}
     facts: Any = gwa.Trace(store, "t").facts("maintenance")
     assert facts["maintenance.begin"] == datetime(2025, 12, 3, 5, tzinfo=UTC).timestamp()
     assert facts["maintenance.windows"] >= 10
@@ -134,3 +136,9 @@ def test_the_report_has_the_section_where_a_window_is_stated(make_store):
     rows = facts["maintenance.quietest"]
     assert all(0 <= row["quiet"] <= row["weeks"] for row in rows)
     assert all(row["next"] > "2025-11-2" for row in rows)
+
+
+def test_a_window_that_is_none_writes_no_page(slurm_sample, tmp_path):
+    result = invoke("report", slurm_sample, "--window", "soon", "-o", tmp_path / "page")
+    assert "expected two moments such as" in str(result.exception)
+    assert not (tmp_path / "page").exists()

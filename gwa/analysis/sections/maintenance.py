@@ -58,7 +58,7 @@ STATED: Final = "window"
     Chapter.UTILIZATION,
     facts=("maintenance",),
     needs=("submit_time", "run_time", "n_procs"),
-    when=lambda store: isinstance(store.stated.get(STATED), str),
+    when=lambda store: isinstance(store.stated.get(STATED), MaintenanceWindow),
     order=3,
 )
 def maintenance(store: Store) -> Iterator[Block]:
@@ -74,11 +74,10 @@ def maintenance(store: Store) -> Iterator[Block]:
     often they were quiet is counted in the weeks between, as what is least of many by chance looks quiet in
     the weeks that chose it. Quiet is to have held no more than a quarter of all windows of that length did.
     """
-    stated = store.stated.get(STATED)
-    if not isinstance(stated, str):
+    asked = store.stated.get(STATED)
+    if not isinstance(asked, MaintenanceWindow):
         yield Note("No window is stated: --window names one.")
         return
-    asked = MaintenanceWindow.parse(stated, store.system)
     yield Facts(
         (
             Fact("maintenance.begin", asked.begin, "The window begins", "timestamp"),
