@@ -21,6 +21,7 @@ from gwa.metrics.presence import counted, present, recorded
 from gwa.metrics.stillness import unaccounted_in
 from gwa.metrics.timeline import Floats, Ints, exact_sum, level
 from gwa.metrics.window import RUNNING, window
+from gwa.store.runs import START
 from gwa.store.store import Period, Store
 from gwa.store.subset import moment
 from gwa.store.system import System
@@ -61,7 +62,7 @@ STILL_RUNNING: Final = """
 select user_id, count(*) as jobs, sum(n_procs) as processors, max(ends) as last,
     count(*) filter (where ends is null) as unlimited
 from (
-    select user_id, n_procs, case when req_time > 0 then submit_time + wait_time + req_time end as ends
+    select user_id, n_procs, case when req_time > 0 then {start} + req_time end as ends
     from jobs where {outcome} = 'running' and wait_time >= 0 and n_procs >= 1
 ) as running
 where ends > {begin!r} or ends is null group by user_id order by processors desc, user_id
@@ -213,7 +214,7 @@ def still_running(store: Store, asked: MaintenanceWindow) -> list[StillRunning]:
     return [
         StillRunning(user, int(jobs), int(processors or 0), last, int(unlimited))
         for user, jobs, processors, last, unlimited in store.rows(
-            STILL_RUNNING.format(outcome=outcome(store), begin=asked.begin)
+            STILL_RUNNING.format(start=START, outcome=outcome(store), begin=asked.begin)
         )
     ]
 

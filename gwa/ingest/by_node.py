@@ -25,9 +25,7 @@ GPUs are off by a per cent and more: Yang et al., Part-time Power Measurements, 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Final
 
 from gwa.ingest.node_samples import COLUMNS
 from gwa.store.engines.duckdb import literal
@@ -35,6 +33,9 @@ from gwa.store.hosts import on_nodes
 from gwa.store.runs import END, START
 from gwa.store.schema import NOT_ENDED, SITE
 from gwa.store.store import Store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MARKS: Final = 64
 """Parts of a run of which it is marked whether there is a sample in them: bits of a number."""
@@ -465,7 +466,7 @@ class ByNode:
     their power does not agree, or is not known. *unused* are the samples that are of no job, by reason.
     """
 
-    rows: pa.Table
+    rows: "pa.Table"
     found: Mapping[str, int]
     unsure: int
     samples: int
