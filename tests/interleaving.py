@@ -35,7 +35,8 @@ GPUS: Final = (
     "JobID|User|State|Submit|Start|End|ElapsedRaw|NNodes|AllocCPUS|ReqMem|AllocTRES|MaxRSS|TRESUsageInTot\n"
     + "".join(
         f"{job}|{user}|COMPLETED|1793494200|1793494260|1794214260|720000|1|4|16G|cpu=4,mem=16G,gres/gpu=1||\n"
-        f"{job}.0||COMPLETED|1793494260|1793494260|1794214260|720000|1|4||cpu=4,mem=16G|1G|gres/gpuutil={use},mem=1G\n"
+        f"{job}.0||COMPLETED|1793494260|1793494260|1794214260|720000|1|4||cpu=4,mem=16G|1G|"
+        f"gres/gpumem={20 * use + 300}M,gres/gpuutil={use},mem=1G\n"
         for job, (user, use) in enumerate((("ann", 0), ("bob", 0), ("cid", 0), ("dan", 0), ("eve", 90)), 1)
     )
 )
