@@ -7,7 +7,7 @@ from gwa.store.system import System
 from gwa.words.formatting import day, number
 from gwa.words.message import message
 
-MAXIMUM_TOLD: Final = 4
+MAXIMUM_SIZES: Final = 4
 """Of more sizes the least and the largest are told."""
 
 
@@ -18,7 +18,7 @@ def sizes_in_words(system: System) -> str:
     >>> str(sizes_in_words(System(cpus=128, sizes=((float("-inf"), 64), (90000.0, 128)))))
     '64, then 128 from day 2'
     """
-    if len(system.sizes) > MAXIMUM_TOLD:
+    if len(system.sizes) > MAXIMUM_SIZES:
         every = [cpus for _, cpus in system.sizes]
         return message("{least} to {most}", least=number(min(every)), most=number(max(every)))
     *earlier, last = _parts(system)

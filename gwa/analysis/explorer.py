@@ -375,7 +375,7 @@ def _sizes(store: Store) -> Iterator[tuple[float, int]]:
     """Yield since which day there were how many processors, where that changed."""
     span = recorded_time(store.whole)
     if span and store.system.sizes:
-        for begin, _, cpus in store.system.sizes_in(*span):
+        for begin, _, cpus in store.system.sizes_in(span):
             yield _in_days(store, begin)[0], cpus
 
 

@@ -1,5 +1,5 @@
 """
-What a maintenance window would meet, by what the same hours of past weeks held, and when it would meet less.
+What a maintenance window would meet, by what the same hours of other weeks held, and when it would be less.
 
 A window is the time from one moment to another. Like it are the windows at the same hours of the week, by the
 clock of the log's time zone, in the time in which the log knows its load.
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gwa.breakdown.held import held_jobs
 from gwa.errors import ArgumentError
+from gwa.metrics.clock import HOURS_OF_WEEK, MONDAY, clock, local_hours
 from gwa.metrics.outcomes import outcome
 from gwa.metrics.presence import counted, present, recorded
 from gwa.metrics.stillness import unaccounted_in
@@ -25,9 +26,7 @@ from gwa.store.runs import START
 from gwa.store.store import Period, Store
 from gwa.store.subset import moment
 from gwa.store.system import System
-from gwa.util.units import HOUR
-
-WEEK_HOURS: Final = 168
+from gwa.util.units import HOUR, WEEK
 
 MAXIMUM_DAYS: Final = 14
 """Longer windows have no hours of the week."""
@@ -44,18 +43,23 @@ CHOSEN: Final = 5
 QUIET: Final = 0.25
 """Quiet is a window that held no more than this share of all windows of its length did."""
 
-MET: Final = """
-select place, {jobs_cut} as cut, {jobs_held} as held_back, {held} as held
-from {table} as met inner join (values {windows}) as windows(place, since, until)
+IN_WINDOWS: Final = """
+{table} as met inner join (values {windows}) as windows(place, since, until)
 on start_time < until and end_time > since
-group by place order by place
+"""
+"""What jobs held, once for each window that they ran in."""
+
+HELD: Final = exact_sum("n_procs * (least(end_time, until) - greatest(start_time, since))")
+"""The SQL of the processor-seconds that were held in windows."""
+
+MET: Final = f"""
+select place, {{jobs_cut}} as cut, {{jobs_held}} as held_back, {HELD} as held
+from {IN_WINDOWS} group by place order by place
 """
 
-OWNERS: Final = """
-select user_id, {jobs} as jobs, {held} as held
-from {table} as met inner join (values {windows}) as windows(place, since, until)
-on start_time < until and end_time > since
-where user_id is not null group by user_id order by held desc, user_id
+OWNERS: Final = f"""
+select user_id, {{jobs}} as jobs, {HELD} as held
+from {IN_WINDOWS} where user_id is not null group by user_id order by held desc, user_id
 """
 
 STILL_RUNNING: Final = """
@@ -105,8 +109,8 @@ class MaintenanceWindow:
         """Return the windows at the same hours of all weeks that lie in what is *known*, outside *gaps*."""
         begin = datetime.fromtimestamp(self.begin, system.timezone)
         length = self.end - self.begin
-        first = ceil((known[0] - self.begin) / (WEEK_HOURS * HOUR)) - 1
-        last = int((known[1] - self.begin) // (WEEK_HOURS * HOUR)) + 1
+        first = ceil((known[0] - self.begin) / WEEK) - 1
+        last = int((known[1] - self.begin) // WEEK) + 1
         # Local arithmetic keeps the hour of the clock where it is put back or forward.
         begins = ((begin + timedelta(weeks=week)).timestamp() for week in range(first, last + 1))
         found = ((one, one + length) for one in begins)
@@ -123,7 +127,7 @@ class MaintenanceWindow:
 @dataclass(frozen=True)
 class Met:
     """
-    What past *windows* met, a number each.
+    What like *windows* met, a number each.
 
     *cut* are the jobs that ran when one began, *held_back* those that started in it, and *held* the
     processor-seconds that jobs held in it.
@@ -153,9 +157,10 @@ class StillRunning:
 @dataclass(frozen=True)
 class QuietHours:
     """
-    The hours of the week, from *hour* (0 is Monday at midnight), at which windows held least in some weeks.
+    The windows that begin at an *hour* of the week; 0 is Monday at midnight.
 
-    They held *held* processor-seconds on average in these, and in other *weeks* they were *quiet* so often.
+    They held *held* processor-seconds on average in the weeks that chose them. Of the other *weeks*, they
+    were quiet in *quiet*.
     """
 
     hour: int
@@ -170,15 +175,9 @@ def met(store: Store, asked: MaintenanceWindow) -> Met | None:
     windows = asked.like(store.system, known, unaccounted_in(store, known)) if known else []
     if len(windows) < MINIMUM_WEEKS:
         return None
-    inside = "n_procs * (least(end_time, until) - greatest(start_time, since))"
+    cut, started = counted(store, "start_time < since"), counted(store, "start_time >= since")
     rows = store.rows(
-        MET.format(
-            jobs_cut=counted(store, "start_time < since"),
-            jobs_held=counted(store, "start_time >= since"),
-            held=exact_sum(inside),
-            table=held_jobs(store),
-            windows=_values(windows),
-        )
+        MET.format(jobs_cut=cut, jobs_held=started, table=held_jobs(store), windows=_values(windows))
     )
     found = np.zeros((3, len(windows)))
     for place, *values in rows:
@@ -187,14 +186,9 @@ def met(store: Store, asked: MaintenanceWindow) -> Met | None:
 
 
 def owners(store: Store, found: Met) -> list[tuple[str, int, float]]:
-    """Return whose jobs the last past windows met: user, jobs, and processor-seconds held in them."""
-    inside = "n_procs * (least(end_time, until) - greatest(start_time, since))"
-    query = OWNERS.format(
-        jobs=counted(store),
-        held=exact_sum(inside),
-        table=held_jobs(store),
-        windows=_values(found.windows[-RECENT:]),
-    )
+    """Return whose jobs the last windows met: user, jobs, and processor-seconds held in them."""
+    windows = _values(found.windows[-RECENT:])
+    query = OWNERS.format(jobs=counted(store), table=held_jobs(store), windows=windows)
     return [(str(user), int(jobs), float(held or 0.0)) for user, jobs, held in store.rows(query)]
 
 
@@ -229,18 +223,16 @@ def quietest(store: Store, asked: MaintenanceWindow) -> list[QuietHours]:
     known = window(store).period
     if known is None:
         return []
-    begins, held = _hourly(store, known, ceil((asked.end - asked.begin) / HOUR))
+    length = ceil((asked.end - asked.begin) / HOUR)
+    begins, held = _hourly(store, known, length)
     if not len(begins):
         return []
-    local = [datetime.fromtimestamp(begin, store.system.timezone) for begin in begins.tolist()]
-    hours = np.array([one.weekday() * 24 + one.hour for one in local])
-    weeks = np.array([(one.date().toordinal() - 1) // 7 for one in local])
-    chooses = weeks % 2 == weeks[0] % 2
-    return list(_quietest(hours, held, chooses, ceil((asked.end - asked.begin) / HOUR)))
+    weeks, hours = np.divmod(local_hours(begins, clock(store)) + int(MONDAY) // HOUR, HOURS_OF_WEEK)
+    return list(_quietest(hours, held, weeks % 2 == weeks[0] % 2, length))
 
 
 def _hourly(store: Store, known: Period, hours: int) -> tuple[Floats, Floats]:
-    """Return when windows of so many *hours* begin, each on an hour, and what they held; none in a gap."""
+    """Return when windows of that many *hours* begin, and what each held; those with a gap are left out."""
     offset = datetime.fromtimestamp(known[0], store.system.timezone).utcoffset() or timedelta()
     shift = offset.total_seconds() % HOUR
     first = ceil((known[0] + shift) / HOUR) * HOUR - shift
@@ -248,9 +240,7 @@ def _hourly(store: Store, known: Period, hours: int) -> tuple[Floats, Floats]:
     if number < hours:
         return np.empty(0), np.empty(0)
     busy = level(store, "n_procs", RUNNING, present(store), width=HOUR, period=(first, first + number * HOUR))
-    area = np.zeros(number)
-    for begin, length, value in zip(busy.begins, busy.lengths, busy.values, strict=True):
-        area[begin : begin + length] = value * HOUR
+    area = np.repeat(busy.values, busy.lengths) * HOUR
     is_known = np.ones(number)
     for begin, end in unaccounted_in(store, known):
         is_known[max(0, int((begin - first) // HOUR)) : ceil((end - first) / HOUR)] = 0
@@ -271,7 +261,7 @@ def _quietest(hours: Ints, held: Floats, chooses: NDArray[np.bool_], length: int
     }
     named: list[int] = []
     for hour in sorted(means, key=lambda hour: (means[hour], hour)):
-        apart = [min((hour - other) % WEEK_HOURS, (other - hour) % WEEK_HOURS) for other in named]
+        apart = [min((hour - other) % HOURS_OF_WEEK, (other - hour) % HOURS_OF_WEEK) for other in named]
         others = held[counted_in & (hours == hour)]
         if all(gap >= length for gap in apart) and len(others) >= MINIMUM_WEEKS // 2:
             named.append(hour)

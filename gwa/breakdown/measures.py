@@ -224,7 +224,7 @@ def _utilization(row: Row, whole: Whole) -> float | None:
     first, last = whole.totals.first, whole.totals.last
     if first is None or last is None:
         return None
-    size = whole.system.mean_size(first, last)
+    size = whole.system.mean_size((first, last))
     return float(row["cpu_seconds"] / (size * (last - first))) if size else None
 
 

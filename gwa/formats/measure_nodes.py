@@ -162,7 +162,7 @@ def join_samples(store: Store, samples: NodeSamples) -> "tuple[list[pa.Table], l
         )
     try:
         by_node.place_jobs(store)
-        said = _said_of_jobs_without_nodes(store)
+        said = _on_unknown_nodes(store)
         tables: list[pa.Table] = []
         hosts = _hosts(store, samples, said)
         groups: dict[SampleReader, list[int]] = {}
@@ -176,7 +176,7 @@ def join_samples(store: Store, samples: NodeSamples) -> "tuple[list[pa.Table], l
         by_node.forget(store)
 
 
-def _said_of_jobs_without_nodes(store: Store) -> list[str]:
+def _on_unknown_nodes(store: Store) -> list[str]:
     """Say how many jobs ran, with GPUs where the log knows these, on nodes that are not known."""
     with_gpus = " and n_gpus > 0" if store.has("n_gpus") else ""
     (jobs,) = store.row(
@@ -186,9 +186,8 @@ def _said_of_jobs_without_nodes(store: Store) -> list[str]:
     if not jobs:
         return []
     kind = " with GPUs" if with_gpus else ""
-    return [
-        f"the nodes of {_counted(jobs, 'job')}{kind} are unknown: other jobs may have shared nodes with them"
-    ]
+    of = f"{_number_of(jobs, 'job')}{kind}"
+    return [f"the nodes of {of} are unknown: other jobs may have shared nodes with them"]
 
 
 def _join_group(
@@ -214,7 +213,7 @@ def _join_group(
     query = " union all by name ".join(f"(from ({one}))" for one in united)
     has = {name for some in by_host.values() for _, columns in some for name in columns}
     if clocked:
-        said.append(_said_of_zone(store, reader, options))
+        said.append(_zone_sentence(store, reader, options))
     try:
         _match_hosts(store, query)
         by_node.cut(store, of_nodes=reader.of_nodes)
@@ -227,7 +226,7 @@ def _join_group(
     except duckdb.Error as error:
         path = group[0][1].path
         raise TraceError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
-    said += [*_said_of_clocks(store, skewed, options), *_said_of(found, unknown, reader)]
+    said += [*_clock_sentences(store, skewed, options), *_sentences(found, unknown, reader)]
     return found.rows
 
 
@@ -334,7 +333,7 @@ def _skewed(store: Store, reader: SampleReader, query: str) -> dict[int, tuple[f
     return skewed
 
 
-def _said_of_zone(store: Store, reader: SampleReader, options: NodeOptions) -> str:
+def _zone_sentence(store: Store, reader: SampleReader, options: NodeOptions) -> str:
     zone = options.zone or store.system.timezone.key
     if options.zone:
         return f"{reader.name}: times without a zone are taken as {zone}, as --zone says"
@@ -342,7 +341,7 @@ def _said_of_zone(store: Store, reader: SampleReader, options: NodeOptions) -> s
     return f"{reader.name}: times without a zone are taken as {zone}, {why}; --zone says another"
 
 
-def _said_of_clocks(
+def _clock_sentences(
     store: Store, skewed: Mapping[int, tuple[float, float]], options: NodeOptions
 ) -> list[str]:
     names = dict(store.rows("select node, short from by_node_node")) if skewed else {}
@@ -366,17 +365,17 @@ def _said_of_clocks(
     return lines
 
 
-def _counted(number: int, noun: str) -> str:
+def _number_of(number: int, noun: str) -> str:
     """
     Return a number of things.
 
-    >>> _counted(1, "node"), _counted(1200, "job")
+    >>> _number_of(1, "node"), _number_of(1200, "job")
     ('1 node', '1,200 jobs')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _said_of(found: by_node.ByNode, unknown: Sequence[str], reader: SampleReader) -> list[str]:
+def _sentences(found: by_node.ByNode, unknown: Sequence[str], reader: SampleReader) -> list[str]:
     """Return the sentences on what samples said of jobs, and on those that are not used."""
     devices = "nodes" if reader.of_nodes else "GPUs"
     jobs = sum(found.found.values())
@@ -386,15 +385,15 @@ def _said_of(found: by_node.ByNode, unknown: Sequence[str], reader: SampleReader
         if name in found.found
     ]
     kind = "" if reader.of_nodes else " with GPUs"
-    on = f"of {_counted(jobs, 'job')}{kind} on {_counted(found.nodes, 'node')}"
+    on = f"of {_number_of(jobs, 'job')}{kind} on {_number_of(found.nodes, 'node')}"
     lines = [
         f"{reader.name}: {found.found.get('measured', 0):,} {on} measured by node and time"
         + "".join(f"; {state}" for state in states)
     ]
     if found.unsure:
         lines.append(
-            f"of {_counted(found.unsure, 'job')} every reading of a GPU is 0, and its power is above that of"
-            " idle ones, or unknown: its use is unknown, and it is not taken as idle"
+            f"of {_number_of(found.unsure, 'job')} every reading of a GPU is 0, and its power is above that"
+            " of idle ones, or unknown: its use is unknown, and it is not taken as idle"
         )
     if unused := sum(found.unused.values()):
         named = [*unknown[: NAMED - 1], *["…"][: len(unknown) >= NAMED]]

@@ -163,7 +163,8 @@ def policy_called(name: str) -> Policy:
             found = import_module(module)
     except (Exception, SystemExit) as error:
         raise SimulationError(
-            f"policy {name}: {_said(error)}; expected a module in the current folder, or an installed one"
+            f"policy {name}: {_error_text(error)}; expected a module in the current folder, or an installed"
+            " one"
         ) from error
     if not hasattr(found, function):
         raise SimulationError(f"policy {name}: {module} has no {function}, expected a function of that name")
@@ -236,7 +237,7 @@ def _made(name: str, policy: Policy) -> Policy:
     try:
         return _callable(name, policy())
     except (Exception, SystemExit) as error:
-        raise SimulationError(f"policy {name}: {_said(error)}") from error
+        raise SimulationError(f"policy {name}: {_error_text(error)}") from error
 
 
 def _chosen(name: str, policy: Policy, state: ClusterState, waiting: dict[int, WaitingJob]) -> list[int]:
@@ -265,14 +266,14 @@ def _answers(name: str, policy: Policy, state: ClusterState) -> Iterator[object]
     try:
         yield from policy(state)
     except (Exception, SystemExit) as error:
-        raise _error(name, state, _said(error)) from error
+        raise _error(name, state, _error_text(error)) from error
 
 
 def _error(name: str, state: ClusterState, what: str) -> SimulationError:
     return SimulationError(f"policy {name}, at {state.time:.15g} s: {what}")
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """Return what an error says, in a line; of one that gwa raises, without its name."""
     text = " ".join(str(error).split())[:MAXIMUM_TEXT]
     return text if isinstance(error, SimulationError) else f"{type(error).__name__}: {text}"

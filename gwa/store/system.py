@@ -109,14 +109,14 @@ class System:
         """The largest number of processors that the system ever had, None where it is not recorded."""
         return None if self.cpus_inferred else self.cpus
 
-    def sizes_in(self, begin: float, end: float) -> list[tuple[float, float, int]]:
+    def sizes_in(self, period: Span) -> list[tuple[float, float, int]]:
         """
         Return from when to when there were how many processors.
 
         Parameters
         ----------
-        begin, end
-            The borders of the time that is asked for, in seconds by the log's time.
+        period
+            From when to when, in seconds by the log's time.
 
         Returns
         -------
@@ -125,10 +125,11 @@ class System:
 
         Examples
         --------
-        >>> System(cpus=128, sizes=((-inf, 64), (100.0, 128))).sizes_in(40, 110)
+        >>> System(cpus=128, sizes=((-inf, 64), (100.0, 128))).sizes_in((40, 110))
         [(40, 100.0, 64), (100.0, 110, 128)]
 
         """
+        begin, end = period
         sizes = self.sizes or (((-inf, self.size),) if self.size else ())
         ends = [*(since for since, _ in sizes[1:]), inf]
         # Of no size there is one end too many.
@@ -153,7 +154,7 @@ class System:
             One of a single size, where that did not change in the period.
 
         """
-        sizes = [(since, cpus) for since, _, cpus in self.sizes_in(*period)] if self.sizes else []
+        sizes = [(since, cpus) for since, _, cpus in self.sizes_in(period)] if self.sizes else []
         if not sizes:
             return self
         several = ((-inf, sizes[0][1]), *sizes[1:]) if len(sizes) > 1 else ()
@@ -180,17 +181,17 @@ class System:
             return None
         return sum(
             cpus * (until - since - sum(shared((since, until), gap) for gap in gaps))
-            for since, until, cpus in self.sizes_in(*period)
+            for since, until, cpus in self.sizes_in(period)
         )
 
-    def mean_size(self, begin: float, end: float) -> float | None:
+    def mean_size(self, period: Span) -> float | None:
         """
         Return the mean number of processors.
 
         Parameters
         ----------
-        begin, end
-            The borders of the time that is asked for, in seconds by the log's time.
+        period
+            From when to when, in seconds by the log's time.
 
         Returns
         -------
@@ -198,10 +199,9 @@ class System:
             Processors; None where that is not recorded, or no time lies between.
 
         """
-        pieces = self.sizes_in(begin, end)
-        if self.size or not pieces:
-            return self.size if pieces else None
-        return sum((until - since) * cpus for since, until, cpus in pieces) / (end - begin)
+        begin, end = period
+        there = self.capacity(period) if begin < end else None
+        return self.size or there / (end - begin) if there else None
 
     @property
     def timezone(self) -> ZoneInfo:

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 import gwa
 from gwa.analysis.budget_sentence import budget_sentence
+from gwa.breakdown.breakdown import breakdown
 from gwa.breakdown.budget import PARTS, Budget, budget, hundred
+from gwa.breakdown.dimensions import by_name
 from gwa.errors import TraceError
 from gwa.evaluation.whatif.world import recorded
 from gwa.metrics.outcomes import OUTCOMES
@@ -81,6 +83,14 @@ def test_parts_are_those_of_a_recount_and_add_up(make_store):
     assert found.total == 64 * found.seconds
     area, seconds = known_area(store, period)
     assert found.used / found.total == pytest.approx(area / seconds / 64, rel=1e-12)
+
+
+@pytest.mark.parametrize(("header", "is_known"), [(SIZE, True), (SIZE[:1], False)])
+def test_a_user_has_a_share_of_the_machine_only_where_its_size_is_stated(make_store, header, is_known):
+    store, _ = busy_log(make_store, header)
+    found = breakdown(store, by_name("users"), "by_cpu")
+    assert found
+    assert {row["utilization"] is not None for row in found.rows} == {is_known}
 
 
 GREW: Final = (*SIZE, ("Sizes", '[["2020-10-10", 96], [1604000000, 80]]'))

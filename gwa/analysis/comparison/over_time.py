@@ -108,7 +108,7 @@ def months(store: Store) -> Months | None:
     if "busy" in values:
         values["busy"] = np.where(in_gaps(store, seen), np.nan, values["busy"])
     if "busy" in values and system.largest:
-        sizes = [system.mean_size(*month) for month in pairwise(seen.tolist())]
+        sizes = [system.mean_size(month) for month in pairwise(seen.tolist())]
         values["utilization"] = values["busy"] / np.array(sizes, dtype=np.float64)
     unknown = np.full(len(names) - whole, np.nan)
     return Months(

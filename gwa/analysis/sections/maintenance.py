@@ -28,7 +28,7 @@ from gwa.store.store import Store
 from gwa.util.units import HOUR
 from gwa.words.formatting import number as number_text
 from gwa.words.formatting import timestamp
-from gwa.words.message import Message, Number, message, plural
+from gwa.words.message import Message, Number, message
 from gwa.words.unit import Unit
 
 LABELS: Final[Mapping[str, tuple[Unit, Message, Message]]] = {
@@ -63,12 +63,13 @@ STATED: Final = "window"
 )
 def maintenance(store: Store) -> Iterator[Block]:
     """
-    What the window of --window would meet, by what the same hours of past weeks held, and quieter ones.
+    What the window of --window would meet, by what the same hours of other weeks held, and quieter ones.
 
     Like it are the windows at the same hours of the week, by the log's clock, in the time in which the log
     knows its load, without gaps of it. Jobs that run when a window begins would be cut, or nothing may start
     so long before it that they end; jobs that would start in it are held back. What is in the window itself,
-    if the log has it, is not counted. Limits are requested times: jobs may end earlier.
+    if the log has it, is not counted. A job without a known wait is taken to start when it is submitted.
+    Limits are requested times: jobs may end earlier.
 
     The quietest hours of the week are those at which windows as long held least in every other week; how
     often they were quiet is counted in the weeks between, as what is least of many by chance looks quiet in
@@ -95,12 +96,13 @@ def maintenance(store: Store) -> Iterator[Block]:
             )
         )
     else:
-        yield from _met(store, found)
+        yield from _met(found)
+        yield from _users(store, found)
     yield from _quiet(store, asked)
 
 
-def _met(store: Store, found: Met) -> Iterator[Block]:
-    """Yield what past windows met, as a sentence and facts, and whose jobs."""
+def _met(found: Met) -> Iterator[Block]:
+    """Yield what like windows met, as a sentence and facts."""
     values: Mapping[str, Floats] = {
         "held": found.held / HOUR, "cut": found.cut.astype(float), "held_back": found.held_back.astype(float),
     }  # fmt: skip
@@ -108,9 +110,9 @@ def _met(store: Store, found: Met) -> Iterator[Block]:
     tails = {name: float(np.quantile(of, 0.9)) for name, of in values.items()}
     yield Note(
         message(
-            "In {n} windows at these hours of past weeks, jobs held {half} core-hours or less in half of"
-            " them, and {most} or less in nine of ten. {cut} jobs ran when one began, and {held} more started"
-            " in it (medians).",
+            "In {n} windows at these hours of other weeks, jobs held {half} core-hours or less in half of"
+            " them, and {most} or less in nine of ten. Jobs that ran when one began: {cut} (median); that"
+            " started in it: {held}.",
             n=number_text(len(found.windows)),
             half=number_text(medians["held"]),
             most=number_text(tails["held"]),
@@ -128,6 +130,10 @@ def _met(store: Store, found: Met) -> Iterator[Block]:
             ),
         )
     )
+
+
+def _users(store: Store, found: Met) -> Iterator[Block]:
+    """Yield whose jobs the last like windows met, where users are recorded."""
     people = owners(store, found)
     held = sum(amount for _, _, amount in people)
     rows = [
@@ -139,10 +145,12 @@ def _met(store: Store, found: Met) -> Iterator[Block]:
         }
         for user, jobs, amount in people[: store.top]
     ]
-    weeks = min(RECENT, len(found.windows))
+    if not rows:
+        return
+    windows = number_text(min(RECENT, len(found.windows)))
     yield from Records(
         "maintenance.users",
-        plural("Whose jobs the last such window met", "Whose jobs the last {n} such windows met", weeks),
+        message("Whose jobs the last {n} such windows met", n=windows),
         (
             Column("id", "User"), column("jobs"), Column("core_hours", "Core-hours in them", "hours"),
             Column("share", "Share", "fraction"),
@@ -174,7 +182,7 @@ def _running(store: Store, asked: MaintenanceWindow) -> Iterator[Block]:
 
 
 def _quiet(store: Store, asked: MaintenanceWindow) -> Iterator[Block]:
-    """Yield when windows as long would meet least, and how often past ones were as quiet."""
+    """Yield when windows as long would meet least, and how often they were quiet in other weeks."""
     span = recorded(store.whole)
     found = quietest(store, asked)
     if not found or span is None:

@@ -104,7 +104,7 @@ def _levels(store: Store, found: Busy) -> dict[str, float]:
     assert found.levels is not None  # noqa: S101 - a value has them
     assert found.period is not None  # noqa: S101
     level, period, system = found.levels, found.period, store.system
-    pieces = system.sizes_in(*period) or [(*period, system.cpus or 0)]
+    pieces = system.sizes_in(period) or [(*period, system.cpus or 0)]
     found_in = [extremes(store, cpus, (begin, end), width=BIN) for begin, end, cpus in pieces]
     levels = {"busy": level.mean(), "peak": max(one.busy for one in found_in)}
     if not system.largest:
@@ -130,7 +130,7 @@ def _shares(parts: Sequence[tuple[Level, int]]) -> dict[str, float]:
 
 
 def _mean_share(means: Sequence[float], sizes: Sequence[int], seconds: Sequence[float]) -> float:
-    """Return which share of all *sizes* was busy, of each of which the mean lasted so many *seconds*."""
+    """Return the mean share that was busy of machines of *sizes*, each of which lasted some *seconds*."""
     if len(means) == 1:
         return means[0] / sizes[0]
     there = sum(size * length for size, length in zip(sizes, seconds, strict=True))
@@ -141,7 +141,7 @@ def _mean_share(means: Sequence[float], sizes: Sequence[int], seconds: Sequence[
 def _bound_facts(store: Store, found: Busy) -> Iterator[Fact]:
     """Yield, where there is no window, a lower bound of the levels over all the time of the log."""
     if found.kind == "at least" and found.mean is not None:
-        size = store.system.mean_size(*found.period) if found.period else None
+        size = store.system.mean_size(found.period) if found.period else None
         least = found.mean / size if size else None
         text = "" if size else "unknown"
         yield Fact("utilization.at_least", least, "Mean utilization, at least", "fraction", text=text)
@@ -175,7 +175,7 @@ def _span_mean(store: Store) -> float | None:
     """Return CPU seconds divided by processors times the time from first submission to last end."""
     first = store.row("select min(submit_time) from jobs")[0]
     last, seconds = store.row("select max(end_time), cast(sum(cpu_seconds) as double) from ran")
-    size = None if first is None or last is None else store.system.mean_size(first, last)
+    size = None if first is None or last is None else store.system.mean_size((first, last))
     return float(seconds / (size * (last - first))) if size else None
 
 

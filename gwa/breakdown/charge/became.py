@@ -26,7 +26,7 @@ ORDER: Final = ("finished", "limit", "failed", "cancelled", "running", "unknown"
 
 
 def became(store: Store, rates: Rates, parts: Sequence[BillingPeriod]) -> Worth:
-    """Return what the money of each project went into; nothing where the log does not tell how jobs ended."""
+    """Return what the parts of each project's use are worth; nothing if it is not known how jobs ended."""
     if coding(store).codes != "several":
         return {}
     keys = priced(rates)

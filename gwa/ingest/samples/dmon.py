@@ -58,16 +58,21 @@ def fits(head: Head) -> bool:
     return "pid" not in columns and bool({"sm", "pwr", "fb"} & columns.keys())
 
 
-def select(head: Head) -> str:
-    """Return the query of samples."""
-    columns = monitored(head) or {}
+def moment_of(columns: dict[str, int]) -> str:
+    """Return the SQL of the device and the time of a line; raise `DefinitionError` where it has no time."""
     require_times(columns)
     gpu = f"f[{columns['gpu']}]"
     return f"""
-    select
         case when try_cast({gpu} as integer) is not null then {gpu} end as device,
         try_cast({gpu} as integer) as place,
-        {CLOCK} as clock,
+        {CLOCK} as clock"""
+
+
+def select(head: Head) -> str:
+    """Return the query of samples."""
+    columns = monitored(head) or {}
+    return f"""
+    select {moment_of(columns)},
         {value(columns, "sm")} / 100 as use,
         {value(columns, "pwr")} as watts,
         {value(columns, "fb")} * 1024 as kb

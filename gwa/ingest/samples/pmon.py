@@ -11,7 +11,7 @@ Source: nvidia-smi(1), section on process monitoring, https://docs.nvidia.com/de
 from typing import Final
 
 from gwa.ingest.node_samples import Head, SampleReader
-from gwa.ingest.samples.dmon import CELLS, CLOCK, monitored, require_times, value
+from gwa.ingest.samples.dmon import CELLS, moment_of, monitored, value
 
 EXPORT: Final = "nvidia-smi pmon -o DT -s um -d 10 > $(hostname -s).txt"
 
@@ -24,13 +24,8 @@ def fits(head: Head) -> bool:
 def select(head: Head) -> str:
     """Return the query of samples."""
     columns = monitored(head, "pid", "sm") or {}
-    require_times(columns)
-    gpu = f"f[{columns['gpu']}]"
     return f"""
-    select
-        case when try_cast({gpu} as integer) is not null then {gpu} end as device,
-        try_cast({gpu} as integer) as place,
-        {CLOCK} as clock,
+    select {moment_of(columns)},
         least(sum(coalesce({value(columns, "sm")}, case when f[{columns["sm"]}] = '-' then 0 end)) / 100, 1.0)
             as mean_use,
         sum({value(columns, "fb")}) * 1024 as kb
