@@ -199,10 +199,10 @@ def _quiet(store: Store, asked: MaintenanceWindow) -> Iterator[Block]:
     ]
     yield from Records(
         "maintenance.quietest",
-        message("The quietest hours of the week for a window as long"),
+        message("When windows as long held least, by every other week"),
         (
             Column("id", "From"), Column("next", "Next"),
-            Column("core_hours", "Core-hours held, mean", "hours"),
+            Column("core_hours", "Core-hours held in those weeks, mean", "hours"),
             Column("quiet", "Quiet in weeks", "count"), Column("weeks", "of", "count"),
         ),
         rows,
