@@ -89,6 +89,7 @@ HOSTILE = [
     "select * from jobs where exists (from glob('/*'))",
     "select case when true then (from read_text('/etc/passwd') select content) end",
     "select list_transform([1], x -> (select max(content) from read_text('/etc/passwd')))",
+    "select list_transform([1], lambda x: (select max(content) from read_text('/etc/passwd')))",
     "select (with recursive t as (select * from read_text('/etc/passwd')) select content from t)",
     "with jobs as materialized (from read_text('/etc/passwd')) select * from jobs",
     "select * from (pivot read_csv('/etc/passwd') on x using count(*))",

@@ -34,7 +34,7 @@ select regexp_extract(executable_id, '(\w+)\.sh', 1), executable_id ~ 'x', upper
 lpad(job_id::varchar, 5, '0'), split_part(user_id, '@', 1), user_id ilike 'u%', 'a' similar to 'a|b' from
 jobs
 
-select list_transform([1, 2], x -> x + 1), [x * 2 for x in [1, 2] if x > 1], list_sort([2, 1])[1],
+select list_transform([1, 2], lambda x: x + 1), [x * 2 for x in [1, 2] if x > 1], list_sort([2, 1])[1],
 list_aggregate([1, 2], 'sum'), unnest([1, 2]), {'a': 1}.a, map {'a': 1}['a'], len([1])
 
 select cast(run_time as decimal(18, 3)), try_cast('x' as integer), 1::double, n_procs::varchar[] from
@@ -73,7 +73,7 @@ DANGEROUS = (
     "json_serialize_plan('select 1')", "json_serialize_sql('select 1')", "current_setting('threads')",
     "getvariable('x')", "getenv('HOME')", "system.main.getvariable('x')", '"GetVariable"(\'x\')',
     "'x'.getvariable()",
-    "list_transform([1], x -> getvariable('x'))",
+    "list_transform([1], x -> getvariable('x'))", "list_transform([1], lambda x: getvariable('x'))",
     "sum(1) over (order by sleep_ms(1))", "nextval('s')",
     "write_log('x')", "list_aggregate([1], 'write_log')", "list_aggregate([1], user_id)",
     "current_schema",

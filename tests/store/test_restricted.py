@@ -14,7 +14,7 @@ QUERIES = (
     "select *, (select max(a) from recorded) from source, unnest([1, 2]) as u(x), (select x + 1) as l",
     "with recursive t(x) as (select 1 union all select x + 1 from t where x < 3) select * from t, source",
     "from source where a in (select a from recorded) union all by name values (1)",
-    "select list_transform([1], x -> x + 1), row_number() over (order by a), year(now()) from source",
+    "select list_transform([1], lambda x: x + 1), row_number() over (order by a), year(now()) from source",
     "select * from (pivot source on a in (1, 2) using sum(b)), range(3) -- ; end",
 )
 FOREIGN = (
