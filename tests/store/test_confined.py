@@ -44,8 +44,12 @@ def test_one_function_gets_no_more_memory_than_is_allowed():
 
 
 def test_one_function_gets_no_more_time_than_is_allowed_and_others_need_not_wait(confined):
-    slow = "select length(list_sort(list_transform(range(20000000), lambda x: hash(x)))::varchar) from range(50)"
-    assert value(confined, "count(*) from jobs") == 1200, "it runs, so that no start of a process is what takes long"
+    slow = (
+        "select length(list_sort(list_transform(range(20000000), lambda x: hash(x)))::varchar) from range(50)"
+    )
+    assert value(confined, "count(*) from jobs") == 1200, (
+        "it runs, so that no start of a process is what takes long"
+    )
     begun = time.monotonic()
     with pytest.raises(QueryError, match=r"took longer than 0\.2 s"):
         confined.rows(slow, None, 0.2)
