@@ -48,7 +48,7 @@ ASIDE: Final = (Chapter.SIZES, Chapter.ARRIVALS)
 
 DETAILS: Final = (
     "overview", "budget", "capacity", "utilization", "demand", "usage", "waits", "slowdown", "wait-bounds",
-    "estimates", "synthetic-workloads", "nodes", "memory", "energy", "gpus",
+    "estimates", "efficiency", "synthetic-workloads", "nodes", "memory", "energy", "gpus", "changes",
 )  # fmt: skip
 """Sections that the first screen answers in short, or that add details to another one."""
 

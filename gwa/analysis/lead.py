@@ -30,7 +30,7 @@ from gwa.store.store import Period, Store
 from gwa.store.system import PART
 from gwa.util.units import DAY, HOUR
 from gwa.words.formatting import date_range, fraction, number, seconds
-from gwa.words.hours import BOUNDS, LABELS, number_of_hundred
+from gwa.words.hours import BOUNDS, LABELS, is_single, number_of_hundred
 from gwa.words.message import Message, Number, Verbatim, joined, message, plural
 
 FACTS: Final[Mapping[str, str]] = {
@@ -179,14 +179,16 @@ def captions(found: Budget) -> Iterator[Caption]:
 
     Those of jobs that ran without finishing add up to the number that the sentence says of them.
     """
+    is_all = is_single(found.parts)
     for name, count in hundred(found.parts).items():
         if name == "unfinished":
-            yield from _unfinished(found, count)
+            yield from _unfinished(found, count, is_all=is_all)
         elif found.parts[name] > 0:
-            yield Caption(name, number_of_hundred(count, _sign(found, name)), LABELS[name])
+            number = number_of_hundred(count, _sign(found, name), is_all=is_all)
+            yield Caption(name, number, LABELS[name])
 
 
-def _unfinished(found: Budget, count: int) -> Iterator[Caption]:
+def _unfinished(found: Budget, count: int, *, is_all: bool) -> Iterator[Caption]:
     held = {name: found.outcomes[name] for name in BAD_OUTCOMES if found.outcomes[name] > 0}
     small = [name for name in held if held[name] < SMALL * (found.total or 0.0)]
     groups: dict[str, tuple[Message, float]] = {
@@ -198,7 +200,10 @@ def _unfinished(found: Budget, count: int) -> Iterator[Caption]:
         groups[small[0]] = (label, sum(held[name] for name in small))
     numbers = hundred({name: amount for name, (_, amount) in groups.items()}, count)
     for name, (label, _) in sorted(groups.items(), key=lambda group: BAD_OUTCOMES.index(group[0])):
-        yield Caption(name, number_of_hundred(numbers[name], _sign(found, "unfinished")), label)
+        number = number_of_hundred(
+            numbers[name], _sign(found, "unfinished"), is_all=is_all and len(groups) == 1
+        )
+        yield Caption(name, number, label)
 
 
 def _sign(found: Budget, name: str) -> str:
@@ -216,7 +221,7 @@ def _of_gpus(store: Store, found: Budget, facts: Mapping[str, str]) -> Hours | N
         return Hours(sentence)
     numbers = hundred(known)
     below = (
-        Caption(name, number_of_hundred(numbers[name]), LABELS[name])
+        Caption(name, number_of_hundred(numbers[name], is_all=is_single(known)), LABELS[name])
         for name, value in known.items()
         if value > 0
     )

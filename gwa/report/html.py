@@ -23,7 +23,7 @@ from gwa.report.as_json import plain
 from gwa.report.drawing import draw_all, image_address, kinds, to_draw
 from gwa.report.grid import grid, is_number
 from gwa.report.language import Language
-from gwa.report.layout import chapters, in_view, rows_by_section, says_nothing
+from gwa.report.layout import chapters, in_view, rows_by_section, silent
 from gwa.report.printable import clean
 from gwa.report.strip import strip
 from gwa.util.assets import asset
@@ -158,8 +158,8 @@ def page(
 
     On *paper* all do, and there is nothing to click; a brief report has only what is in view.
     """
-    parts = chapters(report)
     places = findings_by_place(report, paper=paper)
+    parts = chapters(report, places["said"])
     layout = rows_by_section(report, parts, drawings, places["said"], places["in_view"])
     is_brief = paper and report.is_brief
     exploring: tuple[str, ...] = ()
@@ -177,7 +177,7 @@ def page(
         others_in_view=OTHERS_IN_VIEW,
         chapters=in_view(parts, layout, places["said"]) if is_brief else parts,
         is_brief=is_brief,
-        unrecorded=[one for one in report.sections if not one.is_on_top and says_nothing(report, one)],
+        unrecorded=silent(report),
         layout=layout,
         drawings=drawings,
         above=above,

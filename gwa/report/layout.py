@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from types import MappingProxyType
 from typing import Final, Literal
 
 from gwa.report.document import Attachment, Block, Facts, FactTable, Figure, Note, Report, Section, Table
@@ -45,11 +46,11 @@ class BlockRow:
     blocks: tuple[Block, ...]
 
 
-def chapters(report: Report) -> list[PageChapter]:
+def chapters(report: Report, said: Mapping[str, Sequence[str]] = MappingProxyType({})) -> list[PageChapter]:
     """
     Return the sections that say something by chapter, in order, without those at the head of the page.
 
-    Several that stand aside altogether are folded.
+    Those that stand aside altogether are folded, but a single one that has something *said* or done in view.
 
     A section without a chapter is one by itself.
     """
@@ -64,7 +65,7 @@ def chapters(report: Report) -> list[PageChapter]:
             f"chapter-{slug(name)}",
             name,
             tuple(sections),
-            len(others) > 1 and _stands_aside(report, sections),
+            len(others) > 1 and _stands_aside(report, sections, said),
         )
         for name, sections in found.items()
     ]
@@ -83,10 +84,24 @@ def says_nothing(report: Report, section: Section) -> bool:
     return report.explorer is not None and bool(notes) and all(notes) and not is_claimed
 
 
-def _stands_aside(report: Report, sections: Sequence[Section]) -> bool:
-    """Return whether all *sections* do; a single one for operators is folded itself, below what it claims."""
-    is_single = len(sections) == 1 and sections[0].view == "operator"
-    return not is_single and all(_is_aside(report, section) for section in sections)
+def silent(report: Report) -> dict[tuple[str, ...], list[Section]]:
+    """Return the sections that say nothing, by what is said in place of each: what the trace lacks."""
+    found: dict[tuple[str, ...], list[Section]] = {}
+    for section in report.sections:
+        if not section.is_on_top and says_nothing(report, section):
+            found.setdefault(tuple(one.text for one in section.blocks if isinstance(one, Note)), []).append(
+                section
+            )
+    return found
+
+
+def _stands_aside(report: Report, sections: Sequence[Section], said: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether all *sections* do; a single one for operators is folded below what it has in view."""
+    first = sections[0]
+    is_single = len(sections) == 1 and first.view == "operator"
+    if is_single and (said.get(first.id) or _folded(first.blocks, {}).main):
+        return False
+    return all(_is_aside(report, section) for section in sections)
 
 
 def rows_by_section(
@@ -139,9 +154,12 @@ def _is_aside(report: Report, section: Section) -> bool:
 
 
 def _folded(blocks: Sequence[Block], drawings: Mapping[str, str]) -> SectionLayout:
-    """Return *blocks* with warnings, files and what one acts on in view; notes only beside a file."""
-    has_file = any(isinstance(block, Attachment) for block in blocks)
-    aside = [one for one in blocks if isinstance(one, Note) and one.level == "info" and not has_file]
+    """Return *blocks* with warnings and what one acts on in view."""
+    aside = [
+        one
+        for one in blocks
+        if isinstance(one, Attachment) or (isinstance(one, Note) and one.level == "info")
+    ]
     shown = _layout([one for one in blocks if one not in aside], None, drawings)
     return SectionLayout(shown.main, [*layout(aside, drawings), *shown.more])
 

@@ -32,17 +32,34 @@ BOUNDS: Final[Mapping[str, str]] = {
 }
 """What stands before the numbers of parts where jobs that failed are among the finished."""
 
+HUNDRED: Final = 100
+
 LESS: Final = message("< 1 %")
+MORE: Final = message("> 99 %")
 
 
-def number_of_hundred(count: int, sign: str = "") -> str:
+def number_of_hundred(count: int, sign: str = "", *, is_all: bool = True) -> str:
     """
     Return how the number of a part is written that is not nothing, with a *sign* where it is a bound.
 
-    >>> number_of_hundred(62, "≤"), number_of_hundred(0, "≤")
-    ('≤ 62 %', '< 1 %')
+    A part of 100 is so written only if it *is all*: beside others, however small, it is more than 99.
+
+    >>> number_of_hundred(62, "≤"), number_of_hundred(0, "≤"), number_of_hundred(100, is_all=False)
+    ('≤ 62 %', '< 1 %', '> 99 %')
     """
     if not count:
         return LESS
+    if count == HUNDRED and not sign and not is_all:
+        return MORE
     text = message("{n} %", n=Number(count))
     return joined("", [f"{sign} ", text]) if sign else text
+
+
+def is_single(parts: Mapping[str, float]) -> bool:
+    """
+    Return whether all is one of the *parts*.
+
+    >>> is_single({"finished": 3.0, "running": 0.0}), is_single({"finished": 3.0, "running": 1e-9})
+    (True, False)
+    """
+    return sum(amount > 0 for amount in parts.values()) == 1

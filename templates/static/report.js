@@ -99,6 +99,7 @@ function highlight(words) {
     }
     const rest = node.parentElement.closest("details.rest");
     if (rest) rest.open = true;
+    node.parentElement.closest(".begun")?.querySelector(".all-rows").click();
   }
   if (window.Highlight) CSS.highlights.set("found", new Highlight(...ranges));
 }
@@ -158,6 +159,7 @@ function unfolding() {
   button.addEventListener("click", () => {
     const open = button.getAttribute("aria-pressed") !== "true";
     for (const rest of document.querySelectorAll("main details.rest, main details.folded")) rest.open = open;
+    for (const rows of document.querySelectorAll(`.all-rows[aria-pressed="${!open}"]`)) rows.click();
     button.setAttribute("aria-pressed", open);
   });
 }
@@ -259,6 +261,20 @@ function tableTools(block) {
   });
   block.querySelector(".table-head").append(tools);
   sorting(table);
+  if (table.tBodies[0].rows.length > SHORT + 1 && !block.closest(".rest, .on-top") && document.getElementById("explorer")) shortened(block, tools);
+}
+
+const SHORT = 5; // rows of a table in view, as report.css has it
+
+// The first rows are in view, and all once somebody asks; a table that was opened is whole.
+function shortened(block, tools) {
+  const button = made("tools-rows");
+  block.classList.add("begun");
+  button.addEventListener("click", () => {
+    block.classList.toggle("begun");
+    button.setAttribute("aria-pressed", !block.classList.contains("begun"));
+  });
+  tools.prepend(button);
 }
 
 // --- The page ---------------------------------------------------------------------------------------

@@ -94,6 +94,23 @@ def test_what_stands_below_the_bar_says_what_the_sentence_does(store):
     assert all(one.text in said.sentence for one in said.clauses)
 
 
+@pytest.mark.parametrize("failed", [0, 1])
+def test_100_is_said_of_finished_work_only_if_nothing_else_was_held(make_store, failed):
+    """One job of a thousand failed after a second."""
+    jobs = range(1000)
+    made = make_store(
+        (("Times", "Unix seconds, UTC"), ("TimeZoneString", "UTC")),
+        submit_time=[NEW_YEAR + 3600.0 * n for n in jobs],
+        wait_time=[0.0] * 1000,
+        run_time=[1.0 if n == 500 else 3600.0 for n in jobs],
+        n_procs=[8] * 1000,
+        status=[0 if n == 500 and failed else 5 if n == 501 else 1 for n in jobs],
+        state=["FAILED" if n == 500 and failed else "CANCELLED" if n == 501 else "COMPLETED" for n in jobs],
+    )
+    below = {one.id: one.text.replace("\u00a0", " ") for one in captions(budget(made))}
+    assert below == {"finished": "> 99 %", "failed" if failed else "cancelled": "< 1 %"}
+
+
 def test_a_month_of_which_nothing_is_counted_has_no_numbers(make_store):
     """Job numbers jump over a month and more: what ran then is not known."""
     days = [*range(40), *range(95, 130)]

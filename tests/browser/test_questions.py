@@ -177,6 +177,30 @@ def test_what_an_operator_asks_stands_within_two_clicks_and_a_screen(context, sl
     check_tasks(context, path, (*TASKS, OF_GPUS))
 
 
+def test_a_page_is_short_and_its_tables_show_all_rows_on_request(context, slurm_sample, tmp_path):
+    path = tmp_path / "sample.html"
+    with gwa.open(slurm_sample) as trace:
+        path.write_text(html(trace.report(explore=True)), encoding="utf-8")
+    page, _ = visit(context, path)
+    expect(page.locator("#explorer")).to_be_visible()
+    page.set_viewport_size({"width": 1440, "height": SCREEN})
+    assert page.evaluate("document.documentElement.scrollHeight") < 5.8 * SCREEN
+
+    table = page.locator("[data-name='alerts-users']")
+    rows, shown = table.locator("tbody tr"), table.locator("tbody tr:visible")
+    assert rows.count() > 6
+    expect(shown).to_have_count(5)
+    button = table.get_by_role("button", name="All rows")
+    button.click()
+    expect(shown).to_have_count(rows.count())
+    button.click()
+    expect(shown).to_have_count(5)
+
+    last = rows.last.text_content().split()[-1]
+    page.locator(".contents input").fill(last)  # what is searched is seen where it stands
+    expect(rows.last).to_be_visible()
+
+
 @pytest.mark.skipif(not LOGS.exists(), reason="needs ../shared")
 def test_so_it_does_of_a_large_machine(context, tmp_path):
     path = tmp_path / "curie.html"

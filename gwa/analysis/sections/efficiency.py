@@ -12,7 +12,7 @@ from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.measures import WASTE as WASTED_OF_A_CLASS
 from gwa.breakdown.measures import Row
 from gwa.breakdown.records import Records
-from gwa.metrics.alerts import who_ask_for_less
+from gwa.metrics.alerts import alerts, who_ask_for_less
 from gwa.metrics.efficiency import (
     ASKED,
     KILLED,
@@ -218,8 +218,8 @@ UNITS: Final[dict[str, tuple[str, str, Unit, str, Unit]]] = {
 
 
 def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
-    """Yield who could ask for less, of memory and of time; the first of them is acted on."""
-    is_acted_on = True
+    """Yield who could ask for less, of memory and of time; one acts on the first where no alert is due."""
+    is_acted_on = not any(alert.holders for alert in alerts(store))
     for ratio in ratios:
         if ratio.name not in ASKED or not store.has("user_id"):
             continue

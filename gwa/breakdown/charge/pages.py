@@ -22,7 +22,7 @@ from gwa.report.lead import Caption, Segment
 from gwa.store.system import System
 from gwa.util.spreadsheet import disarmed
 from gwa.words.formatting import seconds, timestamp
-from gwa.words.hours import BOUNDS, LABELS, number_of_hundred
+from gwa.words.hours import BOUNDS, LABELS, is_single, number_of_hundred
 from gwa.words.message import Number, Verbatim, joined, message, plural
 
 COLUMNS: Final = ("project", "service", "quantity", "unit", "rate", "amount", "currency", "from", "to")
@@ -229,7 +229,7 @@ def bar(statements: Statements) -> tuple[tuple[Segment, ...], tuple[Caption, ...
     segments = tuple(Segment(name, amount, amount / whole) for name, amount in parts.items())
     signs = BOUNDS if statements.is_bound else {}
     below = tuple(
-        Caption(name, number_of_hundred(count, signs.get(name, "")), LABELS[name])
+        Caption(name, number_of_hundred(count, signs.get(name, ""), is_all=is_single(parts)), LABELS[name])
         for name, count in numbers.items()
     )
     return segments, below

@@ -114,11 +114,11 @@ def connect(
         config["max_vacuum_tasks"] = 0
     database = duckdb.connect(str(path), read_only=read_only, config=config)
     if engine:
-        _limit_threads(database, engine)
+        limit_threads(database, engine)
     return database
 
 
-def _limit_threads(database: duckdb.DuckDBPyConnection, engine: Engine) -> None:
+def limit_threads(database: duckdb.DuckDBPyConnection, engine: Engine) -> None:
     """Use as many threads as *engine* says; else those of the machine for which there is memory."""
     threads = engine.threads or min(_threads(database), engine.affordable_threads or sys.maxsize)
     database.execute(f"set threads = {threads}")

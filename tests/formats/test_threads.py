@@ -1,0 +1,74 @@
+"""A store is the same with any number of threads: its jobs, what was refused, and their order."""
+
+import pytest
+
+from gwa.formats.open import open_trace
+from gwa.ingest import pipeline
+from gwa.store.engines import duckdb as engine
+from gwa.store.engines.config import Engine
+from gwa.store.options import ReadOptions
+from tests.conftest import HOME
+
+SAMPLES = HOME / "sample_traces"
+
+TABLES = (
+    "recorded", "dependencies", "repairs", "rejects", "header", "sources", "source_ids", "raw_ids",
+    "measured",
+)  # fmt: skip
+"""What a store keeps."""
+
+APART = {"expected.gwf", "system.toml", "README.md"}
+"""Files of a sample that are not the log."""
+
+HEADER = "; UnixStartTime: 1000000000\n; MaxProcs: 8\n"
+ROW = "{0} 0 0 {1} 1 -1 -1 1 -1 -1 1 1 1 -1 {2} -1 -1 -1\n"
+
+
+@pytest.fixture(autouse=True)
+def parallel(monkeypatch):
+    """Let the engine use all its threads for tables of a few thousand rows, too, and for small sources."""
+    own = engine.limit_threads
+
+    def limit(database, given):
+        own(database, given)
+        if given.threads > 1:
+            database.execute("pragma verify_parallelism")
+
+    monkeypatch.setattr(engine, "limit_threads", limit)
+    monkeypatch.setattr(pipeline, "SMALL_SOURCE", 0)
+
+
+def tables(paths, threads):
+    """Return all rows of all tables of the trace in *paths*, in the order in which they lie, as text."""
+    with open_trace(paths, None, ReadOptions(engine=Engine(threads=threads))) as store:
+        assert store.row("select current_setting('threads')") == (threads,)
+        made = {name for (name,) in store.rows("select table_name from duckdb_tables()")}
+        store.connection.execute("pragma disable_verify_parallelism")
+        store.connection.execute("set threads = 1")
+        return {name: [*map(repr, store.rows(f"from {name}"))] for name in TABLES if name in made}
+
+
+def check_order(paths):
+    """Assert that two numbers of threads make what one makes."""
+    one = tables(paths, 1)
+    assert one["recorded"]
+    for threads in (2, 7):
+        assert tables(paths, threads) == one
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in SAMPLES.iterdir()))
+def test_a_sample_is_the_same_with_any_number_of_threads(name):
+    check_order([path for path in sorted((SAMPLES / name).iterdir()) if path.name not in APART])
+
+
+def test_a_log_of_many_jobs_is_the_same(slurm_sample):
+    check_order([slurm_sample])
+
+
+def test_jobs_whose_numbers_repeat_have_the_same_ones(tmp_path):
+    """Five numbers come again and again, all submitted at once: only the order of rows tells jobs apart."""
+    path = tmp_path / "repeated.swf"
+    path.write_text(HEADER + "".join(ROW.format(n % 5 + 1, n + 1, n % 3) for n in range(20_000)))
+    check_order([path])
+    with open_trace([path]) as store:
+        assert store.rows("select run_time from jobs order by job_id limit 3") == [(1.0,), (6.0,), (11.0,)]
