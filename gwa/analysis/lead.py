@@ -179,7 +179,7 @@ def captions(found: Budget) -> Iterator[Caption]:
 
     Those of jobs that ran without finishing add up to the number that the sentence says of them.
     """
-    is_all = is_single(found.parts)
+    is_all = is_single(found.parts.values())
     for name, count in hundred(found.parts).items():
         if name == "unfinished":
             yield from _unfinished(found, count, is_all=is_all)
@@ -221,7 +221,7 @@ def _of_gpus(store: Store, found: Budget, facts: Mapping[str, str]) -> Hours | N
         return Hours(sentence)
     numbers = hundred(known)
     below = (
-        Caption(name, number_of_hundred(numbers[name], is_all=is_single(known)), LABELS[name])
+        Caption(name, number_of_hundred(numbers[name], is_all=is_single(known.values())), LABELS[name])
         for name, value in known.items()
         if value > 0
     )

@@ -1,6 +1,6 @@
 """What the parts of hours, and of what they are worth, are called, and how their numbers are written."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gwa.words.message import Message, Number, joined, message
@@ -55,11 +55,11 @@ def number_of_hundred(count: int, sign: str = "", *, is_all: bool = True) -> str
     return joined("", [f"{sign} ", text]) if sign else text
 
 
-def is_single(parts: Mapping[str, float]) -> bool:
+def is_single(amounts: Iterable[float]) -> bool:
     """
-    Return whether all is one of the *parts*.
+    Return whether one of the *amounts* is all.
 
-    >>> is_single({"finished": 3.0, "running": 0.0}), is_single({"finished": 3.0, "running": 1e-9})
+    >>> is_single([3.0, 0.0]), is_single([3.0, 1e-9])
     (True, False)
     """
-    return sum(amount > 0 for amount in parts.values()) == 1
+    return sum(amount > 0 for amount in amounts) == 1

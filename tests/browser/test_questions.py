@@ -196,7 +196,7 @@ def test_a_page_is_short_and_its_tables_show_all_rows_on_request(context, slurm_
     button.click()
     expect(shown).to_have_count(5)
 
-    last = rows.last.text_content().split()[-1]
+    last = (rows.last.text_content() or "").split()[-1]
     page.locator(".contents input").fill(last)  # what is searched is seen where it stands
     expect(rows.last).to_be_visible()
 

@@ -229,7 +229,11 @@ def bar(statements: Statements) -> tuple[tuple[Segment, ...], tuple[Caption, ...
     segments = tuple(Segment(name, amount, amount / whole) for name, amount in parts.items())
     signs = BOUNDS if statements.is_bound else {}
     below = tuple(
-        Caption(name, number_of_hundred(count, signs.get(name, ""), is_all=is_single(parts)), LABELS[name])
+        Caption(
+            name,
+            number_of_hundred(count, signs.get(name, ""), is_all=is_single(parts.values())),
+            LABELS[name],
+        )
         for name, count in numbers.items()
     )
     return segments, below
