@@ -227,7 +227,12 @@ limits: Final = Options(
         metavar="SIZE",
         help="Memory limit of all processes, at least 350MB; about 2GB by default.",
     ),
-    click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads of the query engine."),
+    click.option(
+        "--threads",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Threads of the query engine; by default one for each core that may be used.",
+    ),
     QUIET,
     DEBUG,
 )

@@ -1,7 +1,6 @@
 """Simulate schedulers."""
 
 import json
-import os
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
@@ -16,6 +15,7 @@ from gwa.cli._options import JSON, PATH, Range, flag, looking, looks, options, o
 from gwa.cli._output import FORCE, claimed, write_texts
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, echo_json, progress, say, table
+from gwa.util.cores import usable_cores
 
 if TYPE_CHECKING:
     from gwa.evaluation.experiments.results import ExperimentResults
@@ -125,7 +125,7 @@ def _experiment(
     plan = ExperimentPlan(spec if repetitions is None else spec.with_repetitions(repetitions))
     cache = RunCache(folder, schedules=schedules)
     gantt_figures = gantts(plan, gantt)
-    done = run_all(plan, cache, jobs or os.cpu_count() or 1, progress(quiet=params["quiet"]))
+    done = run_all(plan, cache, jobs or usable_cores(), progress(quiet=params["quiet"]))
     results = ExperimentResults.of(plan, cache)
     page = report(results, gantt_figures)
     files = [*results.paths(folder), *paths(folder, "report", KINDS)]

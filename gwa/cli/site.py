@@ -12,6 +12,7 @@ from gwa.cli._commands import Group, Purpose
 from gwa.cli._options import DEBUG, JSON, PATH, flag, limits, reads, shown, writes
 from gwa.cli._reading import engine
 from gwa.cli._terminal import echo, progress, progress_lines, table
+from gwa.util.cores import usable_cores
 
 if TYPE_CHECKING:
     from gwa.archive.zenodo import Sending
@@ -73,7 +74,7 @@ def build(
         raise click.BadParameter("expected one such as https://host/folder/", param_hint="--url")
     bar = progress(quiet=params["quiet"])
     engine(params)
-    jobs = jobs or os.cpu_count() or 1
+    jobs = jobs or usable_cores()
     outcome = build(folder, out, BuildOptions(jobs, params["memory"], params["publish_names"], url, bar))
     for problem in outcome.problems:
         echo(f"gwa: {problem}", err=True)

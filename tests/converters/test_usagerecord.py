@@ -23,7 +23,7 @@ from gwa.formats.convert import convert
 from gwa.formats.open import open_trace, recognise
 from gwa.ingest.bulk_insert import CELL_SEPARATOR
 from gwa.ingest.readers import xml
-from gwa.ingest.readers.xml import split
+from gwa.ingest.readers.xml import pool, split
 from gwa.ingest.readers.xml.paths import build_tree
 from gwa.ingest.readers.xml.records import Parser
 from gwa.ingest.source import lines
@@ -749,10 +749,10 @@ def test_other_processes_find_the_same(tmp_path, monkeypatch):
     path.write_text("".join(many()))
     monkeypatch.setattr(split, "BLOCK_SIZE", 20_000)
     monkeypatch.setattr(lines, "CHUNK_SIZE", 20_000)
-    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(pool, "usable_cores", lambda: 1)
     with open_trace([path]) as store:
         alone = table(store)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(pool, "usable_cores", lambda: 2)
     ask, processes = Worker.ask, set()
 
     def noted(self, block):

@@ -12,6 +12,7 @@ from gwa.errors import TraceError
 from gwa.store.engines.base import Parameters, QueryResult
 from gwa.store.engines.config import DEFAULT_MEMORY_LIMIT, MEMORY_OUTSIDE_ENGINE, Engine, parse_size
 from gwa.util import interrupts
+from gwa.util.cores import usable_cores
 from gwa.util.filenames import kind_of
 
 if TYPE_CHECKING:
@@ -113,14 +114,13 @@ def connect(
         # A checkpoint would write most rows a second time to close gaps: a fifth of all for nothing.
         config["max_vacuum_tasks"] = 0
     database = duckdb.connect(str(path), read_only=read_only, config=config)
-    if engine:
-        limit_threads(database, engine)
+    limit_threads(database, engine or Engine())
     return database
 
 
 def limit_threads(database: duckdb.DuckDBPyConnection, engine: Engine) -> None:
-    """Use as many threads as *engine* says; else those of the machine for which there is memory."""
-    threads = engine.threads or min(_threads(database), engine.affordable_threads or sys.maxsize)
+    """Use as many threads as *engine* says; else as many as there are cores, and memory for."""
+    threads = engine.threads or min(usable_cores(), engine.affordable_threads or sys.maxsize)
     database.execute(f"set threads = {threads}")
 
 

@@ -23,6 +23,7 @@ from gwa.store.engines.base import Parameters, QueryResult
 from gwa.store.engines.config import DEFAULT_MEMORY_LIMIT, Engine, parse_size
 from gwa.store.engines.duckdb import Duck
 from gwa.store.schema import FIELDS
+from gwa.util.cores import usable_cores
 from gwa.util.version import DISTRIBUTION
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def _settings(engine: Engine) -> dict[str, str]:
     settings = {**SETTINGS, "spark.driver.memory": _memory(engine)}
     if engine.name != "spark":
         return {**settings, "spark.master": engine.name}
-    threads = engine.threads or os.cpu_count() or 1
+    threads = engine.threads or usable_cores()
     # Spark's default of 200 partitions is meant for a cluster.
     parts = {"spark.sql.shuffle.partitions": str(2 * threads)}
     return {**settings, **LOCAL_SETTINGS, **parts, "spark.master": f"local[{threads}]"}

@@ -56,7 +56,10 @@ explorer.page = (() => {
     performance.measure("gwa-filter", "gwa-filter");
   }
 
-  function paint(width = Math.max(280, place("strip").clientWidth || 900)) {
+  // How wide the strip is; asked for only when that changes, as each time lays out the page again.
+  let room = 0;
+
+  function paint(width = Math.max(280, room ||= place("strip").clientWidth || 900)) {
     view.pictures.strip = explorer.strip.drawn(width);
     place("strip").querySelector(".drawn").innerHTML = view.pictures.strip.svg;
   }
@@ -149,9 +152,8 @@ explorer.page = (() => {
     const paper = 660; // pixels of a page's width, on which letters are as large as they say
     window.addEventListener("beforeprint", () => paint(Math.min(paper, place("strip").clientWidth)));
     window.addEventListener("afterprint", () => paint());
-    let width = place("strip").clientWidth;
     new ResizeObserver(() => requestAnimationFrame(() => {
-      if (width !== (width = place("strip").clientWidth)) paint();
+      if (room !== (room = place("strip").clientWidth)) paint();
     })).observe(place("strip"));
   }
 

@@ -1,7 +1,6 @@
 """Worker processes that parse blocks."""
 
 import gc
-import os
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -14,6 +13,7 @@ from typing import Final
 from gwa.ingest.readers.xml.records import ParsedBlock, Parser
 from gwa.ingest.readers.xml.split import Block
 from gwa.ingest.source.lines import Reject
+from gwa.util.cores import usable_cores
 from gwa.util.processes import Pool, WorkerError
 
 WORKERS: Final = 2
@@ -27,7 +27,7 @@ def shared(blocks: Iterator[Block | Reject], parser: Parser) -> Iterator[ParsedB
     This process parses where there is one processor only, and what is left when a worker dies.
     """
     pending: deque[tuple[Block | Reject, Future[ParsedBlock]]] = deque()
-    if (os.cpu_count() or 1) >= WORKERS:
+    if usable_cores() >= WORKERS:
         with Pool(partial(_parsed, parser), WORKERS) as pool, suppress(WorkerError):
             for block in blocks:
                 pending.append((block, pool.ask(block)))
