@@ -26,7 +26,7 @@ LIST_PHRASES: Final[Mapping[str, Message]] = {
     "half": message("{n} of {all} held half of it"),
     "half_jobs": message("{n} of {all} submitted half of them"),
     "waited": message("How long jobs waited"),
-    "waited_by": message("by processors; dot: half, bar's end: 19 in 20"),
+    "waited_by": message("by processors: half (dot), 19 in 20 (bar, number)"),
     "sizes": message("How large jobs were"),
     "by_processors": message("by processors"),
     "lost": message("Whose jobs did not finish"),
@@ -39,7 +39,7 @@ LIST_PHRASES: Final[Mapping[str, Message]] = {
     "at_once": message("at once"),
     "others": message("{n} others"),
     "rest": message("others"),
-    "without": message("none recorded"),
+    "without": message("not recorded"),
 }
 """What the lists say, with places for what differs."""
 

@@ -203,7 +203,7 @@ def _unfinished(found: Budget, count: int, *, is_all: bool) -> Iterator[Caption]
         number = number_of_hundred(
             numbers[name], _sign(found, "unfinished"), is_all=is_all and len(groups) == 1
         )
-        yield Caption(name, number, label)
+        yield Caption(name, number, label, tuple(small[1:]) if name in small else ())
 
 
 def _sign(found: Budget, name: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from gwa.cli._terminal import echo
 
 if TYPE_CHECKING:
-    from gwa.report.lead import Lead, Segment
+    from gwa.report.lead import Caption, Lead, Segment
 
 BLOCKS: Final = {
     "finished": "█", "limit": "▓", "failed": "▒", "cancelled": "▒", "running": "▞", "unknown": "?",
@@ -32,13 +32,15 @@ def say_lead(lead: "Lead", words: Callable[[str], str]) -> None:
         _say(words(part.sentence), width)
         if part.segments and _can_draw():
             echo(INDENT + blocks(part.segments, width), err=True)
-        captions = "   ".join(
-            f"{BLOCKS[one.id] + ' ' if _can_draw() else ''}{words(one.text)} {words(one.label)}"
-            for one in part.captions
-        )
+        captions = "   ".join(f"{_swatch(one)}{words(one.text)} {words(one.label)}" for one in part.captions)
         captions = captions.replace(" ", TIED).replace(TIED * 3, "   ")
         _say(captions, width)
         _say(words(part.basis), width)
+
+
+def _swatch(caption: "Caption") -> str:
+    """Return the blocks of the segments that a *caption* is of, where blocks can be drawn."""
+    return "".join(dict.fromkeys(BLOCKS[name] for name in caption.ids)) + " " if _can_draw() else ""
 
 
 def blocks(segments: "tuple[Segment, ...]", width: int) -> str:

@@ -93,9 +93,11 @@ def _bar(canvas: "Canvas", lead: Hours, words: Callable[[str], str], top: float)
     place, under = LEFT, top - 0.135
     for caption in lead.captions:
         text = f"{words(caption.text)} {words(caption.label)}"
-        canvas.text(place, under, "■", size=13, color=PARTS[caption.id], va="center")
-        canvas.text(place + 0.016, under, text, size=12.5, color=INK, va="center")
-        place += 0.032 + 0.0083 * len(text)
+        for part in caption.ids:
+            canvas.text(place, under, "■", size=13, color=PARTS[part], va="center")
+            place += 0.016
+        canvas.text(place, under, text, size=12.5, color=INK, va="center")
+        place += 0.016 + 0.0083 * len(text)
     basis = wrap(words(lead.basis), LONG)[:2]
     canvas.text(LEFT, under - 0.032, "\n".join(basis), size=10.5, color=MUTED, va="top", linespacing=1.3)
     return under - 0.04 - 0.033 * len(basis)

@@ -27,11 +27,21 @@ class Clause:
 
 @dataclass(frozen=True)
 class Caption:
-    """What stands below the segment called *id*: its number of the hundred as *text*, and a *label*."""
+    """
+    What stands below the segment called *id*: its number of the hundred as *text*, and a *label*.
+
+    Small segments share one; *also* has the ids of the others.
+    """
 
     id: str
     text: str
     label: str
+    also: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Those of all segments that it is of."""
+        return (self.id, *self.also)
 
 
 @dataclass(frozen=True)

@@ -696,7 +696,7 @@ def test_a_gap_that_the_log_does_not_explain_is_not_marked_as_an_outage(context,
     assert {mark["kind"] for mark in about(page)["marks"]} == {"outage", "still"}
     legend = page.locator("#explorer-legend")
     expect(legend.locator("span:has(i.outage)")).to_have_text("outage")
-    expect(legend.locator("span:has(i.gap)")).to_have_text("nothing ran")
+    expect(legend.locator("span:has(i.gap)")).to_have_text("nothing recorded")
     for look in ("outage", "gap"):
         assert page.locator(f'#explorer-strip path[fill="var(--{look})"]').get_attribute("d")
 

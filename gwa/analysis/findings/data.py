@@ -93,7 +93,7 @@ def still_running(facts: Facts) -> tuple[float, str] | None:
     "trace.cpus_inferred",
     section="utilization",
     advice="Check the number of processors: a system file (--system) can state another one. Until then,"
-    " utilization is not a fraction of the machine.",
+    " shares of the machine are uncertain.",
 )
 def too_small(facts: Facts) -> tuple[float, str] | None:
     """

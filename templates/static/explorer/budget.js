@@ -151,17 +151,17 @@ explorer.budget = (() => {
 
   // A part of 100 is so written only if it is all, unless its sign says that it is a bound.
   const number = (n, sign, isAll) => n === 0 ? "<\u00a01\u00a0%" : n === 100 && !sign && !isAll ? ">\u00a099\u00a0%" : `${sign ? `${sign}\u00a0` : ""}${n}\u00a0%`;
-  const caption = (name, n, text, isAll, sign = "") => `<span><i class="of-${name}"></i><b>${html(number(n, sign, isAll))}</b> ${html(text)}</span> `;
+  const caption = (names, n, text, isAll, sign = "") => `<span>${names.map((name) => `<i class="of-${name}"></i>`).join("")}<b>${html(number(n, sign, isAll))}</b> ${html(text)}</span> `;
 
   function captions(found) {
     const isAll = isSingle(found.parts);
     return Object.entries(hundred(found.parts)).map(([name, n]) => {
-      if (name !== "unfinished") return found.parts[name] > 0 ? caption(name, n, label(name), isAll, isBound() && name === "finished" ? "≤" : "") : "";
+      if (name !== "unfinished") return found.parts[name] > 0 ? caption([name], n, label(name), isAll, isBound() && name === "finished" ? "≤" : "") : "";
       const some = BAD.filter((one) => found.outcomes[one] > 0), small = some.filter((one) => found.outcomes[one] < 0.01 * found.total);
       const groups = some.filter((one) => !small.includes(one)).map((one) => [one, label(one), found.outcomes[one]]);
       if (small.length) groups.push([small[0], ored(small.map(label)), small.reduce((all, one) => all + found.outcomes[one], 0)]);
       const numbers = hundred(Object.fromEntries(groups.map(([one, , amount]) => [one, amount])), n);
-      return groups.sort(([a], [b]) => BAD.indexOf(a) - BAD.indexOf(b)).map(([one, text]) => caption(one, numbers[one], text, isAll && groups.length === 1, isBound() ? "≥" : "")).join("");
+      return groups.sort(([a], [b]) => BAD.indexOf(a) - BAD.indexOf(b)).map(([one, text]) => caption(small.includes(one) ? small : [one], numbers[one], text, isAll && groups.length === 1, isBound() ? "≥" : "")).join("");
     }).join("");
   }
   const ored = (texts) => texts.length === 1 ? texts[0] : phrase("or", { first: texts.slice(0, -1).join(", "), last: texts.at(-1) });
@@ -179,7 +179,7 @@ explorer.budget = (() => {
     const numbers = hundred(parts), whole = sum(parts);
     return {
       sentence: `${[said, ...known ? [] : [phrase("no_use")]].join("; ")}.`, bar: segments(Object.entries(parts), whole, (name) => `gpu.budget.${name}`),
-      captions: Object.entries(parts).filter(([, amount]) => amount > 0).map(([name]) => caption(name, numbers[name], label(name), isSingle(parts))).join(""),
+      captions: Object.entries(parts).filter(([, amount]) => amount > 0).map(([name]) => caption([name], numbers[name], label(name), isSingle(parts))).join(""),
     };
   }
 
