@@ -197,12 +197,20 @@ def _is_in_view(block: Block) -> bool:
 
 
 def main_block(blocks: Sequence[Block]) -> Block | None:
-    """Return the first figure, else a table that one acts on, the first table, or facts that are listed."""
-    visible = [block for block in blocks if not is_hidden(block)]
+    """
+    Return the first figure, else a table that one acts on, the first table, or facts that are listed.
+
+    Facts that are all nothing, or unknown, are not seen first.
+    """
+    visible = [block for block in blocks if not is_hidden(block) and not _is_nothing(block)]
     if any(isinstance(block, Table) and block.is_acted_on for block in visible):
         return next((block for block in visible if isinstance(block, Figure)), None)
     kinds: tuple[type, ...] = (Figure, Table, FactTable, Facts)
     return next((block for kind in kinds for block in visible if isinstance(block, kind)), None)
+
+
+def _is_nothing(block: Block) -> bool:
+    return isinstance(block, Facts) and not any(fact.value for fact in block.facts)
 
 
 def is_hidden(block: Block) -> bool:

@@ -303,6 +303,11 @@ def test_what_one_acts_on_is_in_view_beside_the_main_figure_and_instead_of_anoth
     assert in_view(table, figure, acted_on) == [figure, acted_on]
     assert in_view(table, acted_on) == [acted_on]
     assert in_view(table) == [table]
+    nothing, some = (
+        Facts((Fact("f", 0, "F", "count"), Fact("g", value, "G", "count"))) for value in (None, 3)
+    )
+    assert in_view(nothing) == []
+    assert in_view(some) == [some]
 
 
 def test_what_an_answer_or_a_claim_says_is_said_once_on_its_screen():

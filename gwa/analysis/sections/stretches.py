@@ -95,6 +95,8 @@ def stretches(store: Store) -> Iterator[Block]:
     yield Facts((_list_fact(found, zone), *_unaccounted_facts(store, found)), listed=False)
     if found.stretches:
         yield _table(found.stretches)
+    elif found.knows_waits and found.knows_rows and found.knows_runs:
+        yield Note(message("No outage of the whole machine of two hours or more is seen, and no gap."))
 
 
 def _idle_facts(store: Store) -> Iterator[Fact]:

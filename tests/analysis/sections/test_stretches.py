@@ -32,6 +32,14 @@ def test_an_outage_stands_in_the_facts_and_in_the_table(section, make_store):
     assert said["utilization.known_mean"] > 0
 
 
+def test_a_log_without_an_outage_says_so_and_one_without_waits_does_not(section, make_store):
+    log = Machine(load=0.8, days=70).log(np.random.default_rng(5), ())
+    said = "No outage of the whole machine of two hours or more is seen, and no gap."
+    assert notes(section("stretches", stored(make_store, log))) == said
+    without = {name: values for name, values in log.items() if name != "wait_time"}
+    assert said not in notes(section("stretches", stored(make_store, without)))
+
+
 def test_no_mean_is_taken_across_stillness_of_days(section, make_store):
     outage = (BEGIN, BEGIN + 20 * DAY)
     log = Machine(load=0.8, days=91).log(np.random.default_rng(5), (outage,), closed=True)
