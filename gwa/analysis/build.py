@@ -15,8 +15,10 @@ from gwa.analysis.core import core
 from gwa.analysis.credits import credits_of
 from gwa.analysis.finding import findings
 from gwa.analysis.lead import lead
+from gwa.analysis.stakes import priced
 from gwa.analysis.synthetic import OVERLINE, reworded
 from gwa.analysis.titles import titles
+from gwa.breakdown.charge.charges import stated
 from gwa.report.document import Fact, Note, Report
 from gwa.report.explorer import Explorer
 from gwa.store.store import Store
@@ -78,9 +80,10 @@ def build(
     known = evidence(store, sections, is_selection=any(subset.is_selective for subset in filters))
     shown = {section.id for section in sections if not section.failed}
     first = lead(store, known, has_facts="budget" in shown)
+    told = findings(known.facts, shown, whole=not known.is_selection)
     made = replace(
         report,
-        findings=findings(known.facts, shown, whole=not known.is_selection),
+        findings=tuple(priced(one, stated(store)) for one in told),
         overline=OVERLINE if store.is_generated else message("Workload report"),
         answers=answers(known, shown),
         answer=first.sentence,

@@ -75,7 +75,11 @@ class FindingRule:
         if stake is None:
             return replace(found, stake=message("What is at stake is not known in hours."))
         return replace(
-            found, stake=stake.text(facts), stake_hours=stake.hours, stake_share=stake.share(facts)
+            found,
+            stake=stake.text(facts),
+            stake_hours=stake.hours,
+            stake_share=stake.share(facts),
+            stake_unit=stake.unit,
         )
 
 

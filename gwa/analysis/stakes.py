@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from gwa.breakdown.charge.rates import Rates
 from gwa.metrics.alert_rules import AMOUNTS, Stake
+from gwa.report.document import Finding
 from gwa.util.units import HOUR
 from gwa.words.formatting import fraction, number
-from gwa.words.message import Message, message
+from gwa.words.message import Message, Verbatim, message
 
 Facts = Mapping[str, Any]
 
@@ -15,6 +18,9 @@ TOTALS: Final[Mapping[Stake, str]] = {
     "core-hours": "usage.cpu_seconds", "GPU-hours": "usage.gpu_seconds", "node-hours": "usage.node_seconds",
 }  # fmt: skip
 """The facts of all seconds that jobs held, by the unit of a stake."""
+
+PRICES: Final[Mapping[str, str]] = {"core-hours": "cpu_hour", "GPU-hours": "gpu_hour"}
+"""The prices of an hour, by its unit."""
 
 
 class HeldHours(NamedTuple):
@@ -58,3 +64,16 @@ def nothing_ran(facts: Facts) -> HeldHours | None:
     if not cpus or not lost or not is_one:
         return None
     return HeldHours(cpus * lost / HOUR)
+
+
+def priced(found: Finding, rates: Rates | None) -> Finding:
+    """Return a finding with what is at stake at the stated *rates*, where its hours have one price."""
+    price = rates.of_all(PRICES[found.stake_unit]) if rates and found.stake_unit in PRICES else None
+    if rates is None or not price:
+        return found
+    worth = (found.stake_hours or 0.0) * float(price)
+    text = message(
+        "{stake} At the rates that is {amount} {currency}.",
+        stake=found.stake, amount=number(round(worth)), currency=Verbatim(rates.currency),
+    )  # fmt: skip
+    return replace(found, stake=text, stake_price=worth)

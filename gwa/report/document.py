@@ -486,6 +486,10 @@ class Finding:
         The hours of cores, GPUs or nodes at stake; None where they are not known.
     stake_share
         Their share of all such hours that jobs held; None where it is not known.
+    stake_unit
+        What they are hours of, such as core-hours; empty where they are not known.
+    stake_price
+        What they cost at the rates that are stated; None where hours have no one price.
 
     """
 
@@ -499,12 +503,14 @@ class Finding:
     stake: str = ""
     stake_hours: float | None = None
     stake_share: float | None = None
+    stake_unit: str = ""
+    stake_price: float | None = None
 
     @property
-    def priority(self) -> tuple[int, float, float]:
-        """How early the action is to be taken: by what is at stake, the unknown last."""
+    def priority(self) -> tuple[float, ...]:
+        """How early the action is to be taken: by what is at stake, first in money, the unknown last."""
         known = 2 * (self.stake_hours is None) + (self.stake_share is None)
-        return known, -(self.stake_share or 0.0), -(self.stake_hours or 0.0)
+        return known, -(self.stake_price or 0.0), -(self.stake_share or 0.0), -(self.stake_hours or 0.0)
 
 
 @dataclass(frozen=True)

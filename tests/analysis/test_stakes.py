@@ -1,10 +1,13 @@
 """What is at stake in what is to be done: hours that were held, and the largest share first."""
 
+from decimal import Decimal
+
 import pytest
 
 from gwa.analysis import stakes
 from gwa.analysis.finding import rules
 from gwa.analysis.sections.efficiency import efficiency
+from gwa.breakdown.charge.rates import Rate, Rates
 from gwa.metrics.alert_rules import RULES
 from gwa.metrics.alerts import alerts, at_stake
 from gwa.report.document import Finding, Table
@@ -87,3 +90,23 @@ def test_who_could_ask_for_less_are_those_for_whom_the_alert_holds(make_store):
     )
     assert {row[0] for row in table.rows} == due
     assert table.columns[-1].label == "Requested and not needed"
+
+
+def test_at_stated_rates_money_is_what_comes_first():
+    """A GPU-hour at 50 times the price of a core-hour weighs more than a larger share of the core-hours."""
+    made = [
+        Finding("cores", "", "", "", 0.1, action="Do.", stake="At stake: 400 core-hours.", stake_hours=400.0,
+                stake_share=0.4, stake_unit="core-hours"),
+        Finding("gpus", "", "", "", 0.1, action="Do.", stake="At stake: 20 GPU-hours.", stake_hours=20.0,
+                stake_share=0.1, stake_unit="GPU-hours"),
+        Finding("nodes", "", "", "", 0.1, action="Do.", stake_hours=20.0, stake_share=0.1,
+                stake_unit="node-hours"),
+    ]  # fmt: skip
+    rate = Rate(name="all", cpu_hour=Decimal("0.02"), gpu_hour=Decimal(1))
+    rates = Rates(currency="EUR", rates=(rate,))
+    told = [stakes.priced(one, rates) for one in made]
+
+    assert [one.stake_price for one in told] == [pytest.approx(8.0), pytest.approx(20.0), None]
+    assert told[0].stake == "At stake: 400 core-hours. At the rates that is 8 EUR."
+    assert [one.id for one in sorted(told, key=lambda one: one.priority)] == ["gpus", "cores", "nodes"]
+    assert [stakes.priced(one, None) for one in made] == made
