@@ -1,7 +1,5 @@
 """What is at stake in what is to be done: hours that were held, and the largest share first."""
 
-from decimal import Decimal
-
 import pytest
 
 from gwa.analysis import stakes
@@ -102,7 +100,7 @@ def test_at_stated_rates_money_is_what_comes_first():
         Finding("nodes", "", "", "", 0.1, action="Do.", stake_hours=20.0, stake_share=0.1,
                 stake_unit="node-hours"),
     ]  # fmt: skip
-    rate = Rate(name="all", cpu_hour=Decimal("0.02"), gpu_hour=Decimal(1))
+    rate = Rate(name="all", cpu_hour=0.02, gpu_hour=1.0)
     rates = Rates(currency="EUR", rates=(rate,))
     told = [stakes.priced(one, rates) for one in made]
 
