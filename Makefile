@@ -100,7 +100,7 @@ fidelity: .venv/ready ## compare our numbers with those that the papers print; L
 
 leaderboard: .venv/ready ## compare all models on real logs, which takes a while; LOGS= names them
 	$(BIN)/gwa model rank $(or $(LOGS),$(filter-out %/lublin_256.swf.gz,$(wildcard ../shared/traces/swf/*.swf.gz))) \
-	    --seeds 3 -o build/leaderboard
+	    -o build/leaderboard
 
 calibration: .venv/ready ## print how often the tests of fits reject the truth, and how far Hurst estimates are off
 	$(BIN)/python -m pytest -n 0 -q -s -m slow tests/statistics

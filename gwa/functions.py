@@ -284,15 +284,16 @@ def score(real: TraceOrSource, synthetic: TraceOrSource) -> "pd.DataFrame":
     import pandas as pd
 
     from gwa.evaluation.job_arrays import workload
+    from gwa.evaluation.queues.words import sentences
     from gwa.evaluation.rivals import Contest
     from gwa.evaluation.scorecard import COLUMNS
 
     with _opened(real) as first, _opened(synthetic) as second:
         contest = Contest(workload(first.store, first.name))
         made = workload(second.store, second.name)
-    card = contest.card(made)
-    frame = pd.DataFrame(contest.rows(card, made), columns=[one.key for one in COLUMNS])
-    frame.attrs.update(summary=card.summary(), notes=list(card.notes))
+    card, queues = contest.card(made), contest.queues([made])
+    frame = pd.DataFrame(contest.rows(card, made, queues), columns=[one.key for one in COLUMNS])
+    frame.attrs.update(summary=card.summary(), notes=[*card.notes, *sentences(queues)])
     return frame
 
 

@@ -201,6 +201,21 @@ def measures() -> str:
     return "\n".join(parts)
 
 
+def queues() -> str:
+    """Return the numbers of the comparison of queues."""
+    from gwa.evaluation.queues.numbers import AS_IT_IS, OVER_EASY, REPLAYED, Scale
+    from gwa.evaluation.queues.replay import POLICIES
+
+    rows = {name.format("<policy>"): one for name, one in {**AS_IT_IS, **REPLAYED}.items()}
+    rows["policies.<policy>_over_easy"] = Scale.RATIO, OVER_EASY
+    names = ", ".join(code(name) for name in POLICIES)
+    about = f"`<policy>` is one of {names}, or that of `--policy`; `sjf` is SJF backfilling.\n"
+    cells = [
+        (code(name), scale.value, _inline(text.format("a policy"))) for name, (scale, text) in rows.items()
+    ]
+    return "\n".join([about, table(("Number", "Compared by", "Definition"), cells)])
+
+
 def findings() -> str:
     """Return the rules of findings."""
     from gwa.analysis.finding import rules
@@ -338,6 +353,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
         request_fields,
         models,
         measures,
+        queues,
         findings,
         spans,
         predictors,

@@ -18,7 +18,10 @@ from gwa.words.unit import Value
 NAME: Final = "leaderboard.json"
 MAXIMUM_BYTES: Final = 4_000_000
 
-NO_RANKS: Final = {"model", "place", "common_place", "deviation", "measures", "floors", "scheduler"}
+NO_RANKS: Final = {
+    "model", "place", "common_place", "deviation", "measures", "floors", "waits", "spread", "waits_off",
+    "scheduler",
+}  # fmt: skip
 """The columns of which the least is not the best, or that no model is ranked by."""
 
 

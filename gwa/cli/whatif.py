@@ -25,7 +25,7 @@ PURPOSE = Purpose.PLAN
 CHANGES: Final = ("without_user", "load", "walltime_cap", "requests", "cpus", "gpus", "scheduler")
 """The options that change something, in the order in which they do."""
 
-POLICIES: Final = ("fcfs", "sjf", "easy", "conservative")
+POLICIES: Final = ("fcfs", "sjf", "sjf-backfill", "easy", "conservative")
 
 COLUMNS: Final = ("measure", "jobs", "now", "changed", "ratio", "low", "high")
 

@@ -24,7 +24,6 @@ class Aspect(Enum):
     ORDER = "Repetitions"
     BURSTS = "Bursts and memory"
     USERS = "Users"
-    SCHEDULE = "As a scheduler sees it"
 
 
 Statistic: TypeAlias = float | Sample

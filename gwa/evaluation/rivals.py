@@ -7,15 +7,18 @@ generator. The last rows are no generators: the log's other half, and jobs drawn
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from statistics import fmean, pstdev
 from typing import Final
 
 import numpy as np
 
 from gwa.evaluation.job_arrays import JobArrays, bootstrap, split_halves
-from gwa.evaluation.measure import Aspect
 from gwa.evaluation.memory import Memory, Split, memory, unknown_rows
+from gwa.evaluation.queues.card import QueueCard, QueueReference, other_draws
+from gwa.evaluation.queues.numbers import numbers
+from gwa.evaluation.queues.words import HEADLINE, headline, scorecard_rows
 from gwa.evaluation.scorecard import CLOSE, EQUAL, MISSING, NOISE, OFF, SEED, Reference, Scorecard, row
 from gwa.report.columns import column
 from gwa.report.document import Column
@@ -37,7 +40,7 @@ COLUMNS: Final = (
     column("jobs"),
     Column("floors", "Noise floors away"),
     Column("deviation", "±"),
-    Column("scheduler", "As a scheduler sees it"),
+    *HEADLINE,
     Column("within", "Within noise", "count"),
     Column("near", "Near", "count"),
     Column("off", "Off", "count"),
@@ -55,7 +58,8 @@ class Rival:
     """
     A generator by *name*, with the *cards* of its tables and what these have of the log.
 
-    *seeds* are as they are known, empty where they are not; *jobs* are those of each table.
+    *seeds* are as they are known, empty where they are not; *jobs* are those of each table. *queues* are
+    compared with the jobs that the tables were made from, unless these are no tables of a generator.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Rival:
     jobs: tuple[int, ...]
     cards: tuple[Scorecard, ...]
     memories: tuple[Memory, ...]
+    queues: QueueCard | None = None
 
     @property
     def floors(self) -> float:
@@ -76,10 +81,10 @@ class Rival:
         several = [fmean(count[verdict] for count in counts) for verdict in (CLOSE, OFF, MISSING)]
         floors = [card.floors() for card in self.cards]
         deviation = pstdev(floors) if len(floors) > 1 and np.isfinite(floors).all() else None
-        scheduled = fmean(card.floors(Aspect.SCHEDULE) for card in self.cards)
+        queues = (None,) * len(HEADLINE) if self.queues is None else headline(self.queues)
         return (
             self.name, " ".join(filter(None, self.seeds)), round(fmean(self.jobs)), number(self.floors),
-            number(deviation), number(scheduled), *map(number, (within, *several)), *self._memory(),
+            number(deviation), *queues, *map(number, (within, *several)), *self._memory(),
         )  # fmt: skip
 
     def _memory(self) -> tuple[Value, ...]:
@@ -95,16 +100,38 @@ class Contest:
     A *real* workload that made ones are compared with, and what they were made from (*training*), if known.
 
     Where it is, the real workload is what was held out. Where it is not, each half of the weeks of the real
-    workload stands for what was held out of the other.
+    workload stands for what was held out of the other. Queues are compared under further *policies*, too.
     """
 
     real: JobArrays
     training: JobArrays | None = None
+    policies: tuple[str, ...] = ()
     reference: Reference = field(init=False)
 
     def __post_init__(self) -> None:
         """Measure the real workload."""
         object.__setattr__(self, "reference", Reference.of(self.real))
+
+    @property
+    def fitted(self) -> JobArrays:
+        """The jobs that made ones were made from, as far as is known."""
+        return self.real if self.training is None else self.training
+
+    @cached_property
+    def queue_reference(self) -> QueueReference:
+        """What the queues of made jobs are compared with."""
+        held_out = None if self.training is None else self.real
+        return QueueReference.of(self.fitted.with_cpus(self.real.cpus), held_out, self.policies)
+
+    def queues(self, tables: Iterable[JobArrays]) -> QueueCard:
+        """Return the comparison of the queues of *tables*, each a seed of one generator."""
+        made = tuple(numbers(jobs.with_cpus(self.real.cpus), self.policies) for jobs in tables)
+        return QueueCard(self.queue_reference, made, self.policies)
+
+    def own_weeks(self) -> QueueCard:
+        """Return the comparison of queues of the log's own weeks: of other draws than those of the band."""
+        draws = other_draws(self.fitted.with_cpus(self.real.cpus), self.policies)
+        return QueueCard(self.queue_reference, tuple(draws), self.policies)
 
     @property
     def splits(self) -> tuple[Split, ...]:
@@ -124,33 +151,31 @@ class Contest:
             return None
         return memory(jobs, self.splits, is_known=self.training is not None, seed=SEED)
 
-    def rows(self, card: Scorecard, jobs: JobArrays) -> list[tuple[Value, ...]]:
-        """Return the lines of the *card* of made *jobs*, and of their memory, under the columns of a card."""
+    def rows(self, card: Scorecard, jobs: JobArrays, queues: QueueCard) -> list[tuple[Value, ...]]:
+        """Return a *card* of made *jobs*, their *queues* and their memory under the columns of a card."""
         found = self.memory(jobs)
-        return [*map(row, card.lines), *(unknown_rows() if found is None else found.rows())]
+        remembered = unknown_rows() if found is None else found.rows()
+        return [*map(row, card.lines), *scorecard_rows(queues), *remembered]
 
     def rival(self, name: str, tables: Iterable[tuple[str, JobArrays]]) -> Rival:
         """Return the scores of *tables*, each with its seed, of one generator."""
-        seeds, sizes, cards, memories = [], [], [], []
-        for seed, jobs in tables:
-            found = self.memory(jobs)
-            seeds.append(seed)
-            sizes.append(len(jobs))
-            cards.append(self.card(jobs))
-            memories.extend([] if found is None else [found])
-        return Rival(name, tuple(seeds), tuple(sizes), tuple(cards), tuple(memories))
+        seeds, several = zip(*tables, strict=True)
+        memories = [found for jobs in several if (found := self.memory(jobs)) is not None]
+        cards = tuple(map(self.card, several))
+        return Rival(name, seeds, tuple(map(len, several)), cards, tuple(memories))
+
+    def generator(self, name: str, tables: Sequence[tuple[str, JobArrays]]) -> Rival:
+        """Return the same with the queues of the *tables*."""
+        return replace(self.rival(name, tables), queues=self.queues(jobs for _, jobs in tables))
 
     def baselines(self) -> Iterator[Rival]:
         """Yield what the log itself gives: its other half, and its jobs drawn one by one."""
-        source = self.real if self.training is None else self.training
         if self.training is not None:
             yield self.rival(TRAINING, [("", self.training)])
         elif self.splits:
             yield self._other_half()
-        yield self.rival(
-            RESAMPLED,
-            ((str(seed), bootstrap(source, np.random.default_rng(seed))) for seed in BASELINE_SEEDS),
-        )
+        resampled = [bootstrap(self.fitted, np.random.default_rng(seed)) for seed in BASELINE_SEEDS]
+        yield self.generator(RESAMPLED, list(zip(map(str, BASELINE_SEEDS), resampled, strict=True)))
 
     def _other_half(self) -> Rival:
         """Return each half scored against the other, as one row."""

@@ -11,6 +11,8 @@ from scipy.stats import rankdata
 
 from gwa.evaluation.leaderboard import REFERENCES, LeaderboardResults
 from gwa.evaluation.measure import Aspect, measures
+from gwa.evaluation.queues.card import EASY_WAIT, HEADLINES, QueueCard, QueueReference
+from gwa.evaluation.queues.numbers import Numbers as QueueNumbers
 from gwa.report.document import Block, Column, Fact, FactTable, Report, Section, Table
 from gwa.report.facts import number
 from gwa.statistics.sample import Floats
@@ -22,8 +24,12 @@ LEGEND: Final = message(
     " lacks a field, such as users or requested times, is last in the measures of it: Measures counts those"
     " that a model produces. On common measures: the mean rank on those that most models produce, each aspect"
     " counting once. Then the rank in each aspect. Noise floors: the median of distance over noise floor, 1"
-    " being as far as one half of a trace is from the other. Scheduler: on how many traces that is at most 1"
-    " for what a scheduler sees. Rows without a rank are not models."
+    " being as far as one half of a trace is from the other. Queues: the mean rank in the comparison of"
+    " queues, by the distance of waits, slowdowns and of what other policies gain over EASY at 70 % load from"
+    " the half that a model was fitted to. Waits: by which factor mean waits are off, too long or too short,"
+    " in the geometric mean. Spread: how much seeds vary, relative to the log's own weeks drawn again, in the"
+    " median. Waits off: halves on which waits are farther off than these vary. Rows without a rank are not"
+    " models."
 )
 
 LEAD: Final = message(
@@ -154,25 +160,71 @@ class Standings:
         with np.errstate(invalid="ignore"):
             return [_mean(self.ranks[name][:, :, column]) for column in range(len(Aspect))]
 
-    def noise_floors(self, name: str, aspect: Aspect | None = None, trace: str | None = None) -> float:
+    def noise_floors(self, name: str) -> float:
         """
         Return the median distance of the jobs of *name* over measures and cases, in noise floors.
 
-        Distances are means over seeds; *aspect* and *trace* restrict measures and cases. If both the distance
-        and the floor are 0, such as those of wait times of 0, the ratio counts as 1.
+        Distances are means over seeds. If both the distance and the floor are 0, the ratio counts as 1.
         """
-        rows = [row for row, case in enumerate(self.cases) if trace in {None, case[0]}]
-        columns = [i for i, measure in enumerate(measures()) if aspect in {None, measure.aspect}]
-        floors = self.floors[np.ix_(rows, columns)]
-        known = ~np.isnan(floors)
-        distances, floors = self.distances[name].mean(axis=1)[np.ix_(rows, columns)][known], floors[known]
+        known = ~np.isnan(self.floors)
+        distances, floors = self.distances[name].mean(axis=1)[known], self.floors[known]
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.where(distances == floors, 1.0, distances / floors)
         return float(np.median(ratios)) if known.any() else float("nan")
 
-    def scheduled(self, name: str) -> int:
-        """Return the number of traces on which *name* is within the noise floor of the scheduler's aspect."""
-        return sum(self.noise_floors(name, Aspect.SCHEDULE, trace) <= 1 for trace in self.traces)
+    @cached_property
+    def queue_cards(self) -> dict[str, list[QueueCard]]:
+        """The comparison of queues of each model or reference in each case, where it has jobs."""
+        made: dict[tuple[str, tuple[str, str]], list[QueueNumbers]] = {}
+        for entry in self.results.entries:
+            if entry.queues:
+                made.setdefault((entry.model, entry.case), []).append(entry.queues)
+        cards: dict[str, list[QueueCard]] = {}
+        for (name, case), seeds in made.items():
+            cards.setdefault(name, []).append(QueueCard(self.results.queues[case], tuple(seeds)))
+        return cards
+
+    @cached_property
+    def queue_ranks(self) -> dict[str, float]:
+        """
+        The mean rank of each model in the comparison of queues, nan where no trace has one.
+
+        Models are ranked in each case and number of `HEADLINES` by the distance of the mean over seeds; one
+        without jobs there is last.
+        """
+        names = self._models
+        if not names or not self.results.queues:
+            return dict.fromkeys(names, float("nan"))
+        distances = [
+            [self._queue_distance(name, reference, number) for name in names]
+            for reference in self.results.queues.values()
+            for number in HEADLINES
+        ]
+        ranks = rankdata(distances, axis=1).mean(axis=0)
+        return dict(zip(names, map(float, ranks), strict=True))
+
+    def _queue_distance(self, name: str, reference: QueueReference, number: str) -> float:
+        """Return how far the seeds of a model are from a reference in their mean, infinite if unknown."""
+        cards = [card for card in self.queue_cards.get(name, []) if card.reference is reference]
+        means = [mean for card in cards if (mean := card.line(number).mean) is not None]
+        return abs(means[0]) if means else float("inf")
+
+    def queues(self, name: str) -> tuple[float | None, float | None, int | None]:
+        """
+        Return how queues of *name* differ: the factor of waits, the spread of seeds, and where they are off.
+
+        The first is the geometric mean over cases of ratios, each above 1; the second the median over cases;
+        the third the number of cases in which waits are off. None is unknown.
+        """
+        cards = self.queue_cards.get(name, [])
+        waits = [card.line(EASY_WAIT) for card in cards]
+        means = [abs(line.mean) for line in waits if line.mean is not None]
+        spreads = [spread for card in cards if (spread := card.spread) is not None]
+        return (
+            float(np.exp(np.mean(means))) if means else None,
+            float(np.median(spreads)) if spreads else None,
+            sum(line.is_off for line in waits) if means else None,
+        )
 
     @property
     def traces(self) -> list[str]:
@@ -196,7 +248,8 @@ class Standings:
                 rank = (places[0], *map(number, self.rank(name)), places[1], common)
             aspects: Sequence[float | None] = self.by_aspect(name) if ranked else [None] * len(Aspect)
             cells = [*aspects, self.noise_floors(name)]
-            rows.append((name, *rank, self.produced(name), *map(number, cells), self.scheduled(name)))
+            queues = self.queue_ranks.get(name), *self.queues(name)
+            rows.append((name, *rank, self.produced(name), *map(number, cells), *map(number, queues)))
         return rows
 
     def details(self) -> list[tuple[Value, ...]]:
@@ -230,7 +283,8 @@ class Standings:
         """The models by place, such as 1 or 2–3: those whose ranks look the same share one."""
         groups: dict[tuple[str, ...], list[str]] = {}
         for name in self.order:
-            shown = (self.rank(name)[0], self.common_rank(name), *self.by_aspect(name))
+            ranks = self.rank(name)[0], self.common_rank(name), self.queue_ranks[name]
+            shown = (*ranks, *self.by_aspect(name))
             groups.setdefault(tuple(map(_shown, shown)), []).append(name)
         found, place = [], 1
         for names in groups.values():
@@ -309,6 +363,7 @@ class Standings:
             message("Mean rank"),
             message("Noise floors"),
             message("On common measures"),
+            *([message("Queues")] if self.results.queues else []),
             *(message(aspect.value) for aspect in Aspect),
         )
         for place, names in self.places:
@@ -317,6 +372,7 @@ class Standings:
                 "floors": self.noise_floors(names[0]),
                 "common": self.common_rank(names[0]),
             }
+            values |= {"queues": self.queue_ranks[names[0]]} if self.results.queues else {}
             values |= dict(zip((one.name.lower() for one in Aspect), self.by_aspect(names[0]), strict=True))
             texts: dict[str, str] = {key: Number(_shown(value)) for key, value in values.items()}
             if common := self.common_places[names[0]]:
@@ -368,7 +424,10 @@ COLUMNS: Final = (
     Column("measures", "Measures", "count"),
     *(Column(aspect.name.lower(), aspect.value) for aspect in Aspect),
     Column("floors", "Noise floors"),
-    Column("scheduler", "Scheduler"),
+    Column("queues", "Queues"),
+    Column("waits", "Waits"),
+    Column("spread", "Spread"),
+    Column("waits_off", "Waits off", "count"),
 )
 
 MORE: Final = {
@@ -376,7 +435,9 @@ MORE: Final = {
     "floors": message("Noise floors"),
     "deviation": message("Deviation of the mean rank"),
     "measures": message("Measures"),
-    "scheduler": message("Traces within the noise floor for a scheduler"),
+    "waits": message("Mean waits under EASY, off by a factor"),
+    "spread": message("Spread of seeds, relative to own weeks"),
+    "waits_off": message("Halves with waits that are off"),
 }
 """The columns of the page that its first table does not have for all, and their headings."""
 

@@ -16,6 +16,7 @@ from gwa.simulation.policy import is_code, policy_called, registered, starts_by
 POLICIES: Final = {
     "fcfs": "first come, first served: no job starts before one that came earlier",
     "sjf": "shortest job first, by estimate; when the shortest does not fit, all wait",
+    "sjf-backfill": "shortest job first, by estimate; a job that does not delay the shortest may start",
     "easy": "EASY backfilling: a job that does not delay the head of the queue may start (Lifka 1995)",
     "conservative": "conservative backfilling: a job that delays no reservation may start (Mu'alem and "
     "Feitelson 2001); when a job ends early, reservations move up once, in order of submission",
@@ -59,6 +60,8 @@ def schedule(jobs: Jobs, cpus: int, policy: str = "easy") -> Floats:
             starts = from_queue(*columns, jobs.submit, False)  # noqa: FBT003
         case "sjf":
             starts = from_queue(*columns, jobs.estimate, False)  # noqa: FBT003
+        case "sjf-backfill":
+            starts = from_queue(*columns, jobs.estimate, True)  # noqa: FBT003
         case "easy":
             starts = from_queue(*columns, jobs.submit, True)  # noqa: FBT003
         case "conservative":

@@ -445,13 +445,13 @@ def test_users_of_other_sites_are_not_compared(make_store):
 
 
 def test_nothing_is_scheduled_for_a_comparison(make_store, monkeypatch):
-    """The measures of a schedule are not compared, and take most of the time of all."""
-    from gwa.evaluation.measures import scheduling
+    """Queues are not compared, and take most of the time of all."""
+    from gwa.evaluation.queues import replay
 
     def refuse(*_):
         pytest.fail("a schedule is computed")
 
-    monkeypatch.setattr(scheduling, "_schedule", refuse)
+    monkeypatch.setattr(replay, "schedule", refuse)
     assert compare([("a", made(make_store, 1, jobs=200)), ("b", made(make_store, 2, jobs=200))]).sections
 
 

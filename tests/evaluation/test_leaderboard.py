@@ -2,6 +2,8 @@
 
 import csv
 import json
+import math
+from statistics import fmean, stdev
 from typing import cast
 
 import numpy as np
@@ -15,11 +17,12 @@ from gwa.evaluation.holdout import HALVES, held_out_half, training_half
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.leaderboard import REPLAY, LeaderboardEntry, LeaderboardResults, compete
 from gwa.evaluation.measure import Aspect, measures
+from gwa.evaluation.queues.card import HEADLINES, QueueReference
 from gwa.evaluation.standings import COLUMNS, MORE, Standings
 from gwa.report.document import FactTable, Table
 
 IDS = [one.id for one in measures()]
-CASES = [("a", "even"), ("a", "odd")]
+CASES = [("a", "first"), ("a", "second")]
 
 
 def entries(model, distances, seeds=2):
@@ -37,18 +40,22 @@ def tiny(sample):
         yield trace.store
 
 
-@pytest.mark.parametrize("parity", list(HALVES))
-def test_training_and_held_out_jobs_are_all_jobs_once(tiny, parity):
-    whole = JobArrays.of(tiny)
-    with training_half(tiny, parity) as store:
-        known, other = JobArrays.of(store), held_out_half(tiny, parity)
+@pytest.mark.parametrize("half", HALVES)
+def test_training_and_held_out_jobs_are_those_of_whole_days_once(tiny, half):
+    whole, (rest,) = JobArrays.of(tiny), set(HALVES) - {half}
+    with training_half(tiny, half) as store:
+        known, other = JobArrays.of(store), held_out_half(tiny, half)
 
         assert store.account.jobs == len(known)
         assert store.system.cpus == tiny.system.cpus
-    assert sorted([*known.run, *other.run]) == sorted(whole.run)
-    assert sorted(np.append(known.submit, other.submit) % 86400) == sorted(whole.submit % 86400)
-    assert np.array_equal(known.submit, held_out_half(tiny, 1 - parity).submit)
-    assert np.array_equal(known.run, held_out_half(tiny, 1 - parity).run)
+    both = np.sort(np.append(known.submit, other.submit))
+    begin, end = np.ceil(whole.submit[0] / 86400), np.floor(whole.submit[-1] / 86400)
+    days = 2 * ((end - begin) // 2)
+    kept = (whole.submit >= begin * 86400) & (whole.submit < (begin + days) * 86400)
+    assert np.array_equal(both, whole.submit[kept])
+    assert (known.submit.max() < other.submit.min()) == (half == HALVES[0])
+    assert np.array_equal(known.submit, held_out_half(tiny, rest).submit)
+    assert np.array_equal(known.run, held_out_half(tiny, rest).run)
 
 
 def test_what_is_too_short_is_refused(make_store):
@@ -56,9 +63,9 @@ def test_what_is_too_short_is_refused(make_store):
 
     for ask in (training_half, held_out_half):
         with pytest.raises(TraceError, match="too short"):
-            ask(store, 0)
+            ask(store, HALVES[0])
     with pytest.raises(TraceError, match="too short"):
-        training_half(make_store(run_time=[1.0]), 1)
+        training_half(make_store(run_time=[1.0]), HALVES[1])
 
 
 def test_ranks_are_the_order_of_distances():
@@ -70,7 +77,6 @@ def test_ranks_are_the_order_of_distances():
     assert found.by_aspect("far") == [2.0] * len(Aspect)
     assert [row[0] for row in found.rows()] == ["near", "far", REPLAY]
     assert (found.noise_floors("near"), found.noise_floors("far")) == (0.2, 1.8)
-    assert (found.scheduled("near"), found.scheduled("far")) == (1, 0)
     assert found.rows()[-1][1] is None
 
 
@@ -101,7 +107,6 @@ def test_where_halves_are_no_distance_apart_none_is_within_noise_and_any_is_off(
     )
 
     assert (none.noise_floors("same"), none.noise_floors("off")) == (1.0, np.inf)
-    assert (none.scheduled("same"), none.scheduled("off")) == (1, 0)
 
 
 def test_what_the_real_jobs_do_not_tell_does_not_count():
@@ -112,7 +117,6 @@ def test_what_the_real_jobs_do_not_tell_does_not_count():
 
     assert found.rank("two") == (2.0, 0.0)
     assert {row[4] for row in found.details()} == known
-    assert found.scheduled("one") == 0
 
 
 def test_a_seed_more_is_an_entry_more(tiny):
@@ -120,7 +124,7 @@ def test_a_seed_more_is_an_entry_more(tiny):
     models = {(one.case, one.model, one.seed) for one in results.entries}
 
     assert len(models) == len(results.entries) == 2 * 2 * 3
-    assert set(results.floors) == {("tiny", "even"), ("tiny", "odd")}
+    assert set(results.floors) == set(results.queues) == {("tiny", "first"), ("tiny", "second")}
     found = Standings(results)
     assert found.order == ["dacosta"]
     assert found.noise_floors(REPLAY) < found.noise_floors("dacosta")
@@ -283,3 +287,40 @@ def test_a_model_is_not_ranked_ahead_for_lacking_measures():
     assert found.order == ["whole", "half"]
     assert found.common_rank("whole") <= found.common_rank("half")
     assert found.produced("half") == len(half)
+
+
+def test_queues_have_a_rank_of_their_own():
+    """Of two halves with the same waits, one model is off by 2 and one by 3, its seeds by more."""
+    keys = [f"{name}@0.7" for name in HEADLINES]
+
+    def numbers(factor):
+        return dict.fromkeys(keys, 1000 * factor) | {keys[0]: 1060 * factor - 60}
+
+    draws = tuple(numbers(math.exp(0.02 * n)) for n in range(-9, 11))
+    queues = {case: QueueReference(numbers(1), draws) for case in CASES}
+    factors = {"two": [2.0] * 5, "third": [3.0, 0.3, 0.3, 0.3, 0.6], "none": []}
+    made = [
+        LeaderboardEntry(case, name, seed, dict.fromkeys(IDS, 0.1), numbers(factor))
+        for case in CASES
+        for name, several in factors.items()
+        for seed, factor in enumerate(several, 1)
+    ]
+    made += [LeaderboardEntry(case, "none", 1, dict.fromkeys(IDS, 0.2)) for case in CASES]
+    found = Standings(
+        LeaderboardResults(tuple(made), {case: dict.fromkeys(IDS, 0.5) for case in CASES}, (), queues)
+    )
+    rows = {row[0]: dict(zip([column.key for column in COLUMNS], row, strict=True)) for row in found.rows()}
+    third = [math.log(factor) for factor in factors["third"]]
+
+    assert found.queue_ranks == {"two": 2 if abs(fmean(third)) < math.log(2) else 1} | {
+        "third": 1 if abs(fmean(third)) < math.log(2) else 2, "none": 3,
+    }  # fmt: skip
+    assert rows["two"]["waits"] == pytest.approx(2)
+    assert rows["third"]["waits"] == pytest.approx(math.exp(abs(fmean(third))))
+    spread = stdev(third) / stdev(0.02 * n for n in range(-9, 11))
+    assert rows["two"]["spread"] == 0
+    assert rows["third"]["spread"] == pytest.approx(spread)
+    assert [rows[name]["waits_off"] for name in factors] == [2, 0, None], "seeds that scatter are not off"
+    (table,) = found.report().section("ranks").blocks
+    assert isinstance(table, FactTable)
+    assert "Queues" in table.columns

@@ -12,8 +12,6 @@ from scipy import stats
 from gwa.evaluation.job_arrays import JobArrays, bootstrap, split_halves
 from gwa.evaluation.measure import DIFFERENCE, KS, RATIO, WASSERSTEIN, measure_all, measures
 from gwa.evaluation.scorecard import Reference
-from gwa.simulation.backfilling import schedule
-from gwa.simulation.jobs import Jobs
 from gwa.statistics.sample import Sample
 
 WEEK = 604_800.0
@@ -127,35 +125,6 @@ def test_inequality_is_the_mean_difference(frame):
         x = amounts.to_numpy(np.float64)
         expected = np.abs(np.subtract.outer(x, x)).mean() / (2 * x.mean())
         assert statistic(name, jobs()) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("policy", ["fcfs", "easy"])
-def test_a_scheduler_sees_the_load_asked_for(policy):
-    """Scheduled anew, at submissions that are stretched until load is 0.6."""
-    work = jobs()
-    span = (work.run * work.procs).sum() / (0.6 * work.cpus)
-    submit = (work.submit - work.submit[0]) / np.ptp(work.submit) * span
-    start = schedule(Jobs.of(submit, work.run, work.procs, work.requested), work.cpus, policy)
-    slowdown = np.maximum((start - submit + work.run) / np.maximum(work.run, 10), 1)
-
-    assert statistic(f"{policy}-wait", work) == pytest.approx((start - submit).mean() + 60)
-    assert statistic(f"{policy}-slowdown", work) == pytest.approx(slowdown.mean())
-    assert statistic(f"{policy}-waits", work).n == len(work)
-
-
-def test_the_pace_of_a_workload_does_not_matter_to_the_scheduler():
-    work = jobs()
-    slower = replace(work, submit=work.submit * 3)
-
-    assert statistic("easy-wait", slower) == pytest.approx(statistic("easy-wait", work))
-
-
-def test_jobs_larger_than_the_system_get_all_of_it():
-    small = jobs().with_cpus(4)
-
-    assert statistic("fcfs-wait", small) == statistic(
-        "fcfs-wait", replace(small, procs=np.minimum(small.procs, 4))
-    )
 
 
 @pytest.mark.parametrize("size", [0, 1, 2])

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import gwa
-from gwa.evaluation.job_arrays import JobArrays, split_halves
+from gwa.evaluation.holdout import HALVES, held_out_half
+from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.rivals import COLUMNS, OTHER_HALF, RESAMPLED, TRAINING, Contest, by_generator
 from gwa.evaluation.scorecard import Reference
 from tests.program import invoke as run
@@ -40,8 +41,8 @@ def tables(tmp_path_factory):
 
 def test_halves_are_those_that_models_are_ranked_by(tables):
     with gwa.open(tables / "log.swf") as log:
-        expected = split_halves(JobArrays.of(log.store))
-    for name, half in zip(("even", "odd"), expected or (), strict=True):
+        expected = [held_out_half(log.store, half) for half in reversed(HALVES)]
+    for name, half in zip(HALVES, expected, strict=True):
         with gwa.open(tables / "halves" / f"{name}.gwf") as trace:
             found = JobArrays.of(trace.store)
         assert np.array_equal(found.run, half.run)
@@ -68,7 +69,7 @@ def test_a_row_for_each_generator_with_its_seeds_and_the_log_last(tables):
 
 def test_what_jobs_were_made_from_stands_beside_them(tables):
     halves, made = tables / "halves", [tables / "lublin-1.gwf", tables / "foreign.csv"]
-    words = ("model", "score", halves / "odd.gwf", *made, "--trained-on", halves / "even.gwf", "--json")
+    words = ("model", "score", halves / "second.gwf", *made, "--trained-on", halves / "first.gwf", "--json")
     rows = {row["made"]: row for row in json.loads(run(*words).stdout)}
 
     assert list(rows)[2:] == [TRAINING, RESAMPLED]
@@ -96,7 +97,8 @@ def test_a_short_log_has_no_other_half_and_says_so():
 
     assert [one.name for one in found.baselines()] == [RESAMPLED]
     assert found.memory(jobs()) is None
-    assert [row[2] for row in found.rows(found.card(jobs()), jobs())][-2:] == ["not measured"] * 2
+    rows = found.rows(found.card(jobs()), jobs(), found.queues([jobs()]))
+    assert [row[2] for row in rows][-2:] == ["not measured"] * 2
 
 
 def test_a_number_at_the_end_of_one_name_alone_is_part_of_it():

@@ -81,7 +81,7 @@ def test_the_command_prints_every_measure(tmp_path, sample):
     as_json, piped = run("model", "score", tiny, made, "--json"), run("model", "score", tiny, tiny)
 
     said = json.loads(as_json.stdout)
-    assert len(said) == len(measures()) + 2
+    assert len(said) == len(measures()) + 5 + 2
     assert [one["measure"] for one in said if one["aspect"] == "Memory"] == [
         "Rows that the log has, too", "Distance to the closest record",
     ]  # fmt: skip
@@ -89,6 +89,7 @@ def test_the_command_prints_every_measure(tmp_path, sample):
     assert "days in turns" in as_json.stderr
     rows = list(csv.DictReader(piped.stdout.splitlines()))
     assert {one["verdict"] for one in rows if one["aspect"] != "Memory"} <= {EQUAL, UNKNOWN}
+    assert {one["distance"] for one in rows if one["aspect"] == "Queues"} == {"0"}
     assert next(one["verdict"] for one in rows if one["aspect"] == "Memory") == OFF, "it is a copy"
     assert "the trace itself" in piped.stderr
 

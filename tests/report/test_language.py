@@ -177,7 +177,7 @@ def test_no_text_of_the_data_is_left_over(report, pseudo):
     assert not [text for text in texts if bare(text) and not SIZE.fullmatch(bare(text))]
 
 
-AMOUNT = re.compile(r"[\d.,% ]+(h|min|s|[\d% ])*")
+AMOUNT = re.compile(r"–|[\d.,% ]+(h|min|s|[\d% ])*")
 
 NAMED = {"Bags of tasks on two clusters", "tiny", "1. lublin", "2. dacosta"}
 """What those who ask call experiments, traces and models."""

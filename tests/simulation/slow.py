@@ -67,11 +67,11 @@ class Cluster:
     def look(self) -> None:
         """Start what the policies without reservations start."""
         queue = self.waiting()
-        if self.policy == "sjf":
+        if self.policy in {"sjf", "sjf-backfill"}:
             queue.sort(key=lambda job: job.estimate)
         while queue and self.fits(queue[0]):
             queue.pop(0).start = self.now
-        if self.policy == "easy":
+        if self.policy in {"easy", "sjf-backfill"}:
             for job in queue[1:]:
                 if self.fits(job) and self.head_start(queue[0], [job]) <= self.head_start(queue[0], []):
                     job.start = self.now

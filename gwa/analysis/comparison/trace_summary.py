@@ -8,7 +8,7 @@ from gwa.analysis.base import analyses
 from gwa.analysis.comparison.recording import NOTHING, Recording
 from gwa.analysis.comparison.relation import Origin, Relation, relation_of
 from gwa.evaluation.job_arrays import JobArrays
-from gwa.evaluation.measure import WASSERSTEIN, Aspect, RealismMeasure, Statistics, measures
+from gwa.evaluation.measure import WASSERSTEIN, RealismMeasure, Statistics, measures
 from gwa.evaluation.scorecard import Floor, Reference
 from gwa.metrics.papers.anoep2009 import CHARACTERISTICS, PRESETS, fact_name
 from gwa.metrics.waits import queued
@@ -63,12 +63,8 @@ class TraceSummary:
 
 
 def compared_measures() -> list[RealismMeasure]:
-    """Return all measures but those of a schedule, since systems differ."""
-    return [
-        measure
-        for measure in measures()
-        if measure.aspect is not Aspect.SCHEDULE and measure.distance is not WASSERSTEIN
-    ]
+    """Return the measures that are shown of two traces: one distance of each distribution."""
+    return [measure for measure in measures() if measure.distance is not WASSERSTEIN]
 
 
 def summarize(name: str, store: Store, facts: Collection[str], made: Sequence[Section] = ()) -> TraceSummary:

@@ -19,13 +19,14 @@ SCORES = "scores.jsonl"
 PAGE = "leaderboard"
 KINDS = ("html", "json")
 
-SHOWN: Final = {"model", "place", "rank", "deviation", "measures", "floors", "scheduler"}
+SHOWN: Final = {"model", "place", "rank", "deviation", "floors", "queues", "waits", "spread", "waits_off"}
 """What fits a terminal."""
 
 READING: Final = (
     "rank: the mean rank over measures, 1 the best; floors: the median distance from held-out weeks in noise"
-    " floors, 1 being as far as one half of a trace is from the other; scheduler: on how many traces that is"
-    " at most 1 for what a scheduler sees"
+    " floors, 1 being as far as one half of a trace is from the other; queues: the mean rank in the"
+    " comparison of queues; waits: by which factor mean waits under EASY are off; spread: how much these vary"
+    " by seed, relative to own weeks; waits_off: on how many halves they are farther off than these vary"
 )
 """What the columns say."""
 
@@ -33,7 +34,7 @@ READING: Final = (
 @click.command(name="rank")
 @click.argument("traces", nargs=-1, required=True, type=PATH)
 @click.option("--models", metavar="NAME,…", help="Models to compare; all by default.")
-@shown("--seeds", click.IntRange(min=1), 3, "Synthetic workloads of each model.")
+@shown("--seeds", click.IntRange(min=1), 5, "Synthetic workloads of each model.")
 @flag("--details", "Print the distance of each measure instead of ranks.")
 @output_folder("Output folder for a page with a figure, and for scores.")
 @FORCE
@@ -48,9 +49,9 @@ def command(
     Rank models by how well they reproduce held-out weeks.
 
     Each model is fitted to half of the weeks of each trace and scored on the other half, and vice versa.
-    Models are ranked by each measure of 'gwa model score'; the mean rank decides. Replayed and resampled
-    training weeks are shown for comparison and have no rank. Scores are stored in DIR: an interrupted run
-    resumes.
+    Models are ranked by each measure of 'gwa model score'; the mean rank decides. A second rank is that of
+    queues, compared with those of the half that a model was fitted to. Replayed and resampled training weeks
+    are shown for comparison and have no rank. Scores are stored in DIR: an interrupted run resumes.
 
     \b
     Examples:

@@ -21,27 +21,27 @@ SUFFIXES: Final = ("gwf", "swf", "parquet", "duckdb")
 @options
 def command(trace: Path, folder: Path, suffix: str, force: bool, **params: Any) -> None:
     """
-    Write the even and the odd weeks of a trace: make jobs from one half, score them by the other.
+    Write the first and the second half of a trace: make jobs from one, score them by the other.
 
-    Both are those that 'gwa model rank' fits models to and scores them on: the jobs that ran, without the
-    time between the weeks; of a short trace days or hours in turns.
+    Both are those that 'gwa model rank' fits models to and scores them on: the jobs that ran in as many whole
+    weeks; of a short trace whole days or hours.
 
     \b
     Examples:
       gwa sample swf -o sample.swf
       gwa model split sample.swf -o halves
-      gwa model fit halves/even.gwf copula -o copula.json
+      gwa model fit halves/first.gwf copula -o copula.json
       gwa model generate copula.json --jobs 500 --seed 1 -o copula-1.gwf
       gwa model generate copula.json --jobs 500 --seed 2 -o copula-2.gwf
-      gwa model score halves/odd.gwf copula-1.gwf copula-2.gwf --trained-on halves/even.gwf
+      gwa model score halves/second.gwf copula-1.gwf copula-2.gwf --trained-on halves/first.gwf
     """
     from gwa.evaluation.holdout import HALVES, training_half
     from gwa.formats.registry import writer
 
-    paths = {parity: folder / f"{half}.{suffix}" for parity, half in HALVES.items()}
+    paths = {half: folder / f"{half}.{suffix}" for half in HALVES}
     with opened(trace, params) as whole, claimed([*paths.values()], force=force):
-        for parity, path in paths.items():
-            with training_half(whole.store, parity) as half:
-                writer(path).save(half, path)
+        for half, path in paths.items():
+            with training_half(whole.store, half) as jobs:
+                writer(path).save(jobs, path)
                 if not params["quiet"]:
-                    echo(f"{path}: {half.account.jobs:,} jobs", err=True)
+                    echo(f"{path}: {jobs.account.jobs:,} jobs", err=True)

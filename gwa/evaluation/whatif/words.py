@@ -65,6 +65,7 @@ def policy(world: World) -> str:
         "conservative": "conservative backfilling",
         "fcfs": "FCFS",
         "sjf": "SJF",
+        "sjf-backfill": "SJF backfilling",
     }
     return names.get(world.policy, world.policy)
 
