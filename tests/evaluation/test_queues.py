@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gwa
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.queues.card import DRAWS, OFF, UNKNOWN, WITHIN, QueueCard, QueueReference, other_draws
 from gwa.evaluation.queues.numbers import Scale, catalogue, numbers
@@ -371,3 +372,21 @@ def test_the_command_takes_a_policy_of_ones_own(sample):
     own = lines["policies.tests.simulation.own:fcfs_over_easy"]
     assert {**own, "number": "policies.fcfs_over_easy"} == lines["policies.fcfs_over_easy"]
     assert run(*words, "--policy", "nix").exit_code == 2
+
+
+def test_sdsc_par_has_the_waits_that_were_measured_elsewhere(logs):
+    """Halves at the borders of weeks, by another program: 5,589 s and 0.96 times as long in the second."""
+    with gwa.open(logs / "swf" / "SDSC-Par-1996-3.1-cln.swf.gz") as trace:
+        parts = halves(JobArrays.of(trace.store))
+    assert parts is not None
+    reference = QueueReference.of(*parts)
+    own = QueueCard(reference, tuple(other_draws(parts[0])))
+    waits = own.line("waits.easy.mean")
+
+    assert waits.real == pytest.approx(5589, abs=0.5)
+    assert math.exp(waits.other or 0) == pytest.approx(0.96, abs=0.005)
+    assert reference.real["slowdown.easy.mean@0.7"] == pytest.approx(95.8, abs=0.05)
+    assert own.line("policies.sjf_over_easy").real == pytest.approx(0.21, abs=0.005)
+    assert waits.band is not None
+    assert waits.band[0] < 1.01 < waits.band[1], "the mean of ten draws of the other program"
+    assert not any(line.is_off for line in own.lines)
