@@ -101,7 +101,7 @@ def compete(
                 with closing(_Holdout(store, half)) as holdout:
                     floors[trace, half] = cache.get((trace_hash, half), holdout.floors)
                     known = cache.get((trace_hash, half, "queues"), holdout.queues)
-                    queues[trace, half] = QueueReference(**known)
+                    queues[trace, half] = QueueReference.of_plain(known)
                     for name in (*REFERENCES, *names):
                         for seed in range(1, seeds + 1):
                             key = (trace_hash, half, name, seed)

@@ -238,7 +238,10 @@ def test_a_log_is_cited_as_the_list_of_public_traces_says_or_else_its_header(mak
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--policies", "easy,lottery", TINY), "'lottery' is not a policy, expected one of fcfs, sjf, easy"),
+        (
+            ("--policies", "easy,lottery", TINY),
+            "'lottery' is not a policy, expected one of fcfs, sjf, sjf-backfill, easy",
+        ),
         (("--policies", "easy,", TINY), "'' is not a policy"),
         (("--policies", "nowhere:policy", TINY), "policy nowhere:policy: ModuleNotFoundError: "),
         (("--policies", "easy", TINY, "-o", "x"), "-o is of an experiment, and --policies replays logs"),

@@ -163,7 +163,7 @@ def test_a_class_that_cannot_be_made_is_named(define):
     [
         (
             "lottery",
-            "'lottery' is not a policy, expected one of fcfs, sjf, easy, conservative or package:fun",
+            "'lottery' is not a policy, expected one of fcfs, sjf, sjf-backfill, easy, conservative or",
         ),
         ("nowhere:policy", "policy nowhere:policy: ModuleNotFoundError: No module named 'nowhere'; expected"),
         ("math:policy", "policy math:policy: math has no policy, expected a function of that name"),

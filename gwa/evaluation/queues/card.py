@@ -14,12 +14,12 @@ it.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from statistics import fmean, stdev
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -93,6 +93,11 @@ class QueueReference:
             return cls(measured, draws)
         first, second = (numbers(part, policies) for part in parts)
         return cls(measured, draws, first, second)
+
+    @classmethod
+    def of_plain(cls, fields: Mapping[str, Any]) -> Self:
+        """Return a reference from its fields, as JSON holds them."""
+        return cls(**{**fields, "draws": tuple(fields["draws"])})
 
 
 def drawn_again(real: JobArrays, draws: range, policies: Sequence[str] = ()) -> Iterator[Numbers]:
