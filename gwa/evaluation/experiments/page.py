@@ -43,6 +43,7 @@ FULL_NAMES: Final = {
     "sep-c": message("separated clusters"), "csp": message("central scheduler"),
     "fcondor": message("flocking as in Condor"), "pull": message("job pull"),
     "fcfs": message("first come, first served"), "sjf": message("shortest job first"),
+    "sjf-backfill": message("SJF backfilling"),
     "easy": message("EASY backfilling"), "conservative": message("conservative backfilling"),
 }  # fmt: skip
 """What abbreviations of policies stand for; the thesis (5.2.2 to 5.2.4) has those of bags of tasks."""
@@ -51,6 +52,10 @@ MEANINGS: Final = {
     **ARCHITECTURES, **SELECTIONS, **SCHEDULERS,
     "fcfs": message("jobs start in the order of submission"),
     "sjf": message("of the waiting jobs, the one with the shortest requested time starts next"),
+    "sjf-backfill": message(
+        "of the waiting jobs, the one with the shortest requested time starts next; others start earlier"
+        " where that does not delay it"
+    ),
     "easy": message("later jobs start earlier where that does not delay the first one that waits"),
     "conservative": message("later jobs start earlier where that delays none that waits before them"),
 }  # fmt: skip
