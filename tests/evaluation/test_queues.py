@@ -297,7 +297,7 @@ def test_what_is_said_of_a_model_is_what_may_be_said():
     assert said[5] == "Jobs without requested times have perfect estimates, which flatters SJF."
     assert len(said) == 6
     alone = list(sentences(QueueCard(reference, tuple(made[:1]))))
-    assert alone[1] == "Of a model it takes 5 seeds to say that; there are 1."
+    assert alone[1] == "It takes 5 seeds to say that of a model, not 1."
 
 
 def test_a_policy_of_ones_own_that_is_easy_has_the_numbers_of_easy():

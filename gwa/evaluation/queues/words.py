@@ -79,7 +79,7 @@ def sentences(card: QueueCard, name: str = "") -> Iterator[str]:
     if is_model and waits.deviation is not None:
         yield f"A seed is typically off by a further factor of {_factor(waits.deviation)}."
     else:
-        yield f"Of a model it takes {MINIMUM_SEEDS} seeds to say that; there are {len(waits.seeds)}."
+        yield f"It takes {MINIMUM_SEEDS} seeds to say that of a model, not {len(waits.seeds)}."
     yield from _other_half(card, waits)
     right, cases = card.order
     if cases:
