@@ -17,7 +17,7 @@ from gwa.errors import DefinitionError, TraceError
 from gwa.formats.measure_nodes import NodeOptions, NodeSamples, join_samples, sorted_out
 from gwa.formats.open import open_files
 from gwa.formats.registry import writer
-from gwa.ingest.by_node import NOTES
+from gwa.ingest.by_node import AT_LEAST, NOTES
 from gwa.ingest.jobstats import define_jobstats
 from gwa.ingest.measured_files import GivenFiles, by_kind, given
 from gwa.ingest.measurements import (
@@ -71,8 +71,11 @@ where source in {sources}
 OF_LOG: Final = f"select * exclude (source) from ({SAID_BY_LOG.format(sources=(LOG, LOG))})"
 """What the log says of jobs of which something else measured the same."""
 
+IS_VALUE: Final = "jobs = 1 and is_possible and not is_bound"
+"""The SQL of whether what is measured is a value of a job, in the table ``matched``."""
+
 STATED_VALUES: Final = f"""
-select job_id, rank, field, value from matched where jobs = 1 and is_possible
+select job_id, rank, field, value from matched where {IS_VALUE}
 union all
 {OF_LOG}
 """
@@ -104,7 +107,7 @@ with found as (
     left join of_id on measured.source_id = of_id.id
     left join of_site on measured.source_id = of_site.id and measured.site = of_site.site
     where measured.source not in ('{LOG}', '{BOUND}')
-        and measured.field not in ('gpus', 'nodes', {", ".join(map(literal, NOTES))})
+        and measured.field not in ('gpus', 'nodes', {", ".join(map(literal, {*NOTES} - AT_LEAST.keys()))})
 ),
 counted as (
     select
@@ -125,8 +128,10 @@ known as (
         case
             when field = 'watts' then 'energy'
             when field in ('cpu_share', 'cpu_seconds') then 'average_cpu_time'
+            {" ".join(f"when field = '{name}' then '{of}'" for name, of in AT_LEAST.items())}
             else field
         end as field,
+        field in ({", ".join(map(literal, AT_LEAST))}) as is_bound,
         case
             when field in ('watts', 'cpu_share') then value * run_time
             when field = 'cpu_seconds' then value / n_procs
@@ -145,6 +150,7 @@ select
     list_position([{", ".join(map(literal, PRECEDENCE))}], source) as rank,
     field,
     value,
+    is_bound,
     coalesce({POSSIBLE}, false) as is_possible
 from known
 where not coalesce(field in ({", ".join(map(literal, OF_GPUS))}) and gpus <> n_gpus, false)
@@ -152,6 +158,20 @@ where not coalesce(field in ({", ".join(map(literal, OF_GPUS))}) and gpus <> n_g
     and (jobs <> 1 or value is not null)
 """
 """What is measured by job, in the units of the fields of jobs."""
+
+
+SAME: Final = " and ".join(
+    f"measured.{key} is not distinct from given.{key}" for key in ("source_id", "site", "source", "field")
+)
+
+FRESH: Final = f"""
+select count(*) from (
+    (from given_rows where value is not null except from measured)
+    union all
+    (select given.* from given_rows as given semi join measured on {SAME} where given.value is null)
+)
+"""
+"""How many rows are not in the store as they are given; those without a value must not be there."""
 
 
 @dataclass(frozen=True)
@@ -216,9 +236,7 @@ def _measure(
         given, said = reading().of(known)
         known.connection.register("given_rows", given)
         (fresh,) = known.row(
-            "select count(*) from (from given_rows except from measured)"
-            if known.row("select count(*) from measured")[0]
-            else "select count(*) from given_rows"
+            FRESH if known.row("select count(*) from measured")[0] else "select count(*) from given_rows"
         )
         if not fresh:
             _know_ids(known)
@@ -314,6 +332,8 @@ def take_off(store: Store) -> None:
     _know_ids(store)
     _match(store, "matched")
     database.execute(f"create temp table said as from ({SAID_BY_LOG.format(sources=(LOG, BOUND))})")
+    for field in AT_LEAST.values() if "bounds" in _recorded(store) else ():
+        _is_bound_no_more(store, field, "matched", f"matched.is_bound and field = '{field}'")
     _are_bounds_again(store)
     for (field,) in store.rows("select distinct field from matched where jobs = 1"):
         database.execute(
@@ -342,12 +362,9 @@ def _join(store: Store, rows: str) -> Joined:
     database = store.connection
     _know_ids(store)
     _match(store, "was")
-    same = " and ".join(
-        f"measured.{key} is not distinct from given.{key}" for key in ("source_id", "site", "source", "field")
-    )
-    database.execute(f"create temp table kept as from measured anti join {rows} as given on {same}")
+    database.execute(f"create temp table kept as from measured anti join {rows} as given on {SAME}")
     database.execute("truncate measured")
-    database.execute(f"insert into measured from (from kept union all from {rows})")
+    database.execute(f"insert into measured from (from kept union all from {rows} where value is not null)")
     _match(store, "matched")
     _settle(store)
     _note(store)
@@ -395,7 +412,7 @@ def _settle(store: Store) -> None:
     """Make the fields of each job what the first source of them says."""
     database = store.connection
     found = {name for (name,) in store.rows("select distinct field from matched where jobs = 1")}
-    recorded = {name for (name,) in store.rows("select column_name from (describe recorded)")}
+    recorded = _recorded(store)
     fields = [name for name in MEASURABLE if name in found]
     has_bounds = "bounds" in recorded
     for field in fields:
@@ -416,9 +433,16 @@ def _settle(store: Store) -> None:
     )
     database.execute(f"update recorded set {values} from settled where recorded.job_id = settled.job_id")
     for field in fields if has_bounds else ():
-        _is_bound_no_more(store, field)
+        _is_bound_no_more(store, field, "settled", f"settled.{field} is not null")
     database.execute("drop table settled")
+    for field in AT_LEAST.values():
+        _say_bound(store, field)
     store.show_all()
+
+
+def _recorded(store: Store) -> set[str]:
+    """Return the names of the fields that jobs of *store* may have."""
+    return {name for (name,) in store.rows("select column_name from (describe recorded)")}
 
 
 def _has_several(store: Store) -> bool:
@@ -426,14 +450,34 @@ def _has_several(store: Store) -> bool:
     return bool(store.row(f"select count(distinct rank) > 1 from ({STATED_VALUES})")[0])
 
 
-def _is_bound_no_more(store: Store, field: str) -> None:
-    """Take a *field* that is measured off those of which the log knows a bound only."""
+def _is_bound_no_more(store: Store, field: str, table: str, where: str = "true") -> None:
+    """Take a *field* off those that are bounds, of the jobs of a *table* of which *where* holds."""
     others = f"list_filter(string_split(bounds, ','), lambda one: one <> '{field}')"
     store.connection.execute(
-        f"update recorded set bounds = nullif(array_to_string({others}, ','), '') from settled"
-        f" where recorded.job_id = settled.job_id and settled.{field} is not null"
-        f" and {IS_BOUND.format(field=field)}"
+        f"update recorded set bounds = nullif(array_to_string({others}, ','), '') from {table}"
+        f" where recorded.job_id = {table}.job_id and {where} and {IS_BOUND.format(field=field)}"
     )
+
+
+def _say_bound(store: Store, field: str) -> None:
+    """Let a *field* that nothing measured be the greatest of its lower bounds, one of the log among them."""
+    measured = f"from matched where jobs = 1 and is_possible and is_bound and field = '{field}'"
+    if not store.row(f"select count(*) {measured}")[0]:
+        return
+    database = store.connection
+    if "bounds" not in _recorded(store):
+        database.execute("alter table recorded add column bounds varchar")
+    of_log = f"from ({SAID_BY_LOG.format(sources=(BOUND, BOUND))}) where field = '{field}'"
+    is_bound = IS_BOUND.format(field=field)
+    database.execute(
+        f"update recorded set {field} = bound.value,"
+        f" bounds = case when {is_bound} then bounds else concat_ws(',', bounds, '{field}') end"
+        f" from (select job_id, max(value) as value"
+        f" from (select job_id, value {measured} union all select job_id, value {of_log}) as several"
+        f" where job_id in (select job_id {measured}) group by job_id) as bound"
+        f" where recorded.job_id = bound.job_id and (recorded.{field} is null or {is_bound})"
+    )
+    store.show_all()
 
 
 def _are_bounds_again(store: Store) -> None:
@@ -502,9 +546,9 @@ def _counted(store: Store) -> Joined:
     """Return what is joined to *store*, from the table ``matched``."""
     return Joined(
         *store.row(
-            "select count(distinct job_id) filter (where jobs = 1 and is_possible),"
+            f"select count(distinct job_id) filter (where {IS_VALUE}),"
             " (select count(*) from jobs),"
-            " count(*) filter (where jobs = 1 and is_possible),"
+            f" count(*) filter (where {IS_VALUE}),"
             " count(distinct (source, source_id)) filter (where jobs <> 1) from matched"
         )
     )

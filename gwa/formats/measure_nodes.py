@@ -45,6 +45,7 @@ REASONS: Final = {
     by_node.SHARED: "when several jobs shared the node",
     by_node.OUTSIDE: "before or after the log",
     by_node.NO_SUCH_NODE: "of nodes that the log does not name, or that several clusters have ({nodes})",
+    by_node.BEGUN_WITHIN: "that are means over a time in which a job began",
     by_node.SKEWED: "of nodes whose clocks differ",
     by_node.REPEATED: "in the hour that clocks show twice",
     by_node.UNREADABLE: "without a readable time, device or value",
@@ -218,7 +219,7 @@ def _join_group(
         _match_hosts(store, query)
         by_node.cut(store, of_nodes=reader.of_nodes)
         by_node.bin_samples(store, query, sorted(has))
-        skewed = _skewed(store, reader, query) if "kb" in has else {}
+        skewed = _skewed(store, reader, query) if "kb" in has and not reader.of_nodes else {}
         if options.shift is None:
             by_node.leave_out(store, list(skewed))
         found = by_node.conclude(store, reader.name, of_nodes=reader.of_nodes)
@@ -394,6 +395,11 @@ def _sentences(found: by_node.ByNode, unknown: Sequence[str], reader: SampleRead
         lines.append(
             f"of {_number_of(found.unsure, 'job')} every reading of a GPU is 0, and its power is above that"
             " of idle ones, or unknown: its use is unknown, and it is not taken as idle"
+        )
+    if found.uncounted:
+        lines.append(
+            f"the samples of {_number_of(found.uncounted, 'job')} do not say how many processors the nodes"
+            " have: the CPU time used is unknown (sadf -d … -- -u -P ALL says it)"
         )
     if unused := sum(found.unused.values()):
         named = [*unknown[: NAMED - 1], *["…"][: len(unknown) >= NAMED]]

@@ -14,6 +14,10 @@ A job is measured where it was alone on its nodes, held all of their devices, an
 of the devices what all of them used is a bound, from above; of one that was sampled too seldom the peak is a
 bound, from below. All else is unknown, which is not 0.
 
+What processors of a node used is that of its only job, in CPU seconds, as is its power; the memory of a node
+is that of its system, too, and stays a number beside the job. A mean over a time in which a job began is of
+no job.
+
 A reading of use is a short look: one of 0 does not say that a device did nothing, as programs that compute
 for a part of each second are often read as 0 every time. So a use of 0 counts, and a device was idle, only
 where its power agrees: `IDLE_RATIO` times what boards of the model draw when they are idle, which is learned
@@ -65,11 +69,19 @@ T_QUANTILE: Final = 3.18
 """The 97.5 % quantile of Student's t with a degree of freedom less than `BATCHES`."""
 
 NOTES: Final = (
-    "readings", "energy_error", "gpu_memory_at_least", "gpu_memory_at_most", "energy_at_most",
+    "readings", "energy_error", "gpu_memory_at_least", "gpu_memory_at_most", "energy_at_most", "node_memory",
 )  # fmt: skip
-"""What is kept beside the measured fields of a job: samples, the error of its energy in J, and bounds."""
+"""
+What is kept beside the measured fields of a job: samples, the error of its energy in J, bounds, and the
+memory in KB of its nodes, with that of their systems.
+"""
 
-UNREADABLE, NO_SUCH_NODE, OUTSIDE, SKEWED, REPEATED = -1, -2, -3, -4, -5
+BOUNDS: Final = ("gpu_memory_at_least", "gpu_memory_at_most", "energy_at_most")
+
+AT_LEAST: Final = {"gpu_memory_at_least": "gpu_memory"}
+"""Of which fields it is known that they are at least so much."""
+
+UNREADABLE, NO_SUCH_NODE, OUTSIDE, SKEWED, REPEATED, BEGUN_WITHIN = -1, -2, -3, -4, -5, -6
 """Why samples are of no job, in place of the day that they are of."""
 
 FREE, SHARED = 0, 1
@@ -154,11 +166,12 @@ select node, device, piece,
         when node is null then {NO_SUCH_NODE}
         when t < {{first!r}} or t > {{last!r}} then {OUTSIDE}
         when piece is null then floor(t / 86400)
+        {{within}}
         else 0
     end as integer) as day,
     count(*) as n, bit_or(1::ubigint << mark) as marks, min(t) as first, max(t) as last, {{sums}}
 from (
-    select sample.*, known.node, piece,
+    select sample.*, known.node, piece{{since}},
         cast(least(floor((t - start) * marks_a_second), {MARKS - 1}) as utinyint) as mark,
         mark >> {(MARKS // BATCHES).bit_length() - 1} as batch
     from (select {{guarded}} from ({{samples}}) as sample) as sample
@@ -175,6 +188,7 @@ _TEN_THOUSANDTHS: Final = f"sum(cast({{name}} * 10000 as bigint) + {COUNTED}) as
 SUMS: Final = {
     "use": _TEN_THOUSANDTHS.format(name="use"),
     "mean_use": _TEN_THOUSANDTHS.format(name="mean_use"),
+    "cores": _TEN_THOUSANDTHS.format(name="cores"),
     "watts": ", ".join(
         [
             *(
@@ -185,7 +199,8 @@ SUMS: Final = {
         ]
     ),
     "kb": "count(kb) as n_kb, max(kb) as kb, min(kb) as lowest_kb",
-    "counter": "count(counter) as n_counter, min(counter) as low, max(counter) as high",
+    "counter": "count(counter) as n_counter, min(counter) as low, max(counter) as high,"
+    " arg_min(counter, t) as first_counter, arg_max(counter, t) as last_counter",
     "model": "any_value(model) as model",
     "place": "max(place) as place",
 }
@@ -194,6 +209,7 @@ SUMS: Final = {
 MISSING: Final = {
     "use": "cast(null as hugeint) as use",
     "mean_use": "cast(null as hugeint) as mean_use",
+    "cores": "cast(null as hugeint) as cores",
     "watts": ", ".join(
         [
             *(f"cast(null as hugeint) as {name}" for name in _BATCHES),
@@ -201,7 +217,10 @@ MISSING: Final = {
         ]
     ),
     "kb": "0 as n_kb, cast(null as double) as kb, cast(null as double) as lowest_kb",
-    "counter": "0 as n_counter, cast(null as double) as low, cast(null as double) as high",
+    "counter": "0 as n_counter, "
+    + ", ".join(
+        f"cast(null as double) as {name}" for name in ("low", "high", "first_counter", "last_counter")
+    ),
     "model": "cast(null as varchar) as model",
     "place": "cast(null as integer) as place",
 }
@@ -209,6 +228,7 @@ MISSING: Final = {
 GUARDED: Final = {
     "use": "case when use between 0 and 1 then use end as use",
     "mean_use": "case when mean_use between 0 and 1 then mean_use end as mean_use",
+    "cores": "case when cores between 0 and 1e6 then cores end as cores",
     "watts": "case when watts between 0 and 1e6 then watts end as watts",
     "kb": "case when kb between 0 and 1e12 then kb end as kb",
     "counter": "case when counter between 0 and 1e18 then counter end as counter",
@@ -240,13 +260,14 @@ _LONGEST_GAP: Final = (
 
 READ: Final = f"""
 create or replace temp view by_node_read as
-select bin.* exclude (use, mean_use, piece, node), job, jobs, bin.node, start,
+select bin.* exclude (use, mean_use, cores, piece, node), job, jobs, bin.node, start,
     {_count_in("use")} as n_use, {_sum_in("use")} / 10000.0 / nullif(n_use, 0) as use,
     {_count_in("mean_use")} as n_mean_use,
     {_sum_in("mean_use")} / 10000.0 / nullif(n_mean_use, 0) as mean_use,
+    {_count_in("cores")} as n_cores, {_sum_in("cores")} / 10000.0 / nullif(n_cores, 0) as cores,
     {_count_in(*_BATCHES)} as n_watts,
     {_sum_in(*_BATCHES)} / 1000.0 / nullif(n_watts, 0) as sampled_watts,
-    greatest(n_use, n_mean_use, n_watts, n_kb, n_counter) as readings
+    greatest(n_use, n_mean_use, n_cores, n_watts, n_kb, n_counter) as readings
 from by_node_bin as bin left join by_node_piece as piece on bin.piece = piece.piece
 where day >= 0
 """
@@ -323,8 +344,9 @@ with read as (
         -- Where few parts are without a sample no gap can be long, and none is looked for.
         case when bit_count(marks) >= {MARKS} * (1 - longest_gap) then true
             else {_LONGEST_GAP} <= longest_gap end as is_covered,
-        case when n_counter >= {MINIMUM_SAMPLES} then (high - low) / nullif(found.last - found.first, 0) end
-            as counted_watts
+        -- A counter that fell has begun again, and what it counted before is not known.
+        case when n_counter >= {MINIMUM_SAMPLES} and first_counter = low and last_counter = high
+            then (high - low) / nullif(found.last - found.first, 0) end as counted_watts
     from by_node_read as found
     inner join by_node_hold as hold on found.job = hold.job_id and found.node = hold.node
     inner join by_node_device as device on found.node = device.node and found.device = device.device
@@ -387,6 +409,8 @@ sampled as (
         count(*) filter (where read_use = 0 and known_use is null) as unsure,
         case when count(watts) = count(*) then sum(watts) end as watts,
         sum(error) as error,
+        case when min(n_cores) >= {MINIMUM_SAMPLES} then sum(cores) end as cores,
+        max(n_mean_use) > 0 and max(n_cores) = 0 as is_uncounted,
         case when min(n_kb) > 0 then sum(kb) end as kb, max(kb) as max_kb, min(n_kb) as n_kb
     from by_node_of_device group by job
 )
@@ -433,14 +457,36 @@ OF_GPUS: Final = {
 OF_NODES: Final = {
     "energy": OF_GPUS["energy"],
     "energy_error": OF_GPUS["energy_error"],
+    "cpu_seconds": "case when found = 'measured' then cores * seconds end",
+    "node_memory": OF_GPUS["gpu_memory"],
 }
 """What is made of what was found of a job on whole nodes."""
 
 ROWS: Final = """
+create or replace temp table by_node_row as
 select id as source_id, site, {source} as source, field, value
 from (unpivot (select id, site, {fields} from by_node_job) on columns(* exclude (id, site))
     into name field value value)
+"""
+
+KNOWN_BETTER: Final = f"""
+select source_id, site, source, field, value from by_node_row
+union all
+select source_id, measured.site, source, field, null
+from measured
+inner join by_node_job as job on source_id = job.id and measured.site is not distinct from job.site
+anti join by_node_row as row on measured.source_id = row.source_id
+    and measured.site is not distinct from row.site and measured.field = row.field
+where source = {{source}} and (
+    is_part or found in ('shared', 'open')
+    or found = 'measured' and field in ({", ".join(map(literal, BOUNDS))})
+)
 order by all
+"""
+"""
+What was found and, without a value, what an earlier join of the *source* had found that does not hold.
+
+A log that grew may have a job that shared the node. That less was sampled this time refutes nothing.
 """
 
 UNUSED: Final = f"""
@@ -451,24 +497,29 @@ where job is null or day < 0 group by why order by why
 
 TABLES: Final = (
     "node", "placed", "hold", "moment", "piece", "hourly", "seen_host", "match", "bin", "device",
-    "idle", "of_device", "job", "id",
+    "idle", "of_device", "job", "row", "id",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class ByNode:
     """
-    What samples said of jobs: *rows* of the table ``measured``, the numbers of jobs by what was *found*.
+    What samples said of jobs.
+
+    *rows* are those of the table ``measured``, without a value where there is none any more. There are the
+    numbers of jobs by what was *found*.
 
     ``measured`` are those that were, ``part`` those that held a part of the GPUs of their nodes, ``shared``,
     ``few`` (samples), ``gap``, ``elsewhere`` (on other nodes or GPUs, too), ``open`` (had not ended) and
     ``none`` (no sample) are those that were not. *unsure* of those that were measured were read as 0, and
-    their power does not agree, or is not known. *unused* are the samples that are of no job, by reason.
+    their power does not agree, or is not known; of *uncounted* ones the samples say which part of the
+    processors was used, and not how many there are. *unused* are the samples that are of no job, by reason.
     """
 
     rows: "pa.Table"
     found: Mapping[str, int]
     unsure: int
+    uncounted: int
     samples: int
     unused: Mapping[int, int]
     nodes: int
@@ -511,6 +562,8 @@ def bin_samples(store: Store, samples: str, columns: Sequence[str]) -> None:
         BINNED.format(
             values=", ".join([*(name for name in GUARDED if name in columns), "null"]),
             sums=", ".join(sums),
+            since=", since" if "span" in columns else "",
+            within=f"when t - span < since - 1 then {BEGUN_WITHIN}" if "span" in columns else "",
             guarded=", ".join(["host", "t", *(GUARDED.get(name, name) for name in kept)]),
             samples=samples,
             first=first,
@@ -540,13 +593,15 @@ def conclude(store: Store, source: str, *, of_nodes: bool) -> ByNode:
         database.execute(table)
     database.execute(OF_JOB.format(holds_part="false" if of_nodes else "gpus < whole - 1e-6"))
     fields = OF_NODES if of_nodes else OF_GPUS
-    rows = ROWS.format(
-        source=literal(source), fields=", ".join(f"{sql} as {name}" for name, sql in fields.items())
-    )
+    named = ", ".join(f"{sql} as {name}" for name, sql in fields.items())
+    database.execute(ROWS.format(source=literal(source), fields=named))
     return ByNode(
-        rows=database.sql(rows).to_arrow_table(),
+        rows=database.sql(KNOWN_BETTER.format(source=literal(source))).to_arrow_table(),
         found=dict(store.rows("select found, count(*) from by_node_job group by found order by found")),
         unsure=store.row("select count(*) from by_node_job where found = 'measured' and unsure > 0")[0],
+        uncounted=store.row(
+            f"select count(*) from by_node_job where {of_nodes} and found = 'measured' and is_uncounted"
+        )[0],
         samples=store.row("select coalesce(sum(n), 0)::bigint from by_node_bin")[0],
         unused=dict(store.rows(UNUSED)),
         nodes=store.row("select count(distinct node) from by_node_device")[0],

@@ -26,8 +26,8 @@ CSV: Final = "read_csv({path}, all_varchar = true, nullstr = ['', 'NULL', '\\N']
 
 SERIES: Final = '[{"metric":"MAP(VARCHAR, VARCHAR)","value":["VARCHAR"],"values":[["VARCHAR"]]}]'
 
-NAMED: Final = {"__name__", "gpu"}
-"""Labels without which it is not known what a series is of."""
+NAMED: Final = (("__name__",), ("gpu", "instance"))
+"""Labels of which a series needs one of each kind: which metric it is, and of which GPU or node."""
 
 ANSWER: Final = """
 read_json(
@@ -196,11 +196,12 @@ def _read_answer(database: duckdb.DuckDBPyConnection, path: Path, name: str) -> 
     labels = database.execute(
         f"select distinct unnest(map_keys(labels)) as label from {name}_samples order by label"
     ).fetchall()
-    if missing := NAMED - {label for (label,) in labels}:
+    if missing := [" or ".join(kind) for kind in NAMED if not {*kind} & {label for (label,) in labels}]:
         raise DefinitionError(
-            f"its series lack the label {' and '.join(sorted(missing))}, expected those of dcgm-exporter"
+            f"its series lack the label {' and '.join(missing)}, expected those of dcgm-exporter or"
+            " node_exporter"
             if labels
-            else "has no series, expected metrics of dcgm-exporter"
+            else "has no series, expected metrics of dcgm-exporter or node_exporter"
         )
     columns = [
         f"labels[{literal(label)}] as {_quoted('metric' if label == '__name__' else label)}"

@@ -26,6 +26,8 @@ from gwa.ingest.samples.dcgm import BLANK
 PRECEDENCE: Final = (
     "jobstats",
     "ipmi",
+    "node-exporter",
+    "sadf",
     "dcgm",
     "pmon",
     "nvidia-smi",

@@ -26,17 +26,20 @@ COLUMNS: Final = {
     "t": "double",
     "use": "double",
     "mean_use": "double",
+    "cores": "double",
     "watts": "double",
     "kb": "double",
     "counter": "double",
+    "span": "double",
 }
 """
 What a sample may have. ``host`` is the node, ``device`` its GPU: a UUID or a number; ``place`` is the number
 of the GPU on its node, and ``model`` what it is.
 
 A moment is Unix seconds ``t``, or what a local ``clock`` says. ``use`` is a fraction in a short look at the
-device, ``mean_use`` one over the time since the sample before; ``watts`` is power, ``kb`` memory in use, and
-``counter`` joules since some start.
+device, ``mean_use`` one over the time since the sample before, as is ``cores``, the number of processors in
+use; ``watts`` is power, ``kb`` memory in use, and ``counter`` joules since some start. Where a row is a mean
+over the ``span`` seconds before its moment, it says nothing of a job that began within them.
 """
 
 LINES: Final = (
@@ -93,6 +96,11 @@ class SampleFile:
     reader: SampleReader
     select: str
     lines: str = ""
+
+
+def label(head: Head, name: str) -> str:
+    """Return the SQL of a label of series; null where none has it."""
+    return f"nullif(cast(\"{name}\" as varchar), '')" if name in head.columns else "cast(null as varchar)"
 
 
 def text_head(database: duckdb.DuckDBPyConnection, path: Path) -> tuple[Head, str]:

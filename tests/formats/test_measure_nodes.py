@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwa.errors import DefinitionError, TraceError
+from gwa.formats.append import append
 from gwa.formats.convert import convert
 from gwa.formats.measure import measure
 from gwa.formats.measure_nodes import NodeOptions
@@ -92,6 +93,11 @@ def fields(store, *names):
                 f"select source_id, {', '.join(names)} from jobs inner join source_ids using (job_id)"
             )
         }
+
+
+def rows_of(store, query):
+    with Store.open(store) as opened:
+        return opened.rows(query)
 
 
 def said(joined):
@@ -176,7 +182,7 @@ def test_a_gap_leaves_a_bound_from_below_and_a_part_of_the_node_one_from_above(m
         "1": {"gpu_memory_at_least": 1400 * 1024},
         "2": {"gpu_memory_at_most": 1400 * 1024, "energy_at_most": 400.0 * 3600},
     }
-    assert fields(store, "gpu_memory") == {"1": None, "2": None}
+    assert fields(store, "gpu_memory", "bounds") == {"1": (1400 * 1024, "gpu_memory"), "2": (None, None)}
 
 
 IDLE = {"use": 0, "watts": 120.0}
@@ -341,6 +347,142 @@ def test_samples_of_dcgm_without_jobs_are_joined_by_node(made, tmp_path, engine)
     assert fields(store, "gpu_utilization", "energy", "gpu_memory") == {
         "1": (engine, 250.0 * 3600, 2000 * 1024)
     }
+
+
+def test_memory_that_is_at_least_so_much_is_a_bound_until_it_is_measured(made, smi):
+    store = made(job(1, 0, 3600), job(2, 4000, 7600))
+    few = smi(*samples(0, 200), *samples(4000, 7600), name="gpu01.csv")
+    joined = measure(store, [few])
+    assert joined.jobs == 1
+    found = {"1": (1000 * 1024, "gpu_memory"), "2": (1000 * 1024, None)}
+    assert fields(store, "gpu_memory", "bounds") == found
+    measure(store, [smi(*samples(0, 200, memory=900), name="gpu01.csv")])
+    assert fields(store, "gpu_memory", "bounds") == {**found, "1": (900 * 1024, "gpu_memory")}
+    measure(store, [smi(*samples(0, 3600, memory=2000), name="gpu01.csv")])
+    assert fields(store, "gpu_memory", "bounds") == {**found, "1": (2000 * 1024, None)}
+    assert rows_of(store, "select * from repairs where name like 'disagree%'") == []
+
+
+def test_samples_joined_before_and_after_an_append_are_as_joined_once(tmp_path, smi):
+    """A job that is appended shared the node of one, which has more GPUs than another held."""
+    logs, files = [tmp_path / "a.sacct", tmp_path / "b.sacct"], []
+    logs[0].write_text(HEADER + job(1, 0, 3600) + job(2, 4000, 7600) + job(3, 8000, 11600, nodes="gpu02"))
+    logs[1].write_text(HEADER + job(4, 5000, 6000) + job(5, 12000, 15600, nodes="gpu02"))
+    files = [
+        smi(*samples(0, 7600), name="gpu01.csv"),
+        smi(*samples(8000, 8200), *samples(12000, 15600), name="gpu02.csv"),
+    ]
+    stores = [tmp_path / name for name in ("grown.duckdb", "whole.duckdb")]
+    append(logs[:1], stores[0])
+    measure(stores[0], files)
+    assert fields(stores[0], "gpu_utilization") == {"1": 0.5, "2": 0.5, "3": None}
+    append(logs[1:], stores[0])
+    convert(logs, stores[1])
+    for store in stores:
+        measure(store, files)
+        measure(store, files)
+    for query in ("from jobs order by job_id", "from measured order by all", "from repairs order by all"):
+        grown, whole = ([*map(str, rows_of(store, query))] for store in stores)
+        assert grown == whole
+    assert fields(stores[0], "gpu_utilization") == {"5": 0.5, **dict.fromkeys("1234")}
+    assert fields(stores[0], "bounds")["3"] == "gpu_memory"
+
+
+def sadf_of(begin, end, use, step=300, host="gpu01", cpus=8, is_counted=True):  # noqa: FBT002 - named
+    """Return what sadf prints of a node that is *use* busy between two seconds, and idle at other times."""
+    lines = ["# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle"]
+    for second in range(-600, 8 * 3600, step):
+        inside = max(min(second, end) - max(second - step, begin), 0) / step
+        idle = 100 * (1 - use * inside)
+        lines += [
+            f"{host};{step};{BEGIN + second};{cpu};{100 - idle:.2f};0.00;0.00;0.00;0.00;{idle:.2f}"
+            for cpu in ([-1, 0, cpus - 1] if is_counted else [-1])
+        ]
+    lines.append("# hostname;interval;timestamp;kbmemfree;kbavail;kbmemused;%memused;kbbuffers;kbcached")
+    return [
+        *lines,
+        *(
+            f"{host};{step};{BEGIN + second};9;9;{2 + second % 7}000;1.00;0;0"
+            for second in range(0, end, step)
+        ),
+    ]
+
+
+def test_processors_of_nodes_are_those_of_their_only_job(made, tmp_path):
+    """A mean over a time in which the job began is none of its own, and memory stays beside the job."""
+    store, path = made(job(1, 100, 7300, gpus=0), job(2, 9000, 9900, gpus=0)), tmp_path / "sar.txt"
+    path.write_text("\n".join(sadf_of(100, 7300, 0.5)) + "\n")
+    joined = measure(store, [path])
+    assert (
+        "sadf: 1 of 2 jobs on 1 node measured by node and time; 1 were sampled fewer than 10 times"
+        in said(joined)
+    )
+    assert "means over a time in which a job began" in said(joined)
+    assert fields(store, "average_cpu_time", "max_memory") == {
+        "1": (pytest.approx(0.5 * 7200), None), "2": (None, None),
+    }  # fmt: skip
+    assert measured(store)["1"] == {"cpu_seconds": pytest.approx(0.5 * 8 * 7200), "node_memory": 8000.0}
+
+
+def test_a_use_of_unknown_processors_is_no_time(made, tmp_path):
+    store, path = made(job(1, 0, 7200, gpus=0)), tmp_path / "sar.txt"
+    path.write_text("\n".join(sadf_of(0, 7200, 0.5, is_counted=False)) + "\n")
+    joined = measure(store, [path])
+    assert "1 job do not say how many processors the nodes have: the CPU time used is unknown" in said(joined)
+    assert "cpu_seconds" not in measured(store)["1"]
+
+
+def answered(*found):
+    return json.dumps({"status": "success", "data": {"resultType": "matrix", "result": [*found]}})
+
+
+def metric_of_node(name, values, **labels):
+    named = {"__name__": name, "instance": "gpu01.site:9100", **labels}
+    return {"metric": named, "values": [[BEGIN + second, str(one)] for second, one in values]}
+
+
+@pytest.mark.parametrize("modes", ["all", "idle", "summed"])
+@pytest.mark.parametrize("restart", [None, 1800])
+def test_counters_of_processors_become_their_time(made, tmp_path, modes, restart):
+    """Eight processors of which each is used three tenths of the time, in three ways to ask for them."""
+    store, path, found = made(job(1, 0, 3600, gpus=0)), tmp_path / "nodes.json", []
+    seconds = range(-60, 4200, 60)
+
+    def counter(share):
+        return [
+            (second, share * (second + 100 if restart is None or second < restart else second - restart))
+            for second in seconds
+        ]
+
+    for cpu in range(8) if modes != "summed" else ["all"]:
+        label = {"cpu": str(cpu)} if modes != "summed" else {}
+        times = 8 if modes == "summed" else 1
+        shares = (
+            {"idle": 0.7} if modes == "idle" else {"idle": 0.6, "iowait": 0.1, "user": 0.2, "system": 0.1}
+        )
+        found += [
+            metric_of_node("node_cpu_seconds_total", counter(share * times), mode=mode, **label)
+            for mode, share in shares.items()
+        ]
+    for name, number in (("MemTotal", 64 << 30), ("MemAvailable", 48 << 30)):
+        found.append(metric_of_node(f"node_memory_{name}_bytes", [(second, number) for second in seconds]))
+    path.write_text(answered(*found))
+    joined = measure(store, [path])
+    assert "node-exporter: 1 of 1 job on 1 node measured by node and time" in said(joined)
+    assert fields(store, "average_cpu_time")["1"] == pytest.approx(0.3 * 3600, rel=1e-3)
+    assert measured(store)["1"]["node_memory"] == 16 << 20
+
+
+@pytest.mark.parametrize(("restart", "watts"), [(None, 400.0), (1800, None)])
+def test_a_counter_of_energy_that_began_again_says_nothing(made, tmp_path, restart, watts):
+    store, path = made(job(1, 0, 3600)), tmp_path / "dcgm.json"
+    values = [
+        (second, 400_000 * (second + 9e6 if restart is None or second < restart else second - restart))
+        for second in range(0, 3600, 30)
+    ]
+    path.write_text(answered(series("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", values)))
+    measure(store, [path])
+    assert fields(store, "energy")["1"] == (None if watts is None else pytest.approx(watts * 3600))
 
 
 def test_clocks_of_another_zone_are_said_and_an_hour_that_comes_twice_is_left_out(made, smi):
@@ -588,3 +730,4 @@ class TestCases:
         assert found == {"1": (None, None), "2": (None, None), "3": (None, 1.44e6), "4": (None, None)}
         for name in "12":
             assert measured(store)[name] == {"gpu_memory_at_least": 8000 * 1024}
+            assert fields(store, "gpu_memory", "bounds")[name] == (8000 * 1024, "gpu_memory")

@@ -81,6 +81,38 @@ TEXTS = {
             {"device": "node", "clock": CLOCK, "watts": 164.0},
         ),
     ],
+    "sadf": [
+        (
+            (
+                "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle\n"
+                "gpu01;600;2026-11-27 15:40:01 UTC;-1;40.00;0.00;10.00;9.00;1.00;40.00\n"
+                "gpu01;600;2026-11-27 15:40:01 UTC;0;40.00;0.00;10.00;9.00;1.00;40.00\n"
+                "gpu01;600;2026-11-27 15:40:01 UTC;7;40.00;0.00;10.00;9.00;1.00;40.00\n"
+            ),
+            {
+                "host": "gpu01", "device": "node", "t": 1795794001.0, "span": 600.0, "mean_use": 0.5,
+                "cores": 4.0,
+            },
+        ),
+        (
+            # An old one, whose memory in use has the caches; the node started again.
+            (
+                "a;-1;2016-02-08 15:20:01;LINUX-RESTART\t(4 CPU)\n"
+                "# hostname;interval;timestamp;kbmemfree;kbmemused;%memused;kbbuffers;kbcached\n"
+                "a;595;2016-02-08 15:20:01;42928460;22663464;34.55;382432;3493016\n"
+            ),
+            {"host": "a", "device": "node", "clock": "2016-02-08 15:20:01", "kb": 18788016.0},
+        ),
+        (
+            # A new one, whose memory has not; of a clock that names its zone.
+            (
+                "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle[...]"
+                ";kbmemfree;kbavail;kbmemused;%memused;kbbuffers;kbcached\n"
+                "h;5;2026-11-27 15:35:26 CET;-1;29,01;0,00;21,30;0,00;0,00;49,69;275920;1;342948;17,07;9;9\n"
+            ),
+            {"host": "h", "device": "node", "clock": CLOCK, "span": 5.0, "mean_use": 0.5031},
+        ),
+    ],
     "compute-apps": [
         (
             ("timestamp, gpu_uuid, pid, process_name, used_gpu_memory [MiB]\n"
@@ -93,7 +125,10 @@ TEXTS = {
 """What tools print, with the first sample in it."""
 
 
-TABLES = {"dcgm": ["timestamp", "metric", "gpu", "value", "Hostname", "UUID"]}
+TABLES = {
+    "dcgm": ["timestamp", "metric", "gpu", "value", "Hostname", "UUID", "instance"],
+    "node-exporter": ["timestamp", "metric", "instance", "value", "mode", "cpu"],
+}
 """Columns of tools that write tables, not texts."""
 
 
@@ -131,7 +166,7 @@ def test_what_a_tool_prints_is_read(tmp_path, name, place):
     assert reader.name == name
     assert {*names} <= COLUMNS.keys()
     first = dict(zip(names, found[0], strict=True))
-    shown = {key: str(value) if key == "clock" else value for key, value in first.items()}
+    shown = {key: str(value) if key == "clock" and value else value for key, value in first.items()}
     assert {key: value for key, value in shown.items() if key in expected or value is not None} == {
         key: pytest.approx(value) if isinstance(value, float) else value for key, value in expected.items()
     }

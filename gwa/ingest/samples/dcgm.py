@@ -12,7 +12,7 @@ labels of https://github.com/NVIDIA/dcgm-exporter.
 
 from typing import Final
 
-from gwa.ingest.node_samples import Head, SampleReader
+from gwa.ingest.node_samples import Head, SampleReader, label
 
 BLANK: Final = 140737488355328.0
 """2^47: a value of DCGM from here on says that there is none."""
@@ -46,10 +46,10 @@ def select(head: Head) -> str:
         f"case when metric = '{metric}' then number{unit} end as {name}"
         for metric, (name, unit) in METRICS.items()
     )
-    labels = {name: _label(head, label) for name, label in
+    labels = {name: label(head, title) for name, title in
               (("host", "Hostname"), ("uuid", "UUID"), ("model", "modelName"))}  # fmt: skip
     host = f"{labels['host']} as host," if "Hostname" in head.columns else ""
-    parts = [f"{_label(head, name)} is null" for name in ("GPU_I_ID", "GPU_I_PROFILE")]
+    parts = [f"{label(head, name)} is null" for name in ("GPU_I_ID", "GPU_I_PROFILE")]
     return f"""
     select * exclude (metric, number), {values}
     from (
@@ -67,11 +67,6 @@ def select(head: Head) -> str:
         where {" and ".join(parts)} and metric in ({", ".join(f"'{metric}'" for metric in METRICS)})
     ) as named
     """
-
-
-def _label(head: Head, name: str) -> str:
-    """Return the SQL of a label; null where no series has it."""
-    return f"nullif(cast(\"{name}\" as varchar), '')" if name in head.columns else "cast(null as varchar)"
 
 
 DCGM_OF_NODES: Final = SampleReader(
