@@ -8,6 +8,7 @@ from gwa.breakdown.hosts import Host, by_week, held_anywhere, hosts
 from gwa.breakdown.records import Records
 from gwa.metrics.calendar import Calendar
 from gwa.metrics.failing_nodes import MORE, Tried, tried_nodes
+from gwa.metrics.node_incidents import FailedNode, failed_nodes
 from gwa.metrics.window import window
 from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Note
@@ -59,6 +60,10 @@ def nodes_by_name(store: Store) -> Iterator[Block | Drawing]:
     user, application and partition, completed, while others began on other nodes, most of which did not fail.
     A node is named if its failures are at least five and twice those expected of the same users and
     applications, on three days, of two users, and chance explains them in fewer than one log in a hundred.
+
+    Where states say that a node failed (NODE_FAIL), jobs on one node that are lost within a day are an
+    incident, unless three nodes had one within a quarter of an hour. A node is named if it had three or more,
+    and chance explains as many by the hours that it was held in fewer than one log in twenty.
     """
     every = hosts(store)
     yield Facts(
@@ -78,6 +83,7 @@ def nodes_by_name(store: Store) -> Iterator[Block | Drawing]:
         yield Note(message("Names of nodes come back for other machines: none is said to fail."))
         return
     yield from _failing(tried_nodes(store), len(every))
+    yield from _incidents(*failed_nodes(store))
     yield Drawing(lambda: _picture(store, every, is_of_failures=True))
     yield Drawing(lambda: _picture(store, every, is_of_failures=False))
 
@@ -210,6 +216,38 @@ def _failing(tried: Sequence[Tried], every: int) -> Iterator[Block]:
         )
     elif few:
         yield Note(plural("{n} node has too few jobs to tell.", "{n} nodes have too few jobs to tell.", few))
+
+
+def _incidents(every: int, nodes: Sequence[FailedNode]) -> Iterator[Block]:
+    """Yield how often nodes failed under jobs, by their states, and which did more often than chance."""
+    if not every:
+        return
+    rows: list[dict[str, Value]] = [
+        {"id": one.name, "incidents": one.incidents, "expected": number(one.expected)} for one in nodes
+    ]
+    columns = [
+        Column("id", message("Node")),
+        Column("incidents", message("Incidents"), "count"),
+        Column("expected", message("Expected by the hours held"), "count"),
+    ]
+    yield Facts(
+        (Fact("hosts.incident_count", every, message("Incidents in which a node failed under jobs")),)
+    )
+    title = message("Nodes that failed under jobs")
+    yield from Records("hosts.incidents", title, columns, rows[:MAXIMUM_ROWS]).blocks("hosts-incidents")
+    for one in nodes:
+        if one.is_named:
+            yield Note(
+                message(
+                    "{node} failed under jobs more often than chance: {incidents} of {every} incidents,"
+                    " {expected} expected by the hours that it was held.",
+                    node=one.name,
+                    incidents=digits(one.incidents),
+                    every=digits(every),
+                    expected=decimal(one.expected, ".1f"),
+                ),
+                "warning",
+            )
 
 
 def _picture(store: Store, every: Sequence[Host], *, is_of_failures: bool) -> Figure:
