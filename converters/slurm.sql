@@ -333,25 +333,28 @@ case
     )
 end
 '''
+"has_parts_of_gpus(tres)" = "regexp_matches(tres, '(?i)[0-9]g[._-]?[0-9]+gb|mig')"
 # What is missing of whole GPUs, null where it is unknown of one.
 "lacking_of_gpus(kinds)" = '''
-case
-    when list_bool_and(list_transform(kinds, lambda kind: part_of_gpu(split_part(kind, '=', 1)) is not null))
-        then list_sum(
-            list_transform(
-                kinds,
-                lambda kind: cast(split_part(kind, '=', 2) as double) * (1 - part_of_gpu(split_part(kind, '=', 1)))
-            )
+list_transform(
+    [
+        list_transform(
+            kinds,
+            lambda kind: cast(split_part(kind, '=', 2) as double) * (1 - part_of_gpu(split_part(kind, '=', 1)))
         )
-end
+    ],
+    lambda each: case when list_count(each) = len(each) then list_sum(each) end
+)[1]
 '''
-# In GPUs, of which a part counts as what it is: in millionths.
-"gpus_of(tres)" = '''
+# Of devices, in GPUs, of which a part counts as what it is: in millionths.
+"gpus_of(tres, devices)" = '''
 case
-    when not contains(tres, 'gres/gpu:') then gpu_devices_of(tres)
-    else round(gpu_devices_of(tres) - lacking_of_gpus(gpu_kinds(tres)), 6)
+    when not contains(tres, 'gres/gpu:') then devices
+    when not has_parts_of_gpus(tres) then devices
+    else round(devices - lacking_of_gpus(gpu_kinds(tres)), 6)
 end
 '''
+"gpus_in(tres)" = "gpus_of(tres, gpu_devices_of(tres))"
 # In joules; a number from 2^63 on, and 2^32 - 2 and 2^32 - 1 (rounded: 4.29G), say that there is none.
 "joules(x)" = '''
 case
@@ -820,7 +823,7 @@ with box as (
             lasted
         ) as procs,
         coalesce(
-            gpus_of(if(contains(source.alloctres, 'gres/gpu'), source.alloctres, tres_of(source.allocgres))),
+            gpus_in(if(contains(source.alloctres, 'gres/gpu'), source.alloctres, tres_of(source.allocgres))),
             case when source.alloctres is not null then 0 end
         ) as gpus,
         coalesce(try_cast(regexp_extract(source.alloctres, '(?:^|,)node=(\d+)', 1) as bigint), amount_of(source.nnodes))
@@ -1173,8 +1176,8 @@ used_by_jobs as (
             else coalesce(regexp_full_match(nodelist, '[^][,*(){} ]+'), false)
         end as is_whole,
         case when ntasks = '1' or tresusageintot is not null then row_used end as row_peak,
-        case when not is_idle then gpus_of(gpus_allocated) end as gpu_count,
         case when not is_idle then gpu_devices_of(gpus_allocated) end as device_count,
+        gpus_of(gpus_allocated, device_count) as gpu_count,
         -- A summary of some of the nodes says nothing of the others.
         summary = 'read' and did_run and summed_nodes = coalesce(node_count, summed_nodes) as is_summed,
         coalesce(is_summed and summed_cpu > procs * greatest(lasted * 1.05, lasted + 1), false) as is_too_much,
@@ -1266,7 +1269,7 @@ select
     node_count as n_nodes,
     gpu_count as n_gpus,
     -- GRES are requested of each node, unless it says PER_JOB.
-    gpus_of(gpus_requested)
+    gpus_in(gpus_requested)
     * case
         when reqgres is null or contains(reqtres, 'gres/gpu') or base = 1 or reqgres like 'PER_JOB:%' then 1
         else nullif(nodes, 0)
