@@ -469,6 +469,9 @@ def whatif(
     ------
     ArgumentError
         If nothing is changed, or there is no such change.
+    TraceError
+        If no job can be replayed; or if other processors are asked for, and more than 20 % of the waiting was
+        with room for every waiting job or at a ceiling of the owner.
 
     Examples
     --------
@@ -479,21 +482,15 @@ def whatif(
 
     """
     from gwa.evaluation.whatif import words
-    from gwa.evaluation.whatif.answer import answer
+    from gwa.evaluation.whatif.answer import asked
     from gwa.evaluation.whatif.change import parsed
-    from gwa.evaluation.whatif.world import GPUS, PROCESSORS, recorded
 
     if not changes:
         raise ArgumentError("nothing is changed, expected a change such as 'cpus +20%'")
-    asked = [parsed(text) for text in changes]
-    unit = GPUS if any(one.kind.id == "gpus" for one in asked) else PROCESSORS
     with _opened(trace) as opened:
-        system = opened.system
-        world = recorded(opened.store, was, unit)
-    stated = system.gpus if unit == GPUS else system.size
-    found = answer(world, asked, capacity_is_stated=bool(stated), progress=progress)
+        found = asked(opened.store, [parsed(text) for text in changes], was, progress)
     effect = f"{words.question(found)} {words.answer_sentence(found)}"
-    sentences = [effect, words.trust(found), *words.remarks(found)]
+    sentences = [effect, *words.reach(found), words.trust(found), *words.remarks(found)]
     return {**found.plain(), "sentences": sentences}
 
 

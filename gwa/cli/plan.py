@@ -133,6 +133,8 @@ def _print(found: "CapacityPlan", price: "Price | None", beside: "Sequence[Recor
 
     for sentence in words.sentences(found):
         say(sentence)
+    if found.touched:
+        say(found.touched.sentence())
     if price:
         say(words.cost(found, price))
     echo("\nWhat needs no forecast:")

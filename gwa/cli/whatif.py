@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PURPOSE = Purpose.PLAN
 
-CHANGES: Final = ("without_user", "load", "walltime_cap", "requests", "cpus", "gpus", "scheduler")
+CHANGES: Final = ("without_user", "load", "walltime_cap", "requests", "cpus", "gpus", "limit", "scheduler")
 """The options that change something, in the order in which they do."""
 
 POLICIES: Final = ("fcfs", "sjf", "sjf-backfill", "easy", "conservative")
@@ -34,6 +34,11 @@ COLUMNS: Final = ("measure", "jobs", "now", "changed", "ratio", "low", "high")
 @TRACE
 @click.option("--cpus", metavar="SIZE", help="Processors: a number, or a difference such as +20% or -64.")
 @click.option("--gpus", metavar="SIZE", help="GPUs, likewise; replays the jobs with GPUs, on GPUs alone.")
+@click.option(
+    "--limit",
+    metavar="user=K",
+    help="Processors that a user holds at once, such as user=128; user=none: no ceiling.",
+)
 @click.option("--scheduler", type=PolicyName(POLICIES), help="Another policy; your own is package:function.")
 @click.option("--without-user", metavar="USER", multiple=True, help="Leave out a user's jobs (repeatable).")
 @click.option(
@@ -54,26 +59,23 @@ def command(trace: Path, was: str, folder: Path | None, force: bool, as_json: bo
 
     The log is simulated on the machine as it was and as it would be, which gives the ratio of both. For more
     processors the answer is that of gwa plan, where months of the log bear it out. All other changes are
-    replays on an ideal machine, not validated against this log. Changes can be combined.
+    replays on an ideal machine, not validated against this log. Changes can be combined. How much of the
+    waiting of the log they touch is said, too; where more than 20 % of it was with room for every waiting job
+    or at a ceiling of the owner, no other size is answered.
 
     \b
     Examples:
       gwa sample swf -o sample.swf
       gwa whatif sample.swf --cpus +20%
       gwa whatif sample.swf --scheduler fcfs --load 0.9 -o whatif
+      gwa whatif sample.swf --limit user=32
     """
-    from gwa.evaluation.whatif.answer import answer
-    from gwa.evaluation.whatif.world import GPUS, PROCESSORS, recorded
+    from gwa.evaluation.whatif.answer import asked
 
     changes = _changes(params)
-    unit = GPUS if params["gpus"] else PROCESSORS
     with opened(trace, params) as opened_trace:
         store, name = opened_trace.store, opened_trace.name
-        world = recorded(store, was, unit)
-        stated = store.system.gpus if unit == GPUS else store.system.size
-        found = answer(
-            world, changes, capacity_is_stated=bool(stated), progress=progress(quiet=params["quiet"])
-        )
+        found = asked(store, changes, was, progress(quiet=params["quiet"]))
         hours = _hours(store, found) if folder else None
     _print(found, as_json=as_json)
     if folder:
@@ -118,7 +120,8 @@ def _print(found: "WhatIfAnswer", *, as_json: bool) -> None:
         return
     is_piped = not sys.stdout.isatty()
     say(f"{words.question(found)} {words.answer_sentence(found)}", err=is_piped)
-    say(words.trust(found), err=is_piped)
+    for sentence in (*words.reach(found), words.trust(found)):
+        say(sentence, err=is_piped)
     rows = [_row(one, one.name, as_number=is_piped) for one in found.effects]
     rows += [_row(one, f"mean wait: {one.name}", as_number=is_piped) for one in found.sizes]
     rows += [_row(one, f"mean wait: queue {one.name}", as_number=is_piped) for one in found.queues]

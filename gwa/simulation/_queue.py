@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from gwa.simulation.jobs import NONE, Floats, Integers
+from gwa.simulation.jobs import NONE, UNLIMITED, Ceilings, Floats, Integers
 from gwa.util.compiled import compiled, is_worth_compiling
 
 FREE, RUNNING, LAST = 0, 1, 2
@@ -20,13 +20,19 @@ MAXIMUM_UNCOMPILED: Final = 100_000
 
 
 class Work(NamedTuple):
-    """What the jobs are, and in which order they stand."""
+    """
+    What the jobs are, and in which order they stand.
+
+    *owner* is the number of the user of each, and *limit* the processors that this user may hold at once.
+    """
 
     submit: Floats
     run: Floats
     estimate: Floats
     procs: Integers
     rank: Floats
+    owner: Integers
+    limit: Integers
 
 
 class QueueState(NamedTuple):
@@ -35,7 +41,7 @@ class QueueState(NamedTuple):
 
     The queue is a list linked by *behind*, in which the place after the last job stands for its front.
     *running_jobs* are in order of their *expected* ends. *counters* are the number of free processors, the
-    number of running jobs, and the last job in the queue.
+    number of running jobs, and the last job in the queue; *held* are the processors that each owner holds.
     """
 
     start: Floats
@@ -43,9 +49,10 @@ class QueueState(NamedTuple):
     behind: Integers
     expected: Floats
     running_jobs: Integers
+    held: Integers
 
 
-def from_queue(
+def from_queue(  # noqa: PLR0913 - what numba takes are arrays
     submit: Floats,
     run: Floats,
     estimate: Floats,
@@ -53,10 +60,17 @@ def from_queue(
     cpus: int,
     rank: Floats,
     backfills: bool,  # noqa: FBT001
+    *,
+    ceilings: Ceilings | None = None,
 ) -> Floats:
-    """Return when each job starts; the job of lowest *rank* is at the head of the queue."""
+    """
+    Return when each job starts; the job of lowest *rank* is at the head of the queue.
+
+    A job whose user would go above its ceiling is passed over: it is no head, and others start.
+    """
     n = len(submit)
-    work, queue = Work(submit, run, estimate, procs, rank), empty(n, cpus)
+    owner, limit = ceilings or no_ceilings(n)
+    work, queue = Work(submit, run, estimate, procs, rank, owner, limit), empty(n, cpus, owner)
     if is_worth_compiling(n, MINIMUM_COMPILED, MAXIMUM_UNCOMPILED, "jobs"):
         compiled(_run_events)(work, queue, backfills)
         return queue.start
@@ -65,7 +79,12 @@ def from_queue(
     return np.array(queue.start, np.float64)
 
 
-def empty(jobs: int, cpus: int) -> QueueState:
+def no_ceilings(jobs: int) -> Ceilings:
+    """Return the owners and limits of a number of *jobs* without limits."""
+    return np.zeros(jobs, np.int64), np.full(jobs, UNLIMITED)
+
+
+def empty(jobs: int, cpus: int, owner: Integers) -> QueueState:
     """Return the state before any of a number of *jobs* is submitted to a cluster of *cpus*."""
     capacity = min(jobs, cpus) + 1
     return QueueState(
@@ -74,6 +93,7 @@ def empty(jobs: int, cpus: int) -> QueueState:
         np.full(jobs + 1, NONE),
         np.empty(capacity),
         np.empty(capacity, np.int64),
+        np.zeros(owner.max(initial=0) + 1, np.int64),
     )
 
 
@@ -92,6 +112,7 @@ def _run_events(work: Work, queue: QueueState, backfills: bool) -> None:  # noqa
         while running[0][0] <= now:
             job = heappop(running)[1]
             queue.counters[FREE] += procs[job]
+            queue.held[work.owner[job]] -= procs[job]
             remove_running(queue, job, queue.start[job] + work.estimate[job])
         while arrived < n and submit[arrived] <= now:
             insert(queue, work.rank, arrived)
@@ -108,15 +129,18 @@ def _schedule(
 ) -> None:
     """Start the queued jobs that the policy lets start now."""
     counters, front = queue.counters, len(queue.start)
-    shadow, spare = -np.inf, 0
+    shadow, spare, is_first = -np.inf, 0, True
     before, job = front, queue.behind[front]
     while job != NONE and counters[FREE] > 0:
-        need, end = work.procs[job], now + work.estimate[job]
-        if need <= counters[FREE] and (before == front or end <= shadow or need <= spare):
-            if before != front and end > shadow:
+        need, end, owner = work.procs[job], now + work.estimate[job], work.owner[job]
+        if queue.held[owner] + need > work.limit[job]:
+            before = job
+        elif need <= counters[FREE] and (is_first or end <= shadow or need <= spare):
+            if not is_first and end > shadow:
                 spare -= need
             queue.start[job] = now
             counters[FREE] -= need
+            queue.held[owner] += need
             heappush(running, (now + work.run[job], job))
             add_running(queue, job, end)
             queue.behind[before] = queue.behind[job]
@@ -124,8 +148,9 @@ def _schedule(
         elif not backfills:
             break
         else:
-            if before == front:
+            if is_first:
                 shadow, spare = shadow_time(queue, work.procs, need)
+                is_first = False
             before = job
         job = queue.behind[before]
 

@@ -23,6 +23,9 @@ POLICIES: Final = {
 }
 """The policies of gwa, by name."""
 
+WITH_CEILINGS: Final = ("fcfs", "sjf", "sjf-backfill", "easy")
+"""The policies that pass over jobs of a user at a ceiling; others start as if these were not there."""
+
 
 def known(name: str) -> str:
     """
@@ -43,8 +46,8 @@ def schedule(jobs: Jobs, cpus: int, policy: str = "easy") -> Floats:
     Return the start of each job, in seconds, on a cluster of *cpus* under a *policy*.
 
     It is one of `POLICIES`, or one of one's own by its name, see `gwa.simulation.policy`. Raise
-    `SimulationError` for an unknown policy, for a job larger than the cluster, and for what a policy of one's
-    own does wrong.
+    `SimulationError` for an unknown policy, for a job larger than the cluster, for ceilings of users under a
+    policy that is not among `WITH_CEILINGS`, and for what a policy of one's own does wrong.
 
     >>> jobs = Jobs.of(submit=[0, 1, 2], run=[10, 5, 3], procs=[2, 4, 2])
     >>> schedule(jobs, 4, "fcfs").tolist()
@@ -53,17 +56,20 @@ def schedule(jobs: Jobs, cpus: int, policy: str = "easy") -> Floats:
     [0.0, 10.0, 2.0]
     """
     jobs.refuse_larger(cpus)
-    columns = (jobs.submit, jobs.run, jobs.estimate, jobs.procs, cpus)
+    columns, ceilings = (jobs.submit, jobs.run, jobs.estimate, jobs.procs, cpus), jobs.ceilings
+    if ceilings and policy not in WITH_CEILINGS:
+        names = ", ".join(WITH_CEILINGS)
+        raise SimulationError(f"'{policy}' knows no ceilings of users, expected one of {names}")
     starts: Floats
     match policy:
         case "fcfs":
-            starts = from_queue(*columns, jobs.submit, False)  # noqa: FBT003
+            starts = from_queue(*columns, jobs.submit, False, ceilings=ceilings)  # noqa: FBT003
         case "sjf":
-            starts = from_queue(*columns, jobs.estimate, False)  # noqa: FBT003
+            starts = from_queue(*columns, jobs.estimate, False, ceilings=ceilings)  # noqa: FBT003
         case "sjf-backfill":
-            starts = from_queue(*columns, jobs.estimate, True)  # noqa: FBT003
+            starts = from_queue(*columns, jobs.estimate, True, ceilings=ceilings)  # noqa: FBT003
         case "easy":
-            starts = from_queue(*columns, jobs.submit, True)  # noqa: FBT003
+            starts = from_queue(*columns, jobs.submit, True, ceilings=ceilings)  # noqa: FBT003
         case "conservative":
             starts = from_reservations(*columns)
         case _:

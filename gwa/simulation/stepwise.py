@@ -22,6 +22,7 @@ from gwa.simulation._queue import (
     as_lists,
     empty,
     insert,
+    no_ceilings,
     remove_running,
     shadow_time,
 )
@@ -39,8 +40,9 @@ class Stepwise:
         """Raise `SimulationError` for a job larger than the cluster."""
         jobs.refuse_larger(cpus)
         self.cpus = cpus
-        columns = Work(jobs.submit, jobs.run, jobs.estimate, jobs.procs, jobs.submit)
-        self._work, self._queue = as_lists(columns), as_lists(empty(len(jobs), cpus))
+        owner, limit = no_ceilings(len(jobs))
+        columns = Work(jobs.submit, jobs.run, jobs.estimate, jobs.procs, jobs.submit, owner, limit)
+        self._work, self._queue = as_lists(columns), as_lists(empty(len(jobs), cpus, owner))
         self._running = [(np.inf, NONE)]
         self._arrived = 0
         self.now = -np.inf

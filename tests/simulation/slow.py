@@ -10,12 +10,18 @@ from math import inf
 
 @dataclass(eq=False)
 class Job:
-    """A job: *start* and *end* are infinite until it starts and ends, and *booked* until it is booked."""
+    """
+    A job: *start* and *end* are infinite until it starts and ends, and *booked* until it is booked.
+
+    Its *user* may hold *limit* processors at once.
+    """
 
     submit: float
     run: float
     procs: int
     estimate: float
+    user: str = ""
+    limit: float = inf
     start: float = inf
     end: float = inf
     booked: float = inf
@@ -64,16 +70,24 @@ class Cluster:
         """Whether enough processors are free."""
         return sum(one.procs for one in [*self.running(), job]) <= self.cpus
 
+    def may_start(self, job: Job) -> bool:
+        """Whether the user of a job stays below the ceiling; a larger job runs beside none of its user."""
+        own = sum(one.procs for one in self.running() if one.user == job.user)
+        return not own or own + job.procs <= job.limit
+
     def look(self) -> None:
         """Start what the policies without reservations start."""
         queue = self.waiting()
         if self.policy in {"sjf", "sjf-backfill"}:
             queue.sort(key=lambda job: job.estimate)
-        while queue and self.fits(queue[0]):
+        while (queue := [job for job in queue if self.may_start(job)]) and self.fits(queue[0]):
             queue.pop(0).start = self.now
         if self.policy in {"easy", "sjf-backfill"}:
             for job in queue[1:]:
-                if self.fits(job) and self.head_start(queue[0], [job]) <= self.head_start(queue[0], []):
+                is_harmless = self.fits(job) and self.head_start(queue[0], [job]) <= self.head_start(
+                    queue[0], []
+                )
+                if is_harmless and self.may_start(job):
                     job.start = self.now
 
     def head_start(self, head: Job, besides: list[Job]) -> float:

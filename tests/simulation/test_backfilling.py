@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gwa.errors import SimulationError
 from gwa.simulation import _queue
-from gwa.simulation.backfilling import POLICIES, schedule
+from gwa.simulation.backfilling import POLICIES, WITH_CEILINGS, schedule
 from gwa.simulation.jobs import Jobs
 from gwa.simulation.metrics import bounded_slowdown, response, utilization, wait
 from tests.simulation.slow import Cluster, Job
@@ -38,10 +38,19 @@ def jobs_of(rows):
 
 
 def slow(jobs, cpus, policy):
-    columns = (jobs.submit, jobs.run, jobs.procs, jobs.estimate)
+    columns = [jobs.submit, jobs.run, jobs.procs, jobs.estimate]
+    columns += [] if jobs.limit is None else [jobs.user, jobs.limit]
     return Cluster(
         [Job(*row) for row in zip(*(column.tolist() for column in columns), strict=True)], cpus, policy
     ).schedule()
+
+
+def with_ceilings(rows, limits):
+    """Return the jobs of rows by turns of three users, each with a ceiling."""
+    user = np.array([f"u{place % 3}" for place in range(len(rows))])
+    limit = np.array([limits[place % 3] for place in range(len(rows))])
+    submit, run, procs, estimate = np.array(rows, float).T
+    return Jobs.of(submit, run, procs, estimate, user, limit)
 
 
 @EVERY
@@ -60,6 +69,49 @@ def test_the_compiled_loop_starts_each_job_when_the_plain_one_does(policy, rows)
     plain = schedule(jobs, CPUS, policy)
     with patch.object(_queue, "MINIMUM_COMPILED", 0):
         assert schedule(jobs, CPUS, policy).tolist() == plain.tolist()
+
+
+LIMITS = st.tuples(*[st.integers(1, CPUS + 1)] * 3)
+
+
+@pytest.mark.parametrize("policy", WITH_CEILINGS)
+@settings(max_examples=300)
+@given(rows=MANY, limits=LIMITS)
+def test_with_ceilings_of_users_it_agrees_with_the_slow_scheduler(policy, rows, limits):
+    jobs = with_ceilings(rows, limits)
+    expected = slow(jobs, CPUS, policy)
+    assert schedule(jobs, CPUS, policy).tolist() == expected
+    with patch.object(_queue, "MINIMUM_COMPILED", 0):
+        assert schedule(jobs, CPUS, policy).tolist() == expected
+
+
+@pytest.mark.parametrize("policy", WITH_CEILINGS)
+@given(rows=MANY, limits=LIMITS)
+def test_no_user_holds_more_than_the_ceiling_but_for_one_job_that_is_larger(policy, rows, limits):
+    jobs = with_ceilings(rows, limits)
+    start = schedule(jobs, CPUS, policy)
+    for place, instant in enumerate(start):
+        runs = (start <= instant) & (instant < start + jobs.run) & (jobs.user == jobs.user[place])
+        assert jobs.procs[runs].sum() <= jobs.limit[place] or runs.sum() == 1
+
+
+@pytest.mark.parametrize("policy", WITH_CEILINGS)
+@given(rows=MANY)
+def test_ceilings_that_nobody_reaches_change_nothing(policy, rows):
+    free = schedule(jobs_of(rows), CPUS, policy)
+    assert (schedule(with_ceilings(rows, [2 * CPUS] * 3), CPUS, policy) == free).all()
+
+
+def test_a_job_at_the_ceiling_of_its_user_is_passed_over():
+    """The second job waits for the first of its user; the third, of another user, does not wait behind it."""
+    jobs = Jobs.of(
+        [0, 1, 2], [10, 10, 10], [2, 2, 2], user=np.array(["a", "a", "b"]), limit=np.array([2, 2, 6])
+    )
+    assert schedule(jobs, CPUS, "fcfs").tolist() == [0.0, 10.0, 2.0]
+    with pytest.raises(
+        SimulationError, match="knows no ceilings of users, expected one of fcfs, sjf, sjf-backfill, easy"
+    ):
+        schedule(jobs, CPUS, "conservative")
 
 
 def test_few_jobs_are_scheduled_without_numba():

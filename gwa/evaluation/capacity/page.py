@@ -7,7 +7,7 @@ from gwa.evaluation.capacity.price import Price
 from gwa.evaluation.capacity.reasons import WAYS
 from gwa.evaluation.capacity.rule import CapacityPlan, Forecast, Recorded, Refusal
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Report, Section, Table
+from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Report, Section, Table
 from gwa.report.figures.groups import Point, groups
 from gwa.report.lead import Lead
 from gwa.words.formatting import fraction, number, seconds
@@ -65,6 +65,8 @@ def _forecasts(plan: CapacityPlan) -> list[Forecast]:
 
 def _answer(plan: CapacityPlan, price: Price | None) -> Iterator[Block]:
     """Yield the picture of waits before and after, the other sentences, and what is refused and why."""
+    if plan.touched:
+        yield Note(plan.touched.sentence())
     forecasts = _forecasts(plan)
     if forecasts:
         yield picture(forecasts)
@@ -89,6 +91,11 @@ def _answer(plan: CapacityPlan, price: Price | None) -> Iterator[Block]:
         Fact("plan.asked", plan.asked, message("Processors then"), "count"),
         Fact("plan.jobs", plan.jobs, message("Jobs"), "count"),
     ]
+    if plan.touched:
+        label = message("Share of the waiting that more processors touch")
+        facts.append(Fact("plan.touched", plan.touched.share, label, "fraction"))
+        label = message("Share of the waiting by rules that no replay has")
+        facts.append(Fact("plan.by_rules", plan.touched.by_rules, label, "fraction"))
     if price:
         facts.append(
             Fact(

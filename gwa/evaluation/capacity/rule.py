@@ -2,7 +2,8 @@
 The rule by which a log predicts waits with more processors, or is refused.
 
 All must hold: the change is at most a fifth more processors; the log states the size of its machine; it has
-`MINIMUM_WINDOWS` windows or more of enough jobs; on windows that were held out an estimator passes
+`MINIMUM_WINDOWS` windows or more of enough jobs; rules that no replay knows kept little of the waiting
+(`gwa.evaluation.touched`); on windows that were held out an estimator passes
 (`gwa.evaluation.capacity.record`); most windows would be as loaded as windows that were seen: beyond these a
 replay is no safer than a regression. The estimator of the lower score answers; where both may, but are far
 apart, the log cannot tell.
@@ -37,9 +38,11 @@ from gwa.evaluation.capacity.windows import (
     places,
     whole,
 )
+from gwa.evaluation.touched import MAXIMUM_BY_RULES, REPLAYED, TouchedWaiting, touched
 from gwa.evaluation.whatif.change import resized
 from gwa.evaluation.whatif.validation import OFFSET
 from gwa.evaluation.whatif.world import World, recorded
+from gwa.metrics.waiting import waiting
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
@@ -133,7 +136,8 @@ class CapacityPlan:
 
     *outcomes* are the forecast for each class, or why there is none, and *curves* the same of sizes between
     both machines. *jobs* were replayed, or would be; those that are *too_large* for the machine are left out.
-    The work of jobs *without_wait* counts, their waits do not.
+    The work of jobs *without_wait* counts, their waits do not. *touched* is how much of the waiting more
+    processors touch, None where that was not asked.
     """
 
     processors: int
@@ -143,6 +147,7 @@ class CapacityPlan:
     jobs: int
     too_large: int
     without_wait: int
+    touched: TouchedWaiting | None = None
 
 
 def planned(
@@ -160,6 +165,7 @@ def planned(
         capacity_is_stated=bool(system.size),
         classes=classes,
         progress=progress,
+        of_waiting=touched(waiting(store), REPLAYED),
     )
 
 
@@ -171,6 +177,7 @@ def plan(
     classes: Sequence[ProcessorRange] = (),
     has_curve: bool = True,
     progress: Progress = SILENT,
+    of_waiting: TouchedWaiting | None = None,
 ) -> CapacityPlan:
     """
     Return what a log predicts of waits on a machine of *asked* processors.
@@ -178,7 +185,8 @@ def plan(
     The *world* is the machine with its jobs as they are recorded; it is replayed with EASY backfilling.
     *capacity_is_stated* says whether the log, or a description of the system, states the size of the machine.
     The jobs asked about are those of *classes*, by default all, and the large ones. With *has_curve*, sizes
-    between both machines are answered, too.
+    between both machines are answered, too. Where rules that no replay knows kept much of *of_waiting*, the
+    waiting that is touched, nothing is.
     """
     fitting = replace(world.only(world.size <= world.capacity), policy="easy")
     wanted = tuple(classes) or _classes(fitting)
@@ -187,7 +195,7 @@ def plan(
         replays = _Replays(fitting)
         outcomes, curves = [], []
         for among in wanted:
-            lesson = _Lesson(fitting, among, replays, capacity_is_stated)
+            lesson = _Lesson(fitting, among, replays, capacity_is_stated, of_waiting)
             outcomes.append(lesson.outcome(asked))
             step.advance()
             curve = []
@@ -197,7 +205,7 @@ def plan(
             curves.append(tuple(curve))
     return CapacityPlan(
         world.capacity, asked, tuple(outcomes), tuple(curves), len(fitting), len(world) - len(fitting),
-        int((~np.isfinite(fitting.wait)).sum()),
+        int((~np.isfinite(fitting.wait)).sum()), of_waiting,
     )  # fmt: skip
 
 
@@ -237,6 +245,7 @@ class _Lesson:
     among: ProcessorRange
     replays: _Replays
     capacity_is_stated: bool
+    of_waiting: TouchedWaiting | None
 
     @cached_property
     def jobs(self) -> list[tuple[Ints, Ints]]:
@@ -275,6 +284,9 @@ class _Lesson:
                     busy=number(busy),
                 ),
             )  # fmt: skip
+        if self.of_waiting and self.of_waiting.is_by_rules:
+            found = self.of_waiting.by_rules
+            yield Reason("rules", found, MAXIMUM_BY_RULES, self.of_waiting.reason())
         if not known:
             of = int(self.among.rows(self.world).sum())
             yield Reason("waits", known, 1, _no_wait(of))

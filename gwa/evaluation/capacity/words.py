@@ -176,6 +176,7 @@ def plain(
         "jobs": plan.jobs,
         "too_large": plan.too_large,
         "without_wait": plan.without_wait,
+        "waiting": plan.touched.plain() if plan.touched else None,
         "price": str(price.of(added(plan))) if price else None,
         "without_forecast": [asdict(one) for one in beside],
         "sentences": [*sentences(plan), *costs],

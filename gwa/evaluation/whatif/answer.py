@@ -7,9 +7,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.errors import ArgumentError
+from gwa.errors import ArgumentError, TraceError
 from gwa.evaluation.capacity import rule
 from gwa.evaluation.capacity import words as plan_words
+from gwa.evaluation.touched import TouchedWaiting, touched, user_ceilings
 from gwa.evaluation.whatif.change import Change, ChangeSubject, changed
 from gwa.evaluation.whatif.effect import SLOWDOWN, TAIL, WAIT, Effect, Pair, Rows, Simulated, effect
 from gwa.evaluation.whatif.validation import (
@@ -21,7 +22,9 @@ from gwa.evaluation.whatif.validation import (
     size_class,
     validate,
 )
-from gwa.evaluation.whatif.world import PROCESSORS, World
+from gwa.evaluation.whatif.world import GPUS, PROCESSORS, World, recorded
+from gwa.metrics.waiting import waiting
+from gwa.store.store import Store
 from gwa.util.progress import SILENT, Progress
 from gwa.util.units import DAY
 
@@ -84,7 +87,8 @@ class WhatIfAnswer:
     not replayed, *not_submitted* are those that are not submitted after the change, or no longer fit. It
     *is_unchanged* if in all replays every job that is still submitted starts when it did. The *plan* is what
     the log predicts for more processors, see `gwa.evaluation.capacity.rule`. It is None for
-    any other change: no log shows whether a replay of that is right.
+    any other change: no log shows whether a replay of that is right. *touched* is how much of the waiting of
+    the log the changes touch, None where that was not asked.
     """
 
     changes: tuple[Change, ...]
@@ -100,6 +104,7 @@ class WhatIfAnswer:
     not_submitted: int
     is_unchanged: bool
     plan: rule.CapacityPlan | None = None
+    touched: TouchedWaiting | None = None
 
     @property
     def forecasts(self) -> tuple[rule.Forecast, ...]:
@@ -132,6 +137,8 @@ class WhatIfAnswer:
             "changes": [f"{one.kind.id} {one.text}" for one in self.changes],
             "trust": {"is_validated": bool(self.forecasts), **as_plain(self.validation)},
             "plan": plan_words.plain(self.plan) if self.plan else None,
+            "waiting": self.touched.plain() if self.touched else None,
+            "ceilings": dict(old.ceilings),
             "policy": {"old": old.policy, "new": new.policy},
             old.unit.lower(): {"old": old.capacity, "new": new.capacity},
             "jobs": {
@@ -148,6 +155,40 @@ class WhatIfAnswer:
             "replays": [{"name": name, "ratio": ratio} for name, ratio in self.members],
             "replays_left_out": list(self.left_out),
         }  # fmt: skip
+
+
+def asked(
+    store: Store, changes: Sequence[Change], was: str = "easy", progress: Progress = SILENT
+) -> WhatIfAnswer:
+    """
+    Return what *changes* do to the machine of a log, which is replayed with the policy *was*.
+
+    Where ceilings of users are changed, the machine as it was has those that the log shows. Raise
+    `TraceError` where rules that no replay knows kept so much waiting that another size of the machine cannot
+    be answered, and as `recorded` and `answer` do.
+    """
+    unit = GPUS if any(one.kind.id == "gpus" for one in changes) else PROCESSORS
+    world, found = recorded(store, was, unit), waiting(store)
+    has_ceilings = any(one.kind.aspect is ChangeSubject.CEILING for one in changes)
+    ceilings = user_ceilings(found)
+    if has_ceilings and unit == PROCESSORS:
+        world = replace(world, ceilings=ceilings)
+    conditions = tuple(dict.fromkeys(name for one in changes for name in one.kind.touches))
+    of_changes = touched(found, conditions, with_ceilings=not has_ceilings)
+    is_size = unit == PROCESSORS and any(one.kind.aspect is ChangeSubject.CAPACITY for one in changes)
+    if is_size and of_changes.is_by_rules:
+        raise TraceError(_refused(of_changes, {} if has_ceilings else ceilings))
+    stated = store.system.gpus if unit == GPUS else store.system.size
+    told = answer(world, changes, capacity_is_stated=bool(stated), progress=progress)
+    return replace(told, touched=of_changes)
+
+
+def _refused(of_changes: TouchedWaiting, ceilings: Mapping[str, int]) -> str:
+    """Return why another size cannot be answered, and what can be where users have *ceilings*."""
+    why = f"what another size does to waits cannot be told: {of_changes.reason()}"
+    if not ceilings:
+        return why
+    return f"{why}. With --limit user={max(ceilings.values())} the ceilings of users are replayed, too"
 
 
 def answer(
@@ -231,8 +272,9 @@ def _ensemble(
 
 def _members(world: World, changes: Sequence[Change]) -> list[Member]:
     """Return the replays of the ensemble: what a change settles, or makes no difference, is not varied."""
-    settled = {one.kind.aspect for one in changes} & {ChangeSubject.POLICY, ChangeSubject.REQUESTS}
-    if world.policy not in OTHER_BACKFILLING:
+    subjects = {one.kind.aspect for one in changes}
+    settled = subjects & {ChangeSubject.POLICY, ChangeSubject.REQUESTS}
+    if world.policy not in OTHER_BACKFILLING or world.ceilings or ChangeSubject.CEILING in subjects:
         settled.add(ChangeSubject.POLICY)
     if world.policy == "fcfs":
         settled.add(ChangeSubject.REQUESTS)

@@ -17,6 +17,7 @@ import numpy as np
 
 from gwa.errors import ArgumentError
 from gwa.evaluation.whatif.world import World
+from gwa.metrics.waiting import Condition
 from gwa.util import plugins
 
 
@@ -25,6 +26,7 @@ class ChangeSubject(Enum):
 
     CAPACITY = "capacity"
     POLICY = "policy"
+    CEILING = "ceiling"
     REQUESTS = "requests"
     WORKLOAD = "workload"
 
@@ -38,7 +40,8 @@ class ChangeKind:
     """
     A kind of change, called *id*, such as ``cpus``; its option is ``--`` and the id.
 
-    *values* shows what its option takes, and *help* says what it does.
+    *values* shows what its option takes, and *help* says what it does. It *touches* the waiting under some
+    conditions of `gwa.metrics.waiting.CONDITIONS`: no other does it shorten in a replay.
     """
 
     id: str
@@ -46,6 +49,7 @@ class ChangeKind:
     values: str
     help: str
     changing: Changing
+    touches: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,13 +72,15 @@ class Change:
         return self.kind.changing(world, self.text, np.random.default_rng(seed))
 
 
-def change(aspect: ChangeSubject, values: str) -> Callable[[Changing], ChangeKind]:
+def change(
+    aspect: ChangeSubject, values: str, touches: tuple[Condition, ...] = ()
+) -> Callable[[Changing], ChangeKind]:
     """Make a kind of change of a function; its name is the id, the beginning of its docstring the help."""
 
     def register(function: Changing) -> ChangeKind:
         name = function.__name__.replace("_", "-")
         help_text = cleandoc(function.__doc__ or "").split("\n\n")[0]
-        return ChangeKind(name, aspect, values, " ".join(help_text.split()), function)
+        return ChangeKind(name, aspect, values, " ".join(help_text.split()), function, touches)
 
     return register
 

@@ -173,6 +173,11 @@ def _facts(answer: WhatIfAnswer) -> Iterator[Fact]:
         yield Fact("whatif.ratio", None, "Mean wait, ratio", text="the machine does not keep up")
     else:
         yield Fact("whatif.ratio", answer.effects[0].ratio, "Mean wait, ratio")
+    if answer.touched:
+        share = answer.touched.share
+        yield Fact("whatif.touched", share, "Share of the waiting that the change touches", "fraction")
+        rules = answer.touched.by_rules
+        yield Fact("whatif.by_rules", rules, "Share of the waiting by rules that no replay has", "fraction")
     yield Fact("whatif.jobs", len(old.world), "Jobs replayed", "count")
     yield Fact("whatif.capacity", old.world.capacity, f"{old.world.unit.capitalize()} now", "count")
     yield Fact("whatif.new_capacity", new.world.capacity, f"{new.world.unit.capitalize()} changed", "count")
@@ -181,7 +186,8 @@ def _facts(answer: WhatIfAnswer) -> Iterator[Fact]:
 def _caveats(answer: WhatIfAnswer) -> Iterator[Block]:
     """Yield all that a reader has to know besides, in one table, and what the log itself cannot tell."""
     rows = [("Replayed", f"{number(len(answer.old.world))} jobs"), ("Machine", words.trust(answer))]
-    rows += [("Assumed", text) for text in words.ASSUMPTIONS]
+    rows += [("Waiting", text) for text in words.reach(answer)]
+    rows += [("Assumed", text) for text in words.assumptions(answer)]
     rows += [("Note", text) for text in words.exceptions(answer)]
     columns = (Column("what", "What"), Column("text", "How"))
     yield Table("caveats", "What the answer rests on", columns, tuple(rows))

@@ -19,6 +19,11 @@ ASSUMPTIONS: Final = (
     "jobs take the recorded run times",
 )
 
+SHOWN_CEILINGS: Final = 5
+
+WITH_CEILINGS: Final = "the machine is one pool, without priorities, other limits, reservations or outages"
+"""What is assumed of a machine whose users have ceilings."""
+
 NOT_VALIDATED: Final = "Not validated against this log"
 
 
@@ -92,6 +97,9 @@ def _clause(answer: WhatIfAnswer, kind: str, text: str) -> str:
     return {
         "cpus": size,
         "gpus": size,
+        "limit": "no user had a ceiling"
+        if text.endswith("none")
+        else f"no user held more than {number(max(new.ceilings.values(), default=0))} {new.unit} at once",
         "scheduler": f"jobs were scheduled by {policy(new)} instead of {policy(old)}",
         "without-user": f"user {text} submitted no jobs",
         "load": f"users submitted {text} times the work",
@@ -145,9 +153,24 @@ def remarks(answer: WhatIfAnswer) -> tuple[str, ...]:
         *untold(answer),
         *([] if answer.is_at_once else [busy]),
         f"Both sides of each replayed ratio are simulated, and {SHARE} lie between low and high.",
-        f"Assumed: {'; '.join(ASSUMPTIONS)}.",
+        f"Assumed: {'; '.join(assumptions(answer))}.",
     ]
     return (*said, *exceptions(answer))
+
+
+def reach(answer: WhatIfAnswer) -> tuple[str, ...]:
+    """Return how much of the waiting of the log the change touches, and whether rules kept much of it."""
+    found = answer.touched
+    if found is None:
+        return ()
+    return (found.sentence(), *([f"{found.rules()}."] if found.is_by_rules else []))
+
+
+def assumptions(answer: WhatIfAnswer) -> tuple[str, ...]:
+    """Return what replays assume."""
+    if not (answer.old.world.ceilings or answer.new.world.ceilings):
+        return ASSUMPTIONS
+    return (ASSUMPTIONS[0], WITH_CEILINGS, *ASSUMPTIONS[2:])
 
 
 def untold(answer: WhatIfAnswer) -> tuple[str, ...]:
@@ -156,9 +179,21 @@ def untold(answer: WhatIfAnswer) -> tuple[str, ...]:
     return tuple(told[len(answer.forecasts) :])
 
 
+def _ceilings(answer: WhatIfAnswer) -> str:
+    """Return the users with ceilings on the machine as it was, the lowest ceilings first."""
+    ordered = sorted(answer.old.world.ceilings.items(), key=lambda one: (one[1], one[0]))
+    shown = [f"{user} {number(most)}" for user, most in ordered[:SHOWN_CEILINGS]]
+    more = len(ordered) - len(shown)
+    return ", ".join(shown) + (f" and {number(more)} more" if more else "")
+
+
 def exceptions(answer: WhatIfAnswer) -> tuple[str, ...]:
     """Return what holds of this answer and not of all: what was left out, and what a ratio is not."""
     said = list(answer.validation.gaps)
+    if answer.old.world.ceilings:
+        said.append(
+            f"The machine as it was has the ceilings of users that the log shows: {_ceilings(answer)}."
+        )
     if answer.falls_behind:
         said.append("Ratios of a machine that does not keep up hold for a log of this length only.")
     if answer.not_submitted:

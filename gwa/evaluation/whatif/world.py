@@ -1,6 +1,7 @@
 """A machine, its scheduler and the jobs that are submitted to it, as recorded or changed."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from gwa.metrics.presence import of_all_runs
 from gwa.metrics.presence import recorded as recorded_time
 from gwa.metrics.waits import eligible, queued
 from gwa.simulation.backfilling import schedule
-from gwa.simulation.jobs import Jobs
+from gwa.simulation.jobs import UNLIMITED, Jobs
 from gwa.statistics.sample import Floats, Ints
 from gwa.store.store import Store
 
@@ -40,6 +41,7 @@ class World:
 
     *capacity* is how many processors, or GPUs, the machine has, *policy* the name of the scheduler's, see
     `gwa.simulation.backfilling.schedule`; *unit* is what sizes and capacity count: `PROCESSORS` or `GPUS`.
+    *ceilings* are the processors that users may hold at once, by name; others have none.
     """
 
     submit: Floats
@@ -53,6 +55,7 @@ class World:
     capacity: int
     policy: str
     unit: str = PROCESSORS
+    ceilings: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of jobs."""
@@ -95,8 +98,16 @@ class World:
         """Return when each job starts under the policy, in seconds, by simulation."""
         estimate = np.where(self.requested > 0, self.requested, self.run)
         sizes = np.minimum(self.size, self.capacity)
-        jobs = Jobs.of(self.submit, self.run, sizes, estimate, self.user)
+        jobs = Jobs.of(self.submit, self.run, sizes, estimate, self.user, self._limit)
         return schedule(jobs, self.capacity, self.policy)
+
+    @property
+    def _limit(self) -> Ints | None:
+        """What the user of each job may hold at once; None without ceilings."""
+        if not self.ceilings:
+            return None
+        names, user = np.unique(self.user, return_inverse=True)
+        return np.array([self.ceilings.get(name, UNLIMITED) for name in names.tolist()], np.int64)[user]
 
 
 COLUMNS: Final = ("submit", "wait", "run", "requested", "size", "job", "queue", "user")

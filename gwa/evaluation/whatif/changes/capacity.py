@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from gwa.evaluation.touched import REPLAYED
 from gwa.evaluation.whatif.change import ChangeSubject, change, resized
 from gwa.evaluation.whatif.world import World
 
 
-@change(ChangeSubject.CAPACITY, "+20%")
+@change(ChangeSubject.CAPACITY, "+20%", REPLAYED)
 def cpus(world: World, text: str, _: np.random.Generator) -> World:
     """
     Size of the machine: a number of processors, or a difference such as +20% or -64.
@@ -19,7 +20,7 @@ def cpus(world: World, text: str, _: np.random.Generator) -> World:
     return replace(world.only(world.size <= capacity), capacity=capacity)
 
 
-@change(ChangeSubject.CAPACITY, "+20%")
+@change(ChangeSubject.CAPACITY, "+20%", ("gpu", *REPLAYED))
 def gpus(world: World, text: str, _: np.random.Generator) -> World:
     """
     Number of GPUs, or a difference such as +20%; only jobs with GPUs are replayed, on the GPUs alone.

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from gwa.errors import ArgumentError
+from gwa.evaluation.touched import REPLAYED
 from gwa.evaluation.whatif.change import ChangeSubject, change
 from gwa.evaluation.whatif.world import NEW, World
 from gwa.statistics.sample import Floats, Ints
@@ -14,7 +15,7 @@ from gwa.util.units import WEEK
 MAXIMUM = 10.0
 
 
-@change(ChangeSubject.WORKLOAD, "1.1")
+@change(ChangeSubject.WORKLOAD, "1.1", REPLAYED)
 def load(world: World, text: str, rng: np.random.Generator) -> World:
     """
     Work submitted, relative to today's; users' weeks are left out, or repeated in other weeks, at random.

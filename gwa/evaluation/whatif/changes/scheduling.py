@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from gwa.errors import ArgumentError, SimulationError
+from gwa.evaluation.touched import REPLAYED
 from gwa.evaluation.whatif.change import ChangeSubject, change
 from gwa.evaluation.whatif.world import NEW, World
 from gwa.simulation.backfilling import POLICIES, known
@@ -16,7 +17,7 @@ MAXIMUM_PARTS = 10_000
 """The most jobs that one job may be divided into."""
 
 
-@change(ChangeSubject.REQUESTS, f"{PERFECT}|{DOUBLED}")
+@change(ChangeSubject.REQUESTS, f"{PERFECT}|{DOUBLED}", REPLAYED)
 def requests(world: World, text: str, _: np.random.Generator) -> World:
     """
     Requested times: perfect, each the run time of its job, or doubled.
@@ -30,7 +31,7 @@ def requests(world: World, text: str, _: np.random.Generator) -> World:
     return replace(world, requested=2 * np.where(world.requested > 0, world.requested, world.run))
 
 
-@change(ChangeSubject.POLICY, "|".join(POLICIES))
+@change(ChangeSubject.POLICY, "|".join(POLICIES), REPLAYED)
 def scheduler(world: World, text: str, _: np.random.Generator) -> World:
     """Policy of the scheduler, or one of one's own, as package:function."""
     try:
@@ -39,7 +40,7 @@ def scheduler(world: World, text: str, _: np.random.Generator) -> World:
         raise ArgumentError(f"--scheduler: {error}") from error
 
 
-@change(ChangeSubject.WORKLOAD, "24h")
+@change(ChangeSubject.WORKLOAD, "24h", REPLAYED)
 def walltime_cap(world: World, text: str, _: np.random.Generator) -> World:
     """
     Limit of the requested time, such as 24h; longer jobs are divided into jobs of that length.
@@ -73,7 +74,7 @@ def walltime_cap(world: World, text: str, _: np.random.Generator) -> World:
     )
 
 
-@change(ChangeSubject.WORKLOAD, "USER")
+@change(ChangeSubject.WORKLOAD, "USER", REPLAYED)
 def without_user(world: World, text: str, _: np.random.Generator) -> World:
     """Leave out the jobs of a user (repeatable)."""
     own = world.user == text
