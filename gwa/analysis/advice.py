@@ -1,8 +1,8 @@
 """
 What a user should change, or the users of a project, with the numbers of their own jobs.
 
-First come the alerts that hold (`gwa.metrics.alerts`), then what requests and the ends of jobs show. Each
-advice is given only where the jobs bear it out.
+First come the alerts that hold (`gwa.metrics.alerts`), then what requests, the ends of jobs and their waits
+show. Each advice is given only where the jobs bear it out.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from math import ceil, inf
 from typing import Final
 
+from gwa.analysis.waiting_advice import advice_on_waits
 from gwa.metrics.alert_rules import Rule
 from gwa.metrics.alerts import OWNERS, REQUESTS, Alert, By, Holder, alerts, because, jobs_of, measured
 from gwa.metrics.efficiency import ASKED, Share, ended_at, killed, overall, requests
@@ -323,5 +324,11 @@ def _ended(store: Store, name: str, by: By, share: Share) -> Iterator[Advice]:
 
 RuleOfRequests = Callable[[Store, str, By, Share], Iterator[Advice]]
 
-RULES: Final[tuple[RuleOfRequests, ...]] = (_memory, _time, _ended)
+
+def _waits(store: Store, name: str, by: By, _: Share) -> Iterator[Advice]:
+    if by == "user":
+        yield from advice_on_waits(store, name)
+
+
+RULES: Final[tuple[RuleOfRequests, ...]] = (_memory, _time, _ended, _waits)
 """What may be said beside alerts."""

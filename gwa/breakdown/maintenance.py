@@ -224,14 +224,20 @@ def quietest(store: Store, asked: MaintenanceWindow) -> list[QuietHours]:
     if known is None:
         return []
     length = ceil((asked.end - asked.begin) / HOUR)
-    begins, held = _hourly(store, known, length)
+    begins, held = hourly(store, known, length)
     if not len(begins):
         return []
-    weeks, hours = np.divmod(local_hours(begins, clock(store)) + int(MONDAY) // HOUR, HOURS_OF_WEEK)
+    hours, weeks = hours_and_weeks(store, begins)
     return list(_quietest(hours, held, weeks % 2 == weeks[0] % 2, length))
 
 
-def _hourly(store: Store, known: Period, hours: int) -> tuple[Floats, Floats]:
+def hours_and_weeks(store: Store, begins: Floats) -> tuple[Ints, Ints]:
+    """Return the hour of the week of each of *begins*, 0 on Monday at midnight, and its week."""
+    weeks, hours = np.divmod(local_hours(begins, clock(store)) + int(MONDAY) // HOUR, HOURS_OF_WEEK)
+    return hours, weeks
+
+
+def hourly(store: Store, known: Period, hours: int) -> tuple[Floats, Floats]:
     """Return when windows of that many *hours* begin, and what each held; those with a gap are left out."""
     offset = datetime.fromtimestamp(known[0], store.system.timezone).utcoffset() or timedelta()
     shift = offset.total_seconds() % HOUR

@@ -130,7 +130,7 @@ def touched(
     if shares is None or why:
         why = why or message("the jobs waited too little of the time that all waited")
         return TouchedWaiting({}, "unknown", why)
-    if waiting.missing or waiting.partitions == "overlapping":
+    if not waiting.knows_room:
         why = waiting.missing or message("partitions share processors")
         full: dict[Condition, float] = {"full": shares["full"]} if "full" in conditions else {}
         return TouchedWaiting(full, "at_least" if full else "unknown", why)

@@ -144,6 +144,13 @@ class Waiting:
     all_moments: int = 0
     """How many moments the whole log has."""
     ceilings: tuple[Ceiling, ...] = ()
+    half_fits: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    """At which moments half of the processors asked for were free."""
+
+    @property
+    def knows_room(self) -> bool:
+        """Whether it is known when there was room for a job."""
+        return not (self.why_unknown or self.missing or self.partitions == "overlapping")
 
     def shares(self, chosen: NDArray[Any] | slice = slice(None)) -> dict[Condition, float] | None:
         """Return the share of each condition in the *chosen* moments; None where these are too few."""
@@ -190,7 +197,7 @@ def _chosen(store: Store, whole: Waiting) -> Waiting:
     found = store.whole.arrays(f"select place {chosen} order by place")
     places = np.asarray(found["place"], np.int64)
     fields = {**vars(whole), "places": places}
-    fields |= {name: getattr(whole, name)[places] for name in ("conditions", "core_seconds")}
+    fields |= {name: getattr(whole, name)[places] for name in ("conditions", "core_seconds", "half_fits")}
     owners = {
         (kind, name)
         for kind in sorted({one.kind for one in whole.ceilings})
@@ -284,6 +291,7 @@ def _looked_at(store: Store, table: str, step: float) -> Waiting:
         missing,
         all_moments=len(free),
         ceilings=tuple(replace(one, waited=waited.get(one)) for one in owners),
+        half_fits=np.ceil(at["asked"] / 2) <= free,
     )
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gwa.metrics.local_time import MAXIMUM_SPAN, cyclic, local, months
 from gwa.metrics.sizes import processors
-from gwa.metrics.timeline import Ints
+from gwa.metrics.timeline import Floats, Ints
 from gwa.metrics.waiting import MINIMUM_MOMENTS, Condition, Waiting
 from gwa.store.store import Period, Store
 from gwa.util.units import HOUR
@@ -42,6 +43,21 @@ def by_class(store: Store, waiting: Waiting) -> dict[str, tuple[ClassOfWaiting, 
     classes = {name: _named(whole, waiting, field) for name, field in FIELDS.items() if whole.has(field)}
     found = {"size": _sizes(whole, waiting)} | classes | _times(whole, waiting)
     return {name: of_kind for name, of_kind in found.items() if of_kind}
+
+
+def jobs_of_moments(store: Store, waiting: Waiting) -> tuple[NDArray[np.str_], Floats]:
+    """Return the user, empty where unknown, and the processors asked for of the job at each moment."""
+
+    def found() -> tuple[NDArray[np.str_], Floats]:
+        rows = store.whole.arrays(
+            "select coalesce(user_id, '') as user_name, coalesce(asked, 0) as asked"
+            f" from {waiting.table} as sampled order by place"
+        )
+        users = np.asarray(rows["user_name"]).astype(str)[waiting.places]
+        return users, np.asarray(rows["asked"], np.float64)[waiting.places]
+
+    of_moments: tuple[NDArray[np.str_], Floats] = store.once("jobs of moments", found)
+    return of_moments
 
 
 def _named(whole: Store, waiting: Waiting, field: str) -> tuple[ClassOfWaiting, ...]:
