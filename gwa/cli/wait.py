@@ -15,8 +15,9 @@ from gwa.cli._terminal import echo_json, say, table
 
 if TYPE_CHECKING:
     from gwa.evaluation.prediction import Bounds, WaitingJobs
-    from gwa.evaluation.queue_bounds import QueueRecord, WaitingNow
-    from gwa.store.system import System
+    from gwa.evaluation.queue_bounds import QueueRecord
+    from gwa.metrics.waiting_now import WaitingNow
+    from gwa.store.store import Store
 
 PURPOSE = Purpose.REPORT
 
@@ -34,6 +35,9 @@ MINIMUM_HELD: Final = 0.97
 """Bounds that held for less than this part of the 95 % that they promise are said to be weak."""
 
 WEAK: Final = "That is less than 95 %: do not rely on it."
+
+OF_THE_LOG: Final = "-"
+"""What --queue-now is without a file: the jobs that wait at the end of the log."""
 
 LISTED: Final = ("job", "submitted", "bound", "wait", "held")
 """The columns of the list of bounds: moments and times in seconds."""
@@ -63,9 +67,12 @@ def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float |
 @flag("--list lists", "List the bound and the wait of each job of the log instead.")
 @click.option(
     "--queue-now",
-    metavar="FILE",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Bound the wait of each job that waits in this output of 'squeue --json' or 'qstat -f -F json'.",
+    metavar="[FILE]",
+    is_flag=False,
+    flag_value=OF_THE_LOG,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True),
+    help="Bound the wait of each job that waits at the end of the log or, with a file, in this output of"
+    " squeue, 'qstat -f -F json' or 'kubectl get pods -o json'.",
 )
 @JSON
 @options
@@ -83,7 +90,8 @@ def command(
     tight bounds are, and how often they fail. --list prints the bound of each job of the log as it was known
     at submission, the wait, both in seconds, and whether the bound held: a table, or CSV when piped.
     --queue-now prints by when each job that waits now should have started: a bound meant to hold for 95 of
-    100, from the waits of like jobs that waited as long; and how often such bounds held in this log.
+    100, from the waits of like jobs that waited as long; and how often such bounds held in this log. Without
+    a file, these are the jobs that the log has as submitted and not as started.
 
     \b
     Examples:
@@ -91,6 +99,7 @@ def command(
       gwa wait sample.sacct --procs 4 --time 2h --queue cpu
       gwa wait sample.sacct --compare
       gwa wait sample.sacct --list
+      gwa wait sample.sacct --queue-now
       squeue --json > queue.json && gwa wait jobs.sacct --queue-now queue.json
     """
     from gwa.evaluation.prediction import predictors
@@ -102,14 +111,15 @@ def command(
     with opened(trace, params) as opened_trace:
         jobs, system = waiting_jobs(opened_trace.store, str(trace)), opened_trace.store.system
         zone = None if system.relative else system.timezone.key
+        queue = _waiting_now(queue_now, opened_trace.store) if queue_now else None
     if compares:
         _print_methods(jobs, as_json=as_json)
         return
     if lists:
         _print_bounds(jobs, predictors()[method].bounds(jobs), zone, as_json=as_json)
         return
-    if queue_now:
-        _print_queue(jobs, *_waiting_now(queue_now, system), zone, as_json=as_json)
+    if queue:
+        _print_queue(jobs, *queue, zone, as_json=as_json)
         return
     asked = Asked(params["procs"], requested, params["queue"], params["user"], params["waiting"])
     found = wait_bound(jobs, system, asked, method)
@@ -120,13 +130,15 @@ def command(
         say(sentence)
 
 
-def _waiting_now(path: Path, system: "System") -> "tuple[float, list[WaitingNow]]":
-    """Return when a queue was listed, and what waits in it."""
-    from gwa.evaluation.queue_bounds import WaitingNow
+def _waiting_now(path: Path, store: "Store") -> "tuple[float, list[WaitingNow]]":
+    """Return when a queue was listed, and what waits in it: in a file, or at the end of the log."""
     from gwa.formats.queue_now import read_queue
+    from gwa.metrics.presence import end_of_log
+    from gwa.metrics.waiting_now import waiting_now
 
-    now, found = read_queue(path, system.timezone)
-    return now, [WaitingNow(**vars(one)) for one in found]
+    if str(path) == OF_THE_LOG:
+        return waiting_now(store)
+    return read_queue(path, store.system.timezone, end_of_log(store))
 
 
 def _print_queue(
@@ -148,6 +160,8 @@ def _print_queue(
         record = asdict(found.record)
         echo_json(json.dumps({"now": now, "record": record, "jobs": named}, indent=1, ensure_ascii=False))
         return
+    if not rows:
+        say("No job waits.", err=True)
     words = {"waited": seconds, "left": seconds, "starts by": lambda moment: timestamp(moment, zone)}
     table(QUEUED, rows, as_json=False, words={"job": str, **words})
     say(_record(found.record), err=True)

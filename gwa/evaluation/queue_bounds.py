@@ -17,6 +17,7 @@ import numpy as np
 
 from gwa.evaluation.job_classes import crossed, requests, sizes
 from gwa.evaluation.prediction import UNKNOWN, WaitingJobs, ranks
+from gwa.metrics.waiting_now import WaitingNow
 from gwa.statistics.sample import Floats, Ints
 from gwa.util.units import MINUTE
 
@@ -41,18 +42,6 @@ LARGE: Final = 64
 
 FIRST: Final = 0.05
 """The share of the jobs that are submitted before the first moment."""
-
-
-@dataclass(frozen=True)
-class WaitingNow:
-    """A job that waits: its name, when it could have started, and what it asks for."""
-
-    name: str
-    submit: float
-    procs: int
-    requested: float | None = None
-    queue: str | None = None
-    user: str | None = None
 
 
 @dataclass(frozen=True)

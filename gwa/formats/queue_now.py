@@ -1,52 +1,135 @@
-"""What waits now: the pending jobs of ``squeue --json`` and of PBS's ``qstat -f -F json``."""
+"""
+What waits now: the pending jobs of ``squeue``, of PBS's ``qstat -f -F json``, and of any log.
+
+``squeue`` is read as JSON, and as a table that has when jobs were submitted. Of other files, such as what
+``kubectl get pods -o json`` printed, what waits is what the log has as submitted and not as started.
+"""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from gwa.errors import TraceError
+from gwa.formats.open import open_trace
+from gwa.metrics.waiting_now import WaitingNow, waiting_now
+from gwa.store.options import ReadOptions
 from gwa.util.durations import duration
-from gwa.util.units import MINUTE
+from gwa.util.units import DAY, HOUR, MINUTE
+
+KINDS: Final = "'squeue --json', a table of squeue, 'qstat -f -F json' or 'kubectl get pods -A -o json'"
+
+COMMAND: Final = "'squeue --json' or \"squeue -t PD -o '%i|%P|%u|%T|%C|%l|%V|%r'\""
+"""What lists a queue of Slurm with what is needed."""
+
+NEEDED: Final = ("JOBID", "SUBMIT_TIME")
+"""The columns without which a table of squeue says nothing of waits."""
+
+PENDING: Final = ("PENDING", "PD")
+
+HELD: Final = frozenset(
+    {"BeginTime", "Dependency", "DependencyNeverSatisfied", "JobHeldAdmin", "JobHeldUser"}
+)
+"""Slurm's reasons of jobs that cannot start, whatever is free."""
+
+LIMIT: Final = re.compile(r"(?:(\d{1,5})-)?(?:(\d{1,4}):)?(\d{1,4}):(\d\d)")
+"""How Slurm writes limits of time: 1-12:00:00, 12:00:00 or 30:00."""
 
 
-@dataclass(frozen=True)
-class Pending:
-    """A job that waits since *submit*, when it could have started: what it asks for, and whose it is."""
-
-    name: str
-    submit: float
-    procs: int
-    requested: float | None
-    queue: str | None
-    user: str | None
-
-
-def read_queue(path: Path, zone: ZoneInfo) -> tuple[float, list[Pending]]:
+def read_queue(path: Path, zone: ZoneInfo, log_end: float = 0.0) -> tuple[float, list[WaitingNow]]:
     """
     Return when the queue in the file *path* was listed, and the jobs that wait in it.
 
-    *zone* is that of times without one. Raise `TraceError` for a file of another kind.
+    *zone* is that of times without one. A file that does not say when it was written is as old as its last
+    submission, or as the end of the log (*log_end*), where that is later. Raise `TraceError` for a file of
+    another kind.
     """
-    try:
-        data = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise TraceError(
-            f"{path}: is not JSON ({error}), expected 'squeue --json' or 'qstat -f -F json'"
-        ) from None
-    is_object = isinstance(data, Mapping)
-    if is_object and isinstance(data.get("jobs"), list):
-        found = list(_of_slurm(data["jobs"]))
-        listed = _number(data.get("last_update")) or 0.0
-    elif is_object and isinstance(data.get("Jobs"), Mapping):
-        found = list(_of_pbs(data["Jobs"], zone))
-        listed = float(data.get("timestamp") or 0.0)
+    text = _text(path)
+    if re.match(r"\s*JOBID\b", text):
+        listed, found = log_end, list(_of_table(path, text, zone))
+    elif (data := _object(text)) is not None and isinstance(data.get("jobs"), list):
+        listed, found = _number(data.get("last_update")) or log_end, list(_of_slurm(data["jobs"]))
+    elif data is not None and isinstance(data.get("Jobs"), Mapping):
+        listed, found = float(data.get("timestamp") or log_end), list(_of_pbs(data["Jobs"], zone))
     else:
-        raise TraceError(f"{path}: has no jobs, expected what 'squeue --json' or 'qstat -f -F json' prints")
+        listed, found = _of_log(path, log_end)
     return max([listed, *(one.submit for one in found)]), found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, ValueError):
+        return ""
+
+
+def _object(text: str) -> Mapping[str, Any] | None:
+    """Return the object that *text* has as JSON; None where it has none."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return None
+    return data if isinstance(data, Mapping) else None
+
+
+def _of_log(path: Path, log_end: float) -> tuple[float, list[WaitingNow]]:
+    """Return what waits at the end of a log in a file of its own."""
+    try:
+        store = open_trace([path], options=ReadOptions())
+    except TraceError as error:
+        raise TraceError(f"{path}: has no jobs, expected {KINDS} ({error})") from None
+    with store:
+        end, found = waiting_now(store)
+    return max(end, log_end), found
+
+
+def _of_table(path: Path, text: str, zone: ZoneInfo) -> Iterator[WaitingNow]:
+    """Yield the pending jobs of a table of squeue, in columns parted by ``|`` or by blanks."""
+    head, *lines = text.lstrip().splitlines()
+    mark = "|" if "|" in head else None
+    names = [name.strip() for name in head.split(mark)]
+    if missing := [name for name in NEEDED if name not in names]:
+        raise TraceError(f"{path}: has no column {missing[0]}, expected what {COMMAND} prints")
+    for number, line in enumerate(lines, 2):
+        cells = [cell.strip() for cell in line.split(mark)]
+        if len(cells) != len(names):
+            raise TraceError(
+                f"{path}:{number}: {len(cells)} cells under {len(names)} names, expected what {COMMAND}"
+                " prints"
+            )
+        job = dict(zip(names, cells, strict=True))
+        state, reason = job.get("STATE") or job.get("ST"), job.get("REASON") or job.get("NODELIST(REASON)")
+        if state not in {*PENDING, None} or _is_held(reason):
+            continue
+        try:
+            submitted = datetime.fromisoformat(job["SUBMIT_TIME"]).replace(tzinfo=zone).timestamp()
+            procs = int(job.get("CPUS") or 1)
+        except ValueError as error:
+            raise TraceError(f"{path}:{number}: {error}, expected what {COMMAND} prints") from None
+        yield WaitingNow(
+            job["JOBID"],
+            submitted,
+            procs,
+            _limit(job.get("TIME_LIMIT", "")),
+            job.get("PARTITION") or None,
+            job.get("USER") or None,
+        )
+
+
+def _is_held(reason: object) -> bool:
+    return str(reason or "").strip("()") in HELD
+
+
+def _limit(text: str) -> float | None:
+    """Return the seconds of a limit of Slurm, None for none."""
+    match = LIMIT.fullmatch(text)
+    if not match:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return float(days * DAY + hours * HOUR + minutes * MINUTE + seconds)
 
 
 def _number(value: Any) -> float | None:  # noqa: ANN401 - of JSON
@@ -56,16 +139,18 @@ def _number(value: Any) -> float | None:  # noqa: ANN401 - of JSON
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _of_slurm(jobs: list[Any]) -> Iterator[Pending]:
+def _of_slurm(jobs: list[Any]) -> Iterator[WaitingNow]:
     for job in jobs:
         state = job.get("job_state") or ()
-        if "PENDING" not in ([state] if isinstance(state, str) else state):
+        if "PENDING" not in ([state] if isinstance(state, str) else state) or _is_held(
+            job.get("state_reason")
+        ):
             continue
         submitted = _number(job.get("submit_time"))
         if not submitted:
             continue
         limit = _number(job.get("time_limit"))
-        yield Pending(
+        yield WaitingNow(
             str(job.get("job_id", "")),
             max(submitted, _number(job.get("eligible_time")) or 0.0),
             int(_number(job.get("cpus")) or 1),
@@ -75,14 +160,14 @@ def _of_slurm(jobs: list[Any]) -> Iterator[Pending]:
         )
 
 
-def _of_pbs(jobs: Mapping[str, Any], zone: ZoneInfo) -> Iterator[Pending]:
+def _of_pbs(jobs: Mapping[str, Any], zone: ZoneInfo) -> Iterator[WaitingNow]:
     for name, job in jobs.items():
         since = job.get("etime") or job.get("qtime")
         if job.get("job_state") != "Q" or not since:
             continue
         asked = job.get("Resource_List") or {}
         submitted = datetime.strptime(str(since), "%a %b %d %H:%M:%S %Y").replace(tzinfo=zone)
-        yield Pending(
+        yield WaitingNow(
             name,
             submitted.timestamp(),
             int(asked.get("ncpus") or 1),

@@ -7,13 +7,16 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import gwa
 from gwa.cli import gwa as cli
 from gwa.errors import TraceError
 from gwa.evaluation.prediction import WaitingJobs
-from gwa.evaluation.queue_bounds import WaitingNow, queue_bounds
+from gwa.evaluation.queue_bounds import queue_bounds
 from gwa.formats.queue_now import read_queue
+from gwa.metrics.waiting_now import WaitingNow, waiting_now
 
 NOW = 2_000_000.0
 QUEUE = [
@@ -142,6 +145,123 @@ def test_queued_jobs_of_pbs_have_the_time_of_the_system(tmp_path):
     assert now == 1_735_900_000
     assert one.submit == datetime(2025, 1, 2, 6, tzinfo=UTC).timestamp()
     assert (one.name, one.procs, one.requested, one.queue, one.user) == ("1.srv", 8, 7200, "batch", "ann")
+
+
+TABLE = """\
+JOBID|PARTITION|USER|STATE|CPUS|TIME_LIMIT|SUBMIT_TIME|REASON
+7|cpu|u01|PENDING|16|2:00:00|2025-01-02T06:40:00|Resources
+8_[1-9%2]|gpu|u02|PENDING|1|1-06:00:00|2025-01-02T07:00:00|Priority
+9|gpu|u02|RUNNING|4|30:00|2025-01-02T05:00:00|None
+10|gpu|u02|PENDING|4|UNLIMITED|2025-01-02T05:00:00|Dependency
+11|gpu|u02|PENDING|4|UNLIMITED|2025-01-02T06:00:00|Priority
+"""
+
+
+@pytest.mark.parametrize("text", [TABLE, TABLE.replace("|", "  ").replace("JOBID", "  JOBID")])
+def test_a_table_of_squeue_is_read_with_when_jobs_were_submitted(tmp_path, text):
+    now, (first, tasks, last) = read_queue(written(tmp_path, text), ZoneInfo("Europe/Stockholm"))
+    submitted = datetime(2025, 1, 2, 5, 40, tzinfo=UTC).timestamp()
+    assert (first.name, first.submit, first.procs, first.requested) == ("7", submitted, 16, 7200)
+    assert (first.queue, first.user) == ("cpu", "u01")
+    assert (tasks.name, tasks.requested) == ("8_[1-9%2]", 30 * 3600)
+    assert (last.name, last.requested) == ("11", None)
+    assert now == tasks.submit
+    later = read_queue(written(tmp_path, text), ZoneInfo("Europe/Stockholm"), now + 60)
+    assert later == (now + 60, [first, tasks, last])
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("SUBMIT_TIME", "START_TIME"), "has no column SUBMIT_TIME, expected what 'squeue --json' or"),
+        (("|u01|", "|u|01|"), ":2: 9 cells under 8 names"),
+        (("2025-01-02T06:40:00", "N/A"), ":2: Invalid isoformat string"),
+    ],
+)
+def test_a_table_that_says_nothing_of_waits_is_refused(tmp_path, change, says):
+    with pytest.raises(TraceError) as refused:
+        read_queue(written(tmp_path, TABLE.replace(*change)), ZoneInfo("UTC"))
+    assert says in str(refused.value)
+
+
+PODS = {
+    "kind": "List",
+    "items": [
+        {
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": "team", "uid": name, "creationTimestamp": created},
+            "spec": {
+                "restartPolicy": "Never", "activeDeadlineSeconds": 3600,
+                "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "4"}}}],
+            },
+            "status": status,
+        }
+        for name, created, status in (
+            ("waits", "2025-01-02T06:00:00Z", {"phase": "Pending"}),
+            ("runs", "2025-01-02T05:00:00Z", {
+                "phase": "Running", "startTime": "2025-01-02T05:01:00Z",
+                "containerStatuses": [
+                    {"name": "c", "state": {"running": {"startedAt": "2025-01-02T05:01:00Z"}}}
+                ],
+            }),
+        )
+    ],
+}  # fmt: skip
+
+
+def test_pods_that_wait_are_read_as_a_log_of_them(tmp_path):
+    now, (one,) = read_queue(written(tmp_path, PODS), ZoneInfo("UTC"))
+    submitted = datetime(2025, 1, 2, 6, tzinfo=UTC).timestamp()
+    assert one == WaitingNow("team/waits", submitted, 4, 3600.0, None, "team")
+    assert now == submitted
+
+
+@given(st.integers(0, 100), st.floats(0.05, 0.95))
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_waits_at_the_end_of_a_log_is_what_had_not_started_then(make_store, seed, share):
+    rng = np.random.default_rng(seed)
+    submit = np.sort(rng.integers(0, 10_000, 50)).astype(float) + 1e9
+    wait, run = rng.integers(0, 3000, 50).astype(float), rng.integers(1, 3000, 50).astype(float)
+    held = rng.random(50) < 0.2
+    wait[0], end = 0.0, submit[0] + 13_000 * share
+    rows = np.flatnonzero(submit <= end)
+    started, ended = submit + wait <= end, submit + wait + run <= end
+
+    def where(known, values):
+        return [value if is_known else None for value, is_known in zip(values, known[rows], strict=True)]
+
+    store = make_store(
+        job_id=rows.tolist(),
+        submit_time=submit[rows].tolist(),
+        eligible_time=where(~held | started, submit[rows].tolist()),
+        wait_time=where(started, wait[rows].tolist()),
+        run_time=where(ended, run[rows].tolist()),
+        n_procs=where(started, [2] * len(rows)),
+        req_n_procs=[2] * len(rows),
+        status=where(ended, [1] * len(rows)),
+        state=["COMPLETED" if is_over else "RUNNING" for is_over in ended[rows]],
+        user_id=["u"] * len(rows),
+    )
+    expected = [number for number in rows.tolist() if not (started | held)[number]]
+    _, found = waiting_now(store)
+    assert sorted(int(one.name) for one in found) == expected
+    assert all(one.submit == submit[int(one.name)] and one.procs == 2 for one in found)
+
+
+def test_without_states_of_its_source_a_log_tells_of_no_job_that_waits(make_store):
+    store = make_store(job_id=[1, 2], submit_time=[1e9, 1e9], run_time=[5.0, None], status=[1, None])
+    assert waiting_now(store)[1] == []
+
+
+def test_the_command_bounds_the_jobs_that_wait_at_the_end_of_the_log(slurm_sample):
+    done = CliRunner().invoke(cli, ["wait", str(slurm_sample), "--queue-now", "--json"])
+    found = json.loads(done.stdout)
+    with gwa.open(slurm_sample) as trace:
+        pending = trace.store.rows("select count(*) from jobs where state = 'PENDING'")[0][0]
+        now, waiting = waiting_now(trace.store)
+    assert len(found["jobs"]) == len(waiting) == pending > 0
+    assert found["now"] == now
+    assert all(one["left"] > 0 for one in found["jobs"])
 
 
 @pytest.mark.parametrize("text", ["", "JOBID PARTITION", "[]", "{}", '{"jobs": 1}'])
