@@ -324,6 +324,7 @@ statements: Final = Options(
     reads("--carbon", "FILE", "Carbon intensity in g CO2 per kWh, as CSV or TOML."),
     reads("--quota", "FILE.toml", "Core-hours granted to projects or users."),
     reads("--rates", "FILE.toml", "Prices, for the cost of jobs."),
+    reads("--shares", "FILE", "Shares of accounts and users, as 'sshare -a -P' prints them."),
     says(
         "--window",
         "FROM..TO",

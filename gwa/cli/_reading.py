@@ -196,11 +196,13 @@ def _stated(params: dict[str, Any]) -> dict[str, object]:
     from gwa.metrics.alerts import read_thresholds
     from gwa.metrics.carbon import read_carbon
     from gwa.metrics.quotas import read_quotas
+    from gwa.metrics.stated_shares import read_shares
 
     readers = {
         "carbon": read_carbon,
         "quota": read_quotas,
         "rates": read_rates,
+        "shares": read_shares,
         "thresholds": read_thresholds,
     }
     return {name: read(params[name]) for name, read in readers.items() if params.get(name)}

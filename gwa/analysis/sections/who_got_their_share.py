@@ -12,6 +12,7 @@ from gwa.breakdown.records import Records
 from gwa.breakdown.starvation import Starved, starvation
 from gwa.metrics.absent_numbers import absent_share
 from gwa.metrics.quotas import Quotas
+from gwa.metrics.stated_shares import StatedShares
 from gwa.metrics.waiting import cannot_tell, missing_jobs
 from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note
@@ -54,12 +55,12 @@ def who_got_their_share(store: Store) -> Iterator[Block]:
 
     An equal split is a measure and no rule: in the order of arrival, who asks for more holds more. Jobs go
     ahead if they start while an earlier like job of another user waits on, that asked for no more processors,
-    GPUs and time, in the same partition; 10,000 starts are looked at. Where --quota states what projects or
-    users may use, the split in proportion to that is the stated share, of those that are named. A wait is
-    long that is beyond the 99th percentile of like jobs: those of one queue, and of about as many processors
-    and as much requested time. Where jobs are missing in the log, what others held is not known, and nothing
-    is said of splits. What is held and asked for is always of the whole log; a selection chooses whose shares
-    are listed, a period the hours.
+    GPUs and time, in the same partition; 10,000 starts are looked at. Where --shares, Slurm's sshare, or else
+    --quota states what projects or users may use, the split in proportion to that is the stated share, of
+    those that are named. A wait is long that is beyond the 99th percentile of like jobs: those of one queue,
+    and of about as many processors and as much requested time. Where jobs are missing in the log, what others
+    held is not known, and nothing is said of splits. What is held and asked for is always of the whole log; a
+    selection chooses whose shares are listed, a period the hours.
     """
     why = cannot_tell(store.whole)
     missing = why or missing_jobs(store.whole, absent_share(store.whole))
@@ -188,11 +189,13 @@ def _months(store: Store, found: Asked) -> Iterator[Block]:
 
 
 def _stated(store: Store) -> Iterator[Block]:
-    """Yield what those held of whom --quota says what they may use, against that."""
-    quotas = store.stated.get("quota")
-    if not isinstance(quotas, Quotas) or quotas.of != "cpu_hours":
+    """Yield what those held of whom --shares or --quota say what they may use, against that."""
+    stated_in = store.stated.get("shares") or store.stated.get("quota")
+    if not isinstance(stated_in, StatedShares | Quotas):
         return
-    limits: Mapping[str, Mapping[str, float]] = {"users": quotas.users, "projects": quotas.projects}
+    if isinstance(stated_in, Quotas) and stated_in.of != "cpu_hours":
+        return
+    limits: Mapping[str, Mapping[str, float]] = {"users": stated_in.users, "projects": stated_in.projects}
     for kind, of_kind in limits.items():
         found = asked(store, kind, of_kind) if of_kind else None
         if found is None:

@@ -8,6 +8,7 @@ from gwa.breakdown.fairness import Share
 from gwa.breakdown.going_ahead import Order
 from gwa.breakdown.starvation import Starved
 from gwa.metrics.quotas import Quotas
+from gwa.metrics.stated_shares import StatedShares
 from tests.analysis.sections.blocks import facts, notes, tables
 from tests.breakdown.test_fairness import uneven
 
@@ -127,3 +128,12 @@ def test_stated_shares_are_those_of_the_file_of_quotas(make_store):
     assert [row["stated_share"] for row in facts(found)["fairness.stated_users"]] == [0.5, 0.5]
     assert "User a held 1.6" in notes(found)
     assert "times its stated share" in notes(found)
+
+
+def test_shares_of_slurm_go_before_quotas(make_store):
+    store = uneven(make_store)
+    store.stated["quota"] = Quotas(users={"a": 100.0, "b": 100.0})
+    store.stated["shares"] = StatedShares({}, {"a": 0.4, "b": 0.1})
+    found = section(store)
+    assert [row["stated_share"] for row in facts(found)["fairness.stated_users"]] == pytest.approx([0.8, 0.2])
+    assert not any(row["above"] for row in facts(found)["fairness.stated_users"])
