@@ -6,7 +6,7 @@ machine had room for the job; of more than `MOMENTS`, every so many. A ceiling i
 processors, or of jobs, that an owner held for long. `gwa.statistics.ceilings` says when it is one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.metrics.timeline import Floats, Ints
-from gwa.metrics.waiting_levels import LevelAt, held_level, level_at
+from gwa.metrics.waiting_levels import LevelAt, busy_at, held_level, level_at, levels_of_owners
 from gwa.statistics.ceilings import MINIMUM_STARTS, SHARE, Evidence, found
 from gwa.store.store import Store
 from gwa.util.units import DAY, MINUTE
@@ -129,17 +129,20 @@ def ceilings(store: Store, late: Late, holding: str, capacity: float) -> tuple[C
     candidates: list[_Candidate] = []
     tests = 0
     for kind, field in KINDS.items():
-        levels: dict[Unit, LevelAt] = {}
-        owners = np.unique(late.columns[field].astype(str)[late.has_room], return_counts=True)
-        if store.has(field) and (owners[1] >= MINIMUM_STARTS).any():
-            levels = _levels(store, late, holding, field)
+        names, counts = np.unique(late.columns[field].astype(str)[late.has_room], return_counts=True)
+        owners = set(names[counts >= MINIMUM_STARTS].tolist()) - {""}
+        levels = _levels(store, late, holding, field, owners) if store.has(field) and owners else {}
         for unit, level in levels.items():
             few = list(_candidates(late, kind, unit, level, capacity))
             tests += len(few)
             candidates += [one for one in few if one.is_likely]
     if not candidates:
         return ()
-    own = {kind: _own_ends(store, late, holding, KINDS[kind]) for kind in {one.kind for one in candidates}}
+    own = {
+        kind: _own_ends(store, late, holding, field, {one.id for one in candidates if one.kind == kind})
+        for kind, field in KINDS.items()
+        if any(one.kind == kind for one in candidates)
+    }
     evidence = [one.evidence(late, *own[one.kind]) for one in candidates]
     holds = found(evidence, tests)
     single = [
@@ -150,7 +153,7 @@ def ceilings(store: Store, late: Late, holding: str, capacity: float) -> tuple[C
         best[one.kind, one.id] = one
     starts = {(one.kind, one.id, one.unit): one.places.tobytes() for one in candidates}
     named = list(_named(best.values(), starts))
-    return (*named, *_common(named, candidates))
+    return (*named, *_common(named, lambda kind: _levels(store, late, holding, KINDS[kind])))
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,6 @@ class _Candidate:
     most: float
     places: Ints
     above: NDArray[np.bool_]
-    tops: Mapping[str, float]
 
     @property
     def is_likely(self) -> bool:
@@ -187,35 +189,44 @@ class _Candidate:
         return Ceiling(self.kind, self.id, self.unit, self.most, seen.starts, above, own)
 
 
-def _levels(store: Store, late: Late, holding: str, field: str) -> dict[Unit, LevelAt]:
-    """Return what owners held a cycle before each start: processors, and jobs."""
-    before, part = BEFORE.format(late=late.table), f"coalesce({field}, '')"
-    return {
-        "processors": level_at(store, before, holding, part),
-        "jobs": level_at(store, before, JOBS.format(holding=holding), part),
-    }
+def _levels(
+    store: Store, late: Late, holding: str, field: str, owners: Collection[str] | None = None
+) -> dict[Unit, LevelAt]:
+    """Return what *owners*, by default all, held a cycle before each start: processors, and jobs."""
+    before, owner = BEFORE.format(late=late.table), f"coalesce({field}, '')"
+    processors, jobs = levels_of_owners(store, before, holding, owner, owners)
+    return {"processors": processors, "jobs": jobs}
 
 
 def _candidates(late: Late, kind: str, unit: Unit, level: LevelAt, capacity: float) -> Iterator[_Candidate]:
     """Yield the owners whose starts are enough, and whose highest level may be a ceiling."""
     amount = late.columns["asked"] if unit == "processors" else np.ones(late.count)
-    tops = {name: held_level(*of_part) for name, of_part in level.levels.items()}
+    tops = _tops(level)
     for name, places in level.parts.items():
         with_room = places[late.has_room[places]]
         most = tops.get(name, 0.0)
         is_small = most <= capacity / 2 if unit == "processors" else most >= 2  # noqa: PLR2004 - several
         if name and len(with_room) >= MINIMUM_STARTS and is_small:
             above = level.busy[with_room] + amount[with_room] > most
-            yield _Candidate(kind, name, unit, most, with_room, above, tops)
+            yield _Candidate(kind, name, unit, most, with_room, above)
+
+
+def _tops(level: LevelAt) -> dict[str, float]:
+    """Return the highest level that each owner held for long."""
+    return {name: held_level(*of_part) for name, of_part in level.levels.items()}
 
 
 def _own_ends(
-    store: Store, late: Late, holding: str, field: str
+    store: Store, late: Late, holding: str, field: str, owners: Collection[str]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return before which starts a job of the same owner ended within a cycle, and before which moments."""
+    """
+    Return before which starts of *owners* a job of their own ended within a cycle, and before which moments.
+
+    Of the starts of others it is not known.
+    """
     triggers = TRIGGERS.format(late=late.table, starts=late.count)
-    ended = level_at(store, triggers, ENDED.format(holding=holding), f"coalesce({field}, '')").busy > 0
-    return ended[: late.count], ended[late.count :]
+    busy, _ = busy_at(store, triggers, ENDED.format(holding=holding), f"coalesce({field}, '')", owners)
+    return busy[: late.count] > 0, busy[late.count :] > 0
 
 
 def _named(single: Iterable[Ceiling], starts: Mapping[tuple[str, str, Unit], bytes]) -> Iterator[Ceiling]:
@@ -227,13 +238,19 @@ def _named(single: Iterable[Ceiling], starts: Mapping[tuple[str, str, Unit], byt
         yield replace(first, same=tuple(f"{one.kind} {one.id}" for one in others))
 
 
-def _common(named: list[Ceiling], candidates: list[_Candidate]) -> Iterator[Ceiling]:
+def _common(
+    named: list[Ceiling], levels_of_all: Callable[[str], Mapping[Unit, LevelAt]]
+) -> Iterator[Ceiling]:
     """Yield a ceiling that several owners share for all others, where none ever held more."""
-    tops = {(one.kind, one.unit): one.tops for one in candidates}
+    levels: dict[str, Mapping[Unit, LevelAt]] = {}
     for kind, unit, most in sorted({(one.kind, one.unit, one.most) for one in named}):
         same = {one.id for one in named if (one.kind, one.unit, one.most) == (kind, unit, most)}
-        of_all = tops[kind, unit]
-        if len(same) > 1 and all(top <= most for top in of_all.values()):
+        if len(same) < 2:  # noqa: PLR2004 - one alone shares none
+            continue
+        if kind not in levels:
+            levels[kind] = levels_of_all(kind)
+        of_all = _tops(levels[kind][unit])
+        if all(top <= most for top in of_all.values()):
             others = sorted(set(of_all) - same - {""})
             yield from (Ceiling(kind, name, unit, most, is_common=True) for name in others)
 
@@ -249,11 +266,13 @@ def at_ceiling(
     holds, places = np.zeros(len(asked), np.bool_), {}
     for kind, unit in sorted({(one.kind, one.unit) for one in found}):
         source = holding if unit == "processors" else JOBS.format(holding=holding)
-        level = level_at(store, moments, source, f"coalesce({KINDS[kind]}, '')")
-        for one in found:
-            if (one.kind, one.unit) != (kind, unit) or one.id not in level.parts:
+        owned = [one for one in found if (one.kind, one.unit) == (kind, unit)]
+        owner, owners = f"coalesce({KINDS[kind]}, '')", {one.id for one in owned}
+        busy, parts = busy_at(store, moments, source, owner, owners)
+        for one in owned:
+            if one.id not in parts:
                 continue
-            mine = places[one] = level.parts[one.id]
+            mine = places[one] = parts[one.id]
             amount = asked[mine] if unit == "processors" else 1.0
-            holds[mine] |= level.busy[mine] + amount > one.most
+            holds[mine] |= busy[mine] + amount > one.most
     return holds, places

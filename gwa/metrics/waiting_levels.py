@@ -1,5 +1,7 @@
 """Levels at moments: how much was held, and the largest of those that waited. One sort each, no join."""
 
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -9,24 +11,41 @@ from numpy.typing import NDArray
 
 from gwa.metrics.steps import step
 from gwa.metrics.timeline import Floats, Ints
+from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
 
-SEEN: Final = """
-select part, t, place, change, sum(change) over w as busy,
+EDGES: Final = """
+(
+    select {part} as part, start_time as t, cast(held as double) as change, 1.0 as one, -1 as place
+    from {holding} where start_time is not null and end_time > start_time
+    union all
+    select {part} as part, end_time as t, -cast(held as double) as change, -1.0 as one, -1 as place
+    from {holding} where start_time is not null and end_time > start_time
+    union all
+    select {part} as part, moment as t, 0.0 as change, 0.0 as one, place from {moments} as sampled
+) as edge{where}
+"""
+"""The starts and ends of all that hold some, with the change of it and of their number, and moments."""
+
+WINDOW: Final = "w as (partition by part order by t range between unbounded preceding and current row)"
+
+SEEN: Final = f"""
+select part, t, place, change, sum(change) over w as busy{{jobs}},
     lead(t) over (partition by part order by t) - t as lasts
-from (
-    select {part} as part, start_time as t, cast(held as double) as change, -1 as place from {holding}
-    where start_time is not null and end_time > start_time
-    union all
-    select {part} as part, end_time as t, -cast(held as double) as change, -1 as place from {holding}
-    where start_time is not null and end_time > start_time
-    union all
-    select {part} as part, moment as t, 0.0 as change, place from {moments} as sampled
-) as edge
-window w as (partition by part order by t range between unbounded preceding and current row)
+from {EDGES} window {WINDOW}
 """
 """What is held from each start, end and moment on; those at the same time have the same."""
+
+JOBS: Final = ", sum(one) over w as jobs"
+"""By how many it is held, too."""
+
+BUSY: Final = f"""
+select part, place, busy from (
+    select part, place, sum(change) over w as busy from {EDGES} window {WINDOW}
+) as seen where place >= 0 order by place
+"""
+"""The same at moments alone."""
 
 HOURLY: Final = f"""
 select part, floor(t / {float(HOUR)!r}) as hour, max(busy) as most, sum(change) as net
@@ -34,8 +53,8 @@ from {{seen}} as seen group by part, hour order by part, hour
 """
 
 HELD: Final = """
-select part, busy, sum(lasts) as seconds from {seen} as seen
-where busy > 0 and lasts > 0 group by part, busy order by part, busy
+select part, {level} as busy, sum(lasts) as seconds from {seen} as seen
+where {level} > 0 and lasts > 0 group by part, {level} order by part, {level}
 """
 
 LONG: Final = 300.0
@@ -143,30 +162,81 @@ def level_at(store: Store, moments: str, holding: str, part: str) -> LevelAt:
     *moments* is a table with ``moment`` and ``place``, and *part* SQL over both tables of the part of the
     machine that is looked at.
     """
+    with _seen(store, SEEN.format(part=part, holding=holding, moments=moments, where="", jobs="")) as seen:
+        hourly = _by_columns(store, HOURLY.format(seen=seen), ("hour", "most", "net"))
+        return _level(store, seen, "busy", hourly)
+
+
+def levels_of_owners(
+    store: Store, moments: str, holding: str, owner: str, owners: Collection[str] | None = None
+) -> tuple[LevelAt, LevelAt]:
+    """
+    Return what was held at *moments* by each of *owners*, or by all, and by how many jobs.
+
+    *owner* is the SQL of the owner. What was held by hours is not known.
+    """
+    where = _of_owners(owners)
+    query = SEEN.format(part=owner, holding=holding, moments=moments, where=where, jobs=JOBS)
+    with _seen(store, query) as seen:
+        return _level(store, seen, "busy", {}), _level(store, seen, "jobs", {})
+
+
+def busy_at(
+    store: Store, moments: str, holding: str, owner: str, owners: Collection[str]
+) -> tuple[Floats, dict[str, Ints]]:
+    """Return what was held at the *moments* of each of *owners*, by places, and the places of each."""
+    where = _of_owners(owners)
+    rows = store.arrays(BUSY.format(part=owner, holding=holding, moments=moments, where=where))
+    places = np.asarray(rows["place"], np.int64)
+    return _placed(places, rows["busy"]), _places_by_part(places, rows["part"])
+
+
+@contextmanager
+def _seen(store: Store, query: str) -> Iterator[str]:
+    """Yield the table of what is held from each edge on, for as long as it is looked at."""
     name = "level_at_moments"
     store.drop(name)
-    seen = store.keep(name, SEEN.format(part=part, holding=holding, moments=moments))
-    at = store.arrays(
-        f"select part, floor(t / {float(HOUR)!r}) as hour, busy from {seen} as seen where place >= 0"
-        " order by place"
-    )
-    hourly = store.arrays(HOURLY.format(seen=seen))
-    held = store.arrays(HELD.format(seen=seen))
+    yield store.keep(name, query)
     store.drop(name)
-    parts = _by_part(at["part"])
-    hours, lasting = (
-        {
-            name: tuple(np.asarray(table[column], np.float64)[rows] for column in columns)
-            for name, rows in _by_part(table["part"]).items()
-        }
-        for table, columns in ((hourly, ("hour", "most", "net")), (held, ("busy", "seconds")))
+
+
+def _of_owners(owners: Collection[str] | None) -> str:
+    return "" if owners is None else f" where part in ({', '.join(map(literal, sorted(owners)))})"
+
+
+def _level(store: Store, seen: str, level: str, hourly: dict[str, tuple[Floats, ...]]) -> LevelAt:
+    """Return a *level* of the table of what was *seen*, with what is known *hourly* of it."""
+    at = store.arrays(
+        f"select part, place, floor(t / {float(HOUR)!r}) as hour, {level} as busy from {seen} as seen"
+        " where place >= 0 order by place"
     )
-    most = np.zeros(len(at["busy"]))
-    for part_name, places in parts.items():
-        most[places] = held_level(*lasting.get(part_name, (np.zeros(0), np.zeros(0))))
-    return LevelAt(
-        np.asarray(at["busy"], np.float64), most, parts, lasting, hours, np.asarray(at["hour"], np.float64)
-    )
+    lasting = _by_columns(store, HELD.format(seen=seen, level=level), ("busy", "seconds"))
+    places = np.asarray(at["place"], np.int64)
+    parts, busy = _places_by_part(places, at["part"]), _placed(places, at["busy"])
+    most = np.zeros(len(busy))
+    for name, own in parts.items():
+        most[own] = held_level(*lasting.get(name, (np.zeros(0), np.zeros(0))))
+    return LevelAt(busy, most, parts, lasting, hourly, _placed(places, at["hour"]))
+
+
+def _by_columns(store: Store, query: str, columns: Sequence[str]) -> dict[str, tuple[Floats, ...]]:
+    """Return the *columns* of the rows of each part."""
+    table = store.arrays(query)
+    return {
+        name: tuple(np.asarray(table[column], np.float64)[rows] for column in columns)
+        for name, rows in _by_part(table["part"]).items()
+    }
+
+
+def _placed(places: Ints, values: NDArray[Any]) -> Floats:
+    """Return *values* at their *places*, which rise, and 0 between them."""
+    placed = np.zeros(int(places[-1]) + 1 if len(places) else 0)
+    placed[places] = np.asarray(values, np.float64)
+    return placed
+
+
+def _places_by_part(places: Ints, parts: NDArray[Any]) -> dict[str, Ints]:
+    return {name: places[rows] for name, rows in _by_part(parts).items()}
 
 
 def _by_part(parts: NDArray[Any]) -> dict[str, Ints]:
