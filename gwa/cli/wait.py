@@ -36,8 +36,17 @@ MINIMUM_HELD: Final = 0.97
 
 WEAK: Final = "That is less than 95 %: do not rely on it."
 
-OF_THE_LOG: Final = "-"
-"""What --queue-now is without a file: the jobs that wait at the end of the log."""
+OF_THE_LOG: Final = "\0"
+"""What --queue-now is without a file, which no path can be: the jobs that wait at the end of the log."""
+
+
+class _QueueFile(click.Path):
+    """A file that lists what waits, or `OF_THE_LOG`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path of a file that exists."""
+        return Path(OF_THE_LOG) if value == OF_THE_LOG else super().convert(value, param, ctx)
+
 
 LISTED: Final = ("job", "submitted", "bound", "wait", "held")
 """The columns of the list of bounds: moments and times in seconds."""
@@ -70,7 +79,7 @@ def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float |
     metavar="[FILE]",
     is_flag=False,
     flag_value=OF_THE_LOG,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True),
+    type=_QueueFile(path_type=Path, exists=True, dir_okay=False),
     help="Bound the wait of each job that waits at the end of the log or, with a file, in this output of"
     " squeue, 'qstat -f -F json' or 'kubectl get pods -o json'.",
 )
@@ -154,7 +163,10 @@ def _print_queue(
         has = bound == bound  # noqa: PLR0124 - nan is not
         by = one.submit + bound if has else None
         waited = max(now - one.submit, 0.0)
-        rows.append((one.name, one.queue, one.user, one.procs, waited, bound - waited if has else None, by))
+        left = round(bound - waited) if has else None
+        rows.append(
+            (one.name, one.queue, one.user, one.procs, round(waited), left, round(by) if by else None)
+        )
     if as_json:
         named = [dict(zip(QUEUED, row, strict=True)) for row in rows]
         record = asdict(found.record)

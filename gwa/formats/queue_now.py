@@ -6,9 +6,11 @@ What waits now: the pending jobs of ``squeue``, of PBS's ``qstat -f -F json``, a
 """
 
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -51,9 +53,13 @@ def read_queue(path: Path, zone: ZoneInfo, log_end: float = 0.0) -> tuple[float,
     if re.match(r"\s*JOBID\b", text):
         listed, found = log_end, list(_of_table(path, text, zone))
     elif (data := _object(text)) is not None and isinstance(data.get("jobs"), list):
-        listed, found = _number(data.get("last_update")) or log_end, list(_of_slurm(data["jobs"]))
+        jobs = enumerate(data["jobs"], 1)
+        listed, found = _number(data.get("last_update")) or log_end, list(_each(path, jobs, _of_slurm))
     elif data is not None and isinstance(data.get("Jobs"), Mapping):
-        listed, found = float(data.get("timestamp") or log_end), list(_of_pbs(data["Jobs"], zone))
+        listed = _number(data.get("timestamp")) or log_end
+        found = list(_each(path, data["Jobs"].items(), partial(_of_pbs, zone)))
+    elif data is not None and "kind" in data and data.get("items") == []:
+        listed, found = log_end, []
     else:
         listed, found = _of_log(path, log_end)
     return max([listed, *(one.submit for one in found)]), found
@@ -61,9 +67,22 @@ def read_queue(path: Path, zone: ZoneInfo, log_end: float = 0.0) -> tuple[float,
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text()
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError):
         return ""
+
+
+def _each(
+    path: Path, jobs: Iterable[tuple[Any, Any]], read: Callable[[Any, Any], WaitingNow | None]
+) -> Iterator[WaitingNow]:
+    """Yield those of *jobs*, each with its name or number, that wait."""
+    for name, job in jobs:
+        try:
+            found = read(name, job)
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+            raise TraceError(f"{path}: job {name} cannot be read ({error}), expected {KINDS}") from None
+        if found is not None:
+            yield found
 
 
 def _object(text: str) -> Mapping[str, Any] | None:
@@ -88,12 +107,13 @@ def _of_log(path: Path, log_end: float) -> tuple[float, list[WaitingNow]]:
 
 def _of_table(path: Path, text: str, zone: ZoneInfo) -> Iterator[WaitingNow]:
     """Yield the pending jobs of a table of squeue, in columns parted by ``|`` or by blanks."""
-    head, *lines = text.lstrip().splitlines()
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    (_, head), *rows = lines
     mark = "|" if "|" in head else None
     names = [name.strip() for name in head.split(mark)]
     if missing := [name for name in NEEDED if name not in names]:
         raise TraceError(f"{path}: has no column {missing[0]}, expected what {COMMAND} prints")
-    for number, line in enumerate(lines, 2):
+    for number, line in rows:
         cells = [cell.strip() for cell in line.split(mark)]
         if len(cells) != len(names):
             raise TraceError(
@@ -106,7 +126,7 @@ def _of_table(path: Path, text: str, zone: ZoneInfo) -> Iterator[WaitingNow]:
             continue
         try:
             submitted = datetime.fromisoformat(job["SUBMIT_TIME"]).replace(tzinfo=zone).timestamp()
-            procs = int(job.get("CPUS") or 1)
+            procs = _procs(job.get("CPUS"))
         except ValueError as error:
             raise TraceError(f"{path}:{number}: {error}, expected what {COMMAND} prints") from None
         yield WaitingNow(
@@ -117,6 +137,14 @@ def _of_table(path: Path, text: str, zone: ZoneInfo) -> Iterator[WaitingNow]:
             job.get("PARTITION") or None,
             job.get("USER") or None,
         )
+
+
+def _procs(text: object) -> int:
+    """Return a number of processors, 1 where none is stated; raise `ValueError` for what is none."""
+    procs = int(text or 1)  # type: ignore[call-overload]
+    if procs < 1:
+        raise ValueError(f"{procs} processors")
+    return int(procs)
 
 
 def _is_held(reason: object) -> bool:
@@ -136,42 +164,46 @@ def _number(value: Any) -> float | None:  # noqa: ANN401 - of JSON
     """Return a number that Slurm writes as such or with whether it is set; None where it is not."""
     if isinstance(value, Mapping):
         value = value.get("number") if value.get("set") and not value.get("infinite") else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if is_number else None
 
 
-def _of_slurm(jobs: list[Any]) -> Iterator[WaitingNow]:
-    for job in jobs:
-        state = job.get("job_state") or ()
-        if "PENDING" not in ([state] if isinstance(state, str) else state) or _is_held(
-            job.get("state_reason")
-        ):
-            continue
-        submitted = _number(job.get("submit_time"))
-        if not submitted:
-            continue
-        limit = _number(job.get("time_limit"))
-        yield WaitingNow(
-            str(job.get("job_id", "")),
-            max(submitted, _number(job.get("eligible_time")) or 0.0),
-            int(_number(job.get("cpus")) or 1),
-            limit * MINUTE if limit else None,
-            job.get("partition") or None,
-            job.get("user_name") or None,
-        )
+def _of_slurm(number: int, job: Mapping[str, Any]) -> WaitingNow | None:
+    state = job.get("job_state") or ()
+    if "PENDING" not in ([state] if isinstance(state, str) else state) or _is_held(job.get("state_reason")):
+        return None
+    submitted = _number(job.get("submit_time"))
+    if not submitted:
+        raise ValueError("no time of its submission")
+    limit = _number(job.get("time_limit"))
+    return WaitingNow(
+        str(job.get("job_id", number)),
+        max(submitted, _number(job.get("eligible_time")) or 0.0),
+        _procs(_number(job.get("cpus"))),
+        limit * MINUTE if limit else None,
+        _text_of(job.get("partition")),
+        _text_of(job.get("user_name")),
+    )
 
 
-def _of_pbs(jobs: Mapping[str, Any], zone: ZoneInfo) -> Iterator[WaitingNow]:
-    for name, job in jobs.items():
-        since = job.get("etime") or job.get("qtime")
-        if job.get("job_state") != "Q" or not since:
-            continue
-        asked = job.get("Resource_List") or {}
-        submitted = datetime.strptime(str(since), "%a %b %d %H:%M:%S %Y").replace(tzinfo=zone)
-        yield WaitingNow(
-            name,
-            submitted.timestamp(),
-            int(asked.get("ncpus") or 1),
-            duration(str(asked["walltime"])) if asked.get("walltime") else None,
-            job.get("queue") or None,
-            str(job.get("Job_Owner", "")).partition("@")[0] or None,
-        )
+def _of_pbs(zone: ZoneInfo, name: str, job: Mapping[str, Any]) -> WaitingNow | None:
+    since = job.get("etime") or job.get("qtime")
+    if job.get("job_state") != "Q" or not since:
+        return None
+    asked = job.get("Resource_List") or {}
+    submitted = datetime.strptime(str(since), "%a %b %d %H:%M:%S %Y").replace(tzinfo=zone)
+    return WaitingNow(
+        name,
+        submitted.timestamp(),
+        _procs(asked.get("ncpus")),
+        duration(str(asked["walltime"])) if asked.get("walltime") else None,
+        _text_of(job.get("queue")),
+        str(job.get("Job_Owner", "")).partition("@")[0] or None,
+    )
+
+
+def _text_of(value: object) -> str | None:
+    """Return a name, None where there is none; raise `TypeError` for what is no text."""
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{value!r} is no name")
+    return value or None

@@ -4,7 +4,8 @@ Parts of GPUs by the name of their profile: which part of a GPU such as ``1g.10g
 A GPU that is divided by MIG (Multi-Instance GPU) has seven compute slices, of which ``3g.40gb`` has three;
 an A30 and an RTX PRO 6000 have four. The memory in the name tells which: 6 GB a slice are of an A30, and
 ``2g.48gb`` and ``4g.96gb`` of an RTX PRO 6000. ``1g.24gb`` is of that or of an H100 with 96 GB, and unknown
-where the name does not say which.
+where the name does not say which. A compute instance within a part (``1c.3g.40gb``) shares its memory with
+others, and is unknown.
 
 Source: NVIDIA MIG User Guide, https://docs.nvidia.com/datacenter/tesla/mig-user-guide/ (supported profiles).
 """
@@ -25,7 +26,7 @@ MACROS: Final = (
     f"""{PART}(name) as case
         when not regexp_matches(lower(name), '{IS_PART}') then 1.0
         when try_cast(regexp_extract(lower(name), '{PROFILE}', 1) as integer) is null then null
-        when regexp_matches(lower(name), '{PROFILE}.*{PROFILE}') then null
+        when regexp_matches(lower(name), '{PROFILE}.*{PROFILE}|[0-9]c[._-]?[0-9]g') then null
         when (
             try_cast(regexp_extract(lower(name), '{PROFILE}', 1) as integer),
             try_cast(regexp_extract(lower(name), '{PROFILE}', 2) as integer)

@@ -215,7 +215,7 @@ def _whole(store: Store) -> Waiting:
     (seconds,) = store.row(TOTAL.format(waiters=waiters(store)))
     moments = int(min(MOMENTS, seconds or 0.0))
     if moments < MINIMUM_MOMENTS:
-        return Waiting(why_unknown=message("jobs waited for a few minutes in all"))
+        return Waiting(why_unknown=message("jobs waited for too little time in all"))
     step = float(seconds) / moments
     table = store.keep("waiting_moments", SAMPLED.format(waiters=waiters(store), step=repr(step)))
     return _looked_at(store, table, step)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from gwa.errors import TraceError
 from gwa.metrics.presence import end_of_log
 from gwa.store.store import Store
 
@@ -35,8 +36,13 @@ def waiting_now(store: Store) -> tuple[float, list[WaitingNow]]:
     Return when a log ends, and the jobs that wait then.
 
     Jobs that cannot start yet, since they depend on others or are on hold, are left out where the log says
-    when jobs could start. Times are in seconds.
+    when jobs could start. Times are in seconds. Raise `TraceError` for a log without states of its source.
     """
+    if not store.has("state"):
+        raise TraceError(
+            "the log does not say which jobs wait: it has no states of its source, expected one such as"
+            " sacct's, or a file that lists what waits"
+        )
     since = "greatest(submit_time, eligible_time)" if store.has("eligible_time") else "submit_time"
     if store.has("eligible_time"):
         since = f"case when eligible_time is not null then {since} end"

@@ -248,9 +248,16 @@ def test_what_waits_at_the_end_of_a_log_is_what_had_not_started_then(make_store,
     assert all(one.submit == submit[int(one.name)] and one.procs == 2 for one in found)
 
 
-def test_without_states_of_its_source_a_log_tells_of_no_job_that_waits(make_store):
+def test_a_log_without_states_of_its_source_does_not_tell_what_waits(make_store):
     store = make_store(job_id=[1, 2], submit_time=[1e9, 1e9], run_time=[5.0, None], status=[1, None])
-    assert waiting_now(store)[1] == []
+    with pytest.raises(TraceError, match="does not say which jobs wait"):
+        waiting_now(store)
+
+
+def test_the_dash_of_other_commands_is_no_queue(slurm_sample):
+    done = CliRunner().invoke(cli, ["wait", str(slurm_sample), "--queue-now", "-"], input=json.dumps(SQUEUE))
+    assert done.exit_code == 2
+    assert "'-' does not exist" in done.stderr
 
 
 def test_the_command_bounds_the_jobs_that_wait_at_the_end_of_the_log(slurm_sample):
@@ -268,6 +275,48 @@ def test_the_command_bounds_the_jobs_that_wait_at_the_end_of_the_log(slurm_sampl
 def test_what_is_no_queue_is_named(tmp_path, text):
     with pytest.raises(TraceError, match=r"queue\.json: .*expected.*squeue --json"):
         read_queue(written(tmp_path, text), ZoneInfo("UTC"))
+
+
+PENDING = {"job_id": 1, "job_state": "PENDING", "submit_time": 1_735_890_000}
+QUEUED = {"job_state": "Q", "qtime": "Thu Jan  2 07:00:00 2025"}
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        7, None, PENDING | {"cpus": -1}, PENDING | {"partition": ["a", "b"]}, PENDING | {"user_name": [1]},
+        PENDING | {"submit_time": "today"}, PENDING | {"submit_time": float("nan")},
+    ],
+)  # fmt: skip
+def test_a_job_of_slurm_that_cannot_be_read_is_named(tmp_path, job):
+    with pytest.raises(TraceError, match=r"queue\.json: job 2 cannot be read .*expected 'squeue --json'"):
+        read_queue(written(tmp_path, {"jobs": [PENDING, job]}), ZoneInfo("UTC"))
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        7, None, QUEUED | {"qtime": "2025-01-02T07:00:00"}, QUEUED | {"qtime": 1_735_890_000},
+        QUEUED | {"Resource_List": {"ncpus": "many"}}, QUEUED | {"Resource_List": "ncpus=1"},
+    ],
+)  # fmt: skip
+def test_a_job_of_pbs_that_cannot_be_read_is_named(tmp_path, job):
+    with pytest.raises(TraceError, match=r"queue\.json: job 2\.srv cannot be read .*expected"):
+        read_queue(
+            written(tmp_path, {"timestamp": "?", "Jobs": {"1.srv": QUEUED, "2.srv": job}}), ZoneInfo("UTC")
+        )
+
+
+def test_a_list_of_no_pods_is_an_empty_queue(tmp_path):
+    empty = {"apiVersion": "v1", "kind": "List", "items": []}
+    assert read_queue(written(tmp_path, empty), ZoneInfo("UTC"), 5.0) == (5.0, [])
+
+
+def test_blank_lines_and_marks_of_windows_are_no_jobs(tmp_path):
+    path = tmp_path / "queue.txt"
+    text = "\r\n" + TABLE.replace("\n", "\r\n") + "\r\n\r\n"
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert read_queue(path, ZoneInfo("UTC")) == read_queue(written(tmp_path, TABLE), ZoneInfo("UTC"))
 
 
 def test_the_command_prints_a_row_for_each_job_that_waits_and_the_record(tmp_path, slurm_sample):

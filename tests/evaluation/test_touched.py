@@ -22,6 +22,7 @@ from gwa.evaluation.whatif import words
 from gwa.evaluation.whatif.answer import asked
 from gwa.evaluation.whatif.change import changed, kinds, parsed
 from gwa.evaluation.whatif.page import report
+from gwa.evaluation.whatif.world import recorded
 from gwa.formats.registry import writer
 from gwa.metrics.waiting import CONDITIONS, Waiting, waiting
 from gwa.metrics.waiting_ceilings import Ceiling
@@ -197,6 +198,16 @@ def test_lower_ceilings_leave_out_what_no_longer_fits_and_hold_in_the_replay():
 def test_a_ceiling_that_says_nothing_possible_is_refused(text):
     with pytest.raises(ArgumentError, match="--limit"):
         changed(make_world(1), [parsed(f"limit {text}")])
+
+
+def test_a_log_whose_jobs_have_no_users_has_no_user(make_store):
+    """An engine masks what is unknown; all such jobs are not those of one user."""
+    store = make_store(
+        (("MaxProcs", "64"),), submit_time=[0.0, 1.0], wait_time=[0.0, 0.0], run_time=[60.0, 60.0],
+        n_procs=[2, 2], user_id=[None, "a"], queue_id=[None, "q"],
+    )  # fmt: skip
+    world = recorded(store, "easy")
+    assert (world.user.tolist(), world.queue.tolist()) == (["", "a"], ["", "q"])
 
 
 def test_ceilings_need_users_and_are_of_processors():

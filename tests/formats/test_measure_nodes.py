@@ -1,6 +1,7 @@
 """Samples of nodes joined to jobs by node and time: what is measured, a bound, or unknown."""
 
 import json
+import re
 from collections import defaultdict
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -422,6 +423,15 @@ def test_processors_of_nodes_are_those_of_their_only_job(made, tmp_path):
         "1": (pytest.approx(0.5 * 7200), None), "2": (None, None),
     }  # fmt: skip
     assert measured(store)["1"] == {"cpu_seconds": pytest.approx(0.5 * 8 * 7200), "node_memory": 8000.0}
+
+
+@pytest.mark.parametrize("idle", ["-500.00", "140.00", "nan"])
+def test_a_use_that_none_can_be_is_no_time(made, tmp_path, idle):
+    store, path = made(job(1, 0, 7200, gpus=0)), tmp_path / "sar.txt"
+    lines = sadf_of(0, 7200, 0.5)
+    path.write_text("\n".join(re.sub(r"0\.00;[\d.]+$", f"0.00;{idle}", line) for line in lines) + "\n")
+    measure(store, [path])
+    assert "cpu_seconds" not in measured(store).get("1", {})
 
 
 def test_a_use_of_unknown_processors_is_no_time(made, tmp_path):

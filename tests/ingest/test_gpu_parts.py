@@ -32,7 +32,7 @@ def test_each_profile_is_the_slices_that_it_has(model):
 
 
 def test_what_does_not_tell_is_unknown():
-    assert part("mig", "1g.24gb", "8g.10gb", "1g.5gb,2g.10gb") == [None] * 4
+    assert part("mig", "1g.24gb", "8g.10gb", "1g.5gb,2g.10gb", "1c.3g.40gb", "mig-2c.4g.20gb") == [None] * 6
 
 
 @given(st.text())

@@ -76,10 +76,22 @@ def test_any_tree_is_divided_as_by_fractions(tmp_path, tree):
     assert found.users == pytest.approx({name: float(share) for name, share in users.items()})
 
 
+def test_what_is_below_an_account_without_shares_stands_beside_it(tmp_path):
+    text = TEXT.replace(" physics||2|", " physics||parent|")
+    found = read_shares(written(tmp_path, text))
+    assert found.projects == pytest.approx({"theory": 3 / 6, "lab": 1 / 6, "bio": 1 / 6})
+
+
+def test_a_mark_of_windows_is_no_name(tmp_path):
+    assert read_shares(written(tmp_path, "\ufeff" + TEXT)) == read_shares(written(tmp_path, TEXT))
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("", "has no column Account"),
+        ("Account|User|RawShares\na||1\nb||2\nc||3", "has 3 accounts that are in no other"),
+        (f"Account|User|RawShares\nroot||\n a||{'9' * 5000}", "states no shares above 0"),
         ("Account User RawShares\nroot root 1", "has no column Account"),
         ("Account|User|RawShares\nroot||x", ":2: has no account with shares"),
         ("Account|User|RawShares\n||1", ":2: has no account with shares"),
@@ -90,4 +102,5 @@ def test_what_states_no_shares_is_refused(tmp_path, text, says):
     with pytest.raises(DefinitionError) as refused:
         read_shares(written(tmp_path, text))
     assert says in str(refused.value)
-    assert "expected what 'sshare -a -P' prints" in str(refused.value)
+    assert "expected " in str(refused.value)
+    assert "'sshare -a -P' prints" in str(refused.value)

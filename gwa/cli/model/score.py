@@ -47,6 +47,7 @@ SIGNIFICANT: Final = 3
     "--policy",
     "policies",
     type=PolicyName(()),
+    metavar="NAME",
     multiple=True,
     help="Compare queues under a policy of yours, too, called package:function (repeatable).",
 )

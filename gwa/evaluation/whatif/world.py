@@ -160,7 +160,8 @@ def _known(values: object) -> Floats:
 
 
 def _names(values: object) -> NDArray[np.str_]:
-    return np.array(["" if name is None else str(name) for name in values])  # type: ignore[attr-defined]
+    """Return *values* as text, empty where they are unknown: an engine masks them."""
+    return np.array(["" if name is None else str(name) for name in np.ma.asarray(values, object).tolist()])
 
 
 def _most_busy(submit: Floats, wait: Floats, run: Floats, size: Ints) -> int:

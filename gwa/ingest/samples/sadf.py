@@ -23,6 +23,9 @@ EXPORT: Final = (
     "sadf -d -U /var/log/sa/sa15 -- -u -P ALL -r > $(hostname -s).txt"
 )
 
+ROUNDED: Final = 0.001
+"""By how much a use, whose parts are rounded, may be beyond none and all; one that is beyond is no use."""
+
 ZONED: Final = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"
 """How a time begins that is none of a local clock, nor a number."""
 
@@ -71,9 +74,14 @@ counted as (
     select host, coalesce(max(cpu) + 1, max(restarted)) as cpus
     from row_of_node where cpu >= 0 or restarted is not null group by host
 )
-select host, 'node' as device, t, clock, span, greatest(mean_use, 0.0) as mean_use,
-    greatest(mean_use, 0.0) * cpus as cores, cast(null as double) as kb
-from row_of_node left join counted using (host)
+select host, 'node' as device, t, clock, span, used as mean_use, used * cpus as cores,
+    cast(null as double) as kb
+from (
+    select *,
+        case when mean_use between -{ROUNDED} and 1 + {ROUNDED}
+            then least(greatest(mean_use, 0.0), 1.0) end as used
+    from row_of_node
+) left join counted using (host)
 where cpu = -1 and span > 0
 union all
 select host, 'node', t, clock, null, null, null, greatest(kb, 0.0) from row_of_node where kb is not null

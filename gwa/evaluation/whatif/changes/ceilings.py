@@ -22,7 +22,10 @@ def limit(world: World, text: str, _: np.random.Generator) -> World:
     """
     match = re.fullmatch(rf"user=(\d{{1,9}}|{NO_CEILING})", text)
     if not match or not match[1].strip("0"):
-        raise ArgumentError(f"--limit: '{text}' is not a ceiling, expected one such as user=128 or user=none")
+        raise ArgumentError(
+            f"--limit: '{text}' is not a ceiling, expected one such as user=128, of nine digits at most, or"
+            " user=none"
+        )
     if world.unit != PROCESSORS:
         raise ArgumentError("--limit is of processors, and --gpus replays GPUs alone, expected one of them")
     users = sorted(set(world.user.tolist()) - {""})
