@@ -41,7 +41,7 @@ without a request is the request. A container of a Pod that was resized in place
 requested, allocated and in effect; when it was resized is not kept. That times the lesser of parallelism and completions, times replicas or
 count; a Workload that was admitted partially has the processors of the count in podSetAssignments. They are
 rounded up, and stand as cpu:0.5 among the resources requested. Memory is that requested, over the processors. GPUs
-are resources called .../gpu or nvidia.com/mig-..., parts of one, which count as what their profile says; the type of MIG slices is their name, that of Workloads the
+are resources called .../gpu or nvidia.com/mig-...; the type of MIG slices is their name, that of Workloads the
 flavor. Shares of GPUs are not counted. Requested time is activeDeadlineSeconds or maximumExecutionTimeSeconds.
 A Workload that was evicted, and not admitted again, waits. Of the runs before an eviction it keeps the sum
 (accumulatedPastExecutionTimeSeconds): when the first began is unknown, and with it the wait. A Volcano Job that was
@@ -383,8 +383,7 @@ told as (
         * case regexp_extract(text, '^[0-9.]+(?:[eE][+-]?[0-9]+)?([a-zA-Z]*)$', 1)
             when 'm' then 0.001 when '' then 1 when 'k' then 1e3 when 'M' then 1e6 when 'G' then 1e9 when 'T' then 1e12
             when 'Ki' then 1024 when 'Mi' then 1048576 when 'Gi' then 1073741824 when 'Ti' then 1099511627776
-        end
-        * case when resource like 'nvidia.com/mig-%' then part_of_gpu(resource) else 1 end as amount
+        end as amount
     from amounts
 ),
 
@@ -424,8 +423,8 @@ asked as (
         sum(amount * pods order by place, resource) filter (where what = 'cpu') as cpus,
         sum(amount * admitted order by place, resource) filter (where what = 'cpu') as given_cpus,
         sum(amount * pods order by place, resource) filter (where what = 'memory') as bytes,
-        round(sum(amount * pods order by place, resource) filter (where what = 'gpu'), 6) as gpus,
-        round(sum(amount * admitted order by place, resource) filter (where what = 'gpu'), 6) as given_gpus
+        sum(amount * pods order by place, resource) filter (where what = 'gpu') as gpus,
+        sum(amount * admitted order by place, resource) filter (where what = 'gpu') as given_gpus
     from per_pod
     inner join templates using (file_no, line, place)
     group by file_no, line

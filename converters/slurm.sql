@@ -65,7 +65,7 @@ missing where the tasks of a step are not known. ReqMem is per CPU (3000Mc), per
 Slurm; plain numbers are megabytes; what is not per CPU is divided by ReqCPUS, else AllocCPUS. A job on one processor is
 on one node.
 GPUs are gres/gpu of AllocTRES and ReqTRES, or the sum of gres/gpu:TYPE where that is more or stands alone: the
-two are never added; a part of a GPU (MIG) counts as what its profile says, 1g.5gb as a seventh, and where that is not told the GPUs are unknown; else those of AllocGRES, and of ReqGRES times NNodes, but for PER_JOB; of PER_TASK and PER_SOCKET they are unknown. Shards and MPS (gres/shard, gres/mps) are shares of GPUs
+two are never added; else those of AllocGRES, and of ReqGRES times NNodes, but for PER_JOB; of PER_TASK and PER_SOCKET they are unknown. Shards and MPS (gres/shard, gres/mps) are shares of GPUs
 of unknown size: their GPUs are unknown, and so are those of a job whose steps used GPUs that AllocTRES does not name; both are counted. Their peak memory is gres/gpumem of the steps
 that overlap; gres/gpuutil is a peak too, so the mean utilization is unknown; all GPUs of a job were idle (idle_gpus) where the peak
 of each step is 0, and that of another job on GPUs of its types (else in its partition) of the same cluster is more: a
@@ -324,8 +324,7 @@ end
 "gpu_kinds(tres)" = '''
 case when contains(tres, 'gres/gpu:') then regexp_extract_all(tres, '(?:^|,)gres/gpu:([^=,]+=\d+)', 1) end
 '''
-# GPUs and parts of them, each of which counts.
-"gpu_devices_of(tres)" = '''
+"gpus_of(tres)" = '''
 case
     when contains(tres, 'gres/gpu') then greatest(
         try_cast(regexp_extract(tres, '(?:^|,)gres/gpu=(\d+)', 1) as double),
@@ -333,28 +332,6 @@ case
     )
 end
 '''
-"has_parts_of_gpus(tres)" = "regexp_matches(tres, '(?i)[0-9]g[._-]?[0-9]+gb|mig')"
-# What is missing of whole GPUs, null where it is unknown of one.
-"lacking_of_gpus(kinds)" = '''
-list_transform(
-    [
-        list_transform(
-            kinds,
-            lambda kind: cast(split_part(kind, '=', 2) as double) * (1 - part_of_gpu(split_part(kind, '=', 1)))
-        )
-    ],
-    lambda each: case when list_count(each) = len(each) then list_sum(each) end
-)[1]
-'''
-# Of devices, in GPUs, of which a part counts as what it is: in millionths.
-"gpus_of(tres, devices)" = '''
-case
-    when not contains(tres, 'gres/gpu:') then devices
-    when not has_parts_of_gpus(tres) then devices
-    else round(devices - lacking_of_gpus(gpu_kinds(tres)), 6)
-end
-'''
-"gpus_in(tres)" = "gpus_of(tres, gpu_devices_of(tres))"
 # In joules; a number from 2^63 on, and 2^32 - 2 and 2^32 - 1 (rounded: 4.29G), say that there is none.
 "joules(x)" = '''
 case
@@ -823,7 +800,7 @@ with box as (
             lasted
         ) as procs,
         coalesce(
-            gpus_in(if(contains(source.alloctres, 'gres/gpu'), source.alloctres, tres_of(source.allocgres))),
+            gpus_of(if(contains(source.alloctres, 'gres/gpu'), source.alloctres, tres_of(source.allocgres))),
             case when source.alloctres is not null then 0 end
         ) as gpus,
         coalesce(try_cast(regexp_extract(source.alloctres, '(?:^|,)node=(\d+)', 1) as bigint), amount_of(source.nnodes))
@@ -1176,20 +1153,18 @@ used_by_jobs as (
             else coalesce(regexp_full_match(nodelist, '[^][,*(){} ]+'), false)
         end as is_whole,
         case when ntasks = '1' or tresusageintot is not null then row_used end as row_peak,
-        case when not is_idle then gpu_devices_of(gpus_allocated) end as device_count,
-        gpus_of(gpus_allocated, device_count) as gpu_count,
+        case when not is_idle then gpus_of(gpus_allocated) end as gpu_count,
         -- A summary of some of the nodes says nothing of the others.
         summary = 'read' and did_run and summed_nodes = coalesce(node_count, summed_nodes) as is_summed,
         coalesce(is_summed and summed_cpu > procs * greatest(lasted * 1.05, lasted + 1), false) as is_too_much,
         case when is_summed and not is_too_much then summed_cpu end as cpu_of_summary,
         case when is_summed then nullif(summed_memory, 0) end as memory_of_summary,
-        coalesce(summary = 'read' and summed_gpus = device_count, false) as are_gpus_summed,
-        coalesce(summary = 'read' and summed_gpus_of_memory = device_count, false) as is_gpu_memory_summed,
+        coalesce(summary = 'read' and summed_gpus = gpu_count, false) as are_gpus_summed,
+        coalesce(summary = 'read' and summed_gpus_of_memory = gpu_count, false) as is_gpu_memory_summed,
         -- What peaked at 0 was idle, unless no GPU of its kind ever was more. Of several that peaked at more, some may be.
         case
-            when gpu_use_peak > 0 and device_count = 1 then 0
-            when device_count <> gpu_count then null
             when is_gpu_use_counted and gpu_use_peak = 0 then gpu_count
+            when gpu_use_peak > 0 and gpu_count = 1 then 0
         end as gpus_without_peak
     from lived
 )
@@ -1269,7 +1244,7 @@ select
     node_count as n_nodes,
     gpu_count as n_gpus,
     -- GRES are requested of each node, unless it says PER_JOB.
-    gpus_in(gpus_requested)
+    gpus_of(gpus_requested)
     * case
         when reqgres is null or contains(reqtres, 'gres/gpu') or base = 1 or reqgres like 'PER_JOB:%' then 1
         else nullif(nodes, 0)
@@ -1304,7 +1279,7 @@ select
     coalesce(memory_of_summary, case when is_whole then peak end, least_used, row_used) as max_memory,
     case when are_gpus_summed then summed_gpu_use end as gpu_utilization,
     if(is_gpu_memory_summed, summed_gpu_memory, gpu_peak) as gpu_memory,
-    if(are_gpus_summed and device_count = gpu_count, summed_idle_gpus, gpus_without_peak) as idle_gpus,
+    if(are_gpus_summed, summed_idle_gpus, gpus_without_peak) as idle_gpus,
     case when is_gpu_memory_summed then summed_max_gpu_memory end as max_gpu_memory,
     case when is_summed then summed_idle_nodes end as idle_nodes,
     nullif(
@@ -1349,7 +1324,7 @@ select
                 then 'partial summary: a summary of jobstats lacks nodes of its job, or their CPU time or memory, which are taken as Slurm has them'
         end,
         case
-            when summary = 'read' and device_count > 0 and not are_gpus_summed
+            when summary = 'read' and gpu_count > 0 and not are_gpus_summed
                 then 'unmeasured GPUs: a summary of jobstats lacks the use of GPUs of its job, as where a GPU is divided (MIG), and their use is unknown'
         end,
         case
@@ -1357,18 +1332,12 @@ select
                 then 'CPU time of a summary: jobstats has more CPU time than the processors of a job had, and that of Slurm was taken'
         end,
         case
-            when device_count is null and did_run and (contains(alloctres, 'gres/shard') or contains(alloctres, 'gres/mps'))
+            when gpu_count is null and did_run and (contains(alloctres, 'gres/shard') or contains(alloctres, 'gres/mps'))
                 and regexp_matches(alloctres, '(^|,)gres/(shard|mps)(:[^=,]*)?=[1-9]')
                 then 'shares of GPUs: jobs held shards or MPS of GPUs, whose number of GPUs is unknown'
         end,
         case
-            when device_count <> gpu_count and did_run
-                then 'parts of GPUs: jobs held parts of GPUs (MIG), which count as what they are of a GPU by their profile, such as a seventh'
-            when gpu_count is null and device_count > 0 and did_run
-                then 'unknown parts of GPUs: jobs held parts of GPUs (MIG) whose profile does not tell how much of a GPU they are, and their GPUs are unknown'
-        end,
-        case
-            when device_count is null and did_run and alloctres is not null and (gpu_peak > 0 or gpu_use_peak > 0)
+            when gpu_count is null and did_run and alloctres is not null and (gpu_peak > 0 or gpu_use_peak > 0)
                 then 'untracked GPUs: steps used GPUs that the job''s AllocTRES does not name, and their number is unknown'
         end,
         case

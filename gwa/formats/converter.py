@@ -17,7 +17,6 @@ from gwa.ingest.appending import append_rows
 from gwa.ingest.blame import is_fault, line_of, reason
 from gwa.ingest.clocks import LOCAL
 from gwa.ingest.contradictions import SLACK
-from gwa.ingest.gpu_parts import PART
 from gwa.ingest.jobstats import FUNCTIONS as JOBSTATS
 from gwa.ingest.pipeline import ingest
 from gwa.ingest.requests import read_requests
@@ -153,7 +152,7 @@ def check_sql(spec: ConverterSpec) -> None:
     what the definition and `gwa.ingest` define for it.
     """
     tables = [*spec.tables, *spec.beforehand, *TABLES]
-    functions = {*OF_CONVERTERS, LOCAL, PART, *JOBSTATS, *map(_name, spec.functions)}
+    functions = {*OF_CONVERTERS, LOCAL, *JOBSTATS, *map(_name, spec.functions)}
     with parser() as database:
         query = partial(check_query, database, tables=tables, functions=functions)
         for head, body in spec.functions.items():

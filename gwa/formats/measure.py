@@ -82,11 +82,7 @@ union all
 """All that is said of jobs, by the rank of who says so: the lowest counts."""
 
 OF_GPUS: Final = ("gpu_utilization", "idle_gpus", "gpu_memory", "max_gpu_memory")
-"""
-Fields that are of all GPUs of a job, and not known where fewer or more were measured.
-
-Of a job that held parts of GPUs, which are measured one by one, their number is not recorded.
-"""
+"""Fields that are of all GPUs of a job, and not known where fewer or more were measured."""
 
 OF_NODES: Final = ("average_cpu_time", "max_memory", "idle_nodes")
 """Fields that are of all nodes of a job, and not known where fewer or more were measured."""
@@ -157,8 +153,7 @@ select
     is_bound,
     coalesce({POSSIBLE}, false) as is_possible
 from known
-where not coalesce(field in ({", ".join(map(literal, OF_GPUS))}) and gpus <> n_gpus
-    and (n_gpus = floor(n_gpus) or field = 'idle_gpus'), false)
+where not coalesce(field in ({", ".join(map(literal, OF_GPUS))}) and gpus <> n_gpus, false)
     and not coalesce(field in ({", ".join(map(literal, OF_NODES))}) and nodes <> n_nodes, false)
     and (jobs <> 1 or value is not null)
 """

@@ -26,7 +26,6 @@ from gwa.ingest.cleaning import are_fields, count_noted, insert_noting
 from gwa.ingest.clocks import define_clocks, note_repeated_hours
 from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
-from gwa.ingest.gpu_parts import define_gpu_parts
 from gwa.ingest.mapping import (
     JobQuery,
     Refused,
@@ -391,7 +390,6 @@ def define_source(store: Store, spec: ConverterSpec, header: Header, options: Re
     for name, value in variables.items():
         database.execute(f"set variable {name} = $value", {"value": value})
     define_clocks(database)
-    define_gpu_parts(database)
     try:
         for head, body in spec.functions.items():
             database.execute(f"create temp macro {head} as ({body}\n)")

@@ -107,19 +107,6 @@ def test_shares_of_gpus_have_prices_of_their_own(make_store):
     ]
 
 
-def test_a_part_of_a_gpu_costs_its_part_and_is_not_charged_where_that_is_unknown(make_store):
-    store = make_store(
-        HEADER, submit_time=[OCTOBER[0] + 60.0] * 3, wait_time=[0.0] * 3, run_time=[7 * 3600.0] * 3,
-        n_procs=[2] * 3, n_gpus=[0.142857, 1.0, None], gpu_type=["a100_1g.5gb", "a100", "mig"],
-        project_id=[*"abc"], status=[1] * 3,
-    )  # fmt: skip
-    rate = {"name": "GPUs", "cpu_hour": 0, "gpu_hour": 2}
-    made = statements(store, from_table({"currency": "EUR", "rates": [rate]}), "2025-10")
-    paid = {line.project: str(line.amount) for line in made.lines if line.amount}
-    assert paid == {"a": "2.00", "b": "14.00"}
-    assert [(one.project, one.lacking, one.jobs) for one in made.uncharged] == [("c", "GPUs", 1)]
-
-
 def test_a_job_over_the_end_of_a_month_is_charged_in_both_for_its_seconds(make_store):
     store = make_store(
         HEADER, submit_time=[OCTOBER[1] - 1800.4], wait_time=[0.0], run_time=[7200.0], n_procs=[100],

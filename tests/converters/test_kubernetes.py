@@ -43,7 +43,7 @@ def test_jobs_and_pods():
         "climate/mesh-28": (moment("08:00"), 360, 5040, 4, 2, 2, 1, "Complete", 0),
         "bio/fit-3": (moment("10:00"), 0, 2700, 4, None, None, 0, "Failed", None),
         "bio/nightly": (moment("11:00"), None, None, None, None, None, None, "Suspended", None),
-        "bio/probe": (moment("12:00"), 120, 1800, 2, 0.285714, 1, 0, "Failed", 137),
+        "bio/probe": (moment("12:00"), 120, 1800, 2, 2, 1, 0, "Failed", 137),
         "climate/tail-1": (moment("13:00"), 60, None, 1, None, 1, None, "Running", None),
     }
     assert (account.rows, account.jobs, account.folded, account.rejected) == (8, 5, 2, 1)
@@ -68,7 +68,7 @@ def test_what_jobs_ask_for():
         ),
         "bio/fit-3": (4, 1e9 / 1024 / 4, None, None, None, "bio", "bio", "fit", None, None),
         "bio/nightly": (2, 4 * 128 * megabyte / 2, None, None, None, "bio", "bio", "nightly", None, None),
-        "bio/probe": (2, 512 * megabyte / 2, 0.285714, "mig-1g.5gb", None, "bio", "bio", "probe", None, None),
+        "bio/probe": (2, 512 * megabyte / 2, 2, "mig-1g.5gb", None, "bio", "bio", "probe", None, None),
         "climate/tail-1": (1, 1e9 / 1024, None, None, None, "climate", "climate", "tail", None, None),
     }
 

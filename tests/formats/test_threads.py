@@ -31,7 +31,7 @@ def parallel(monkeypatch):
 
     def limit(database, given):
         own(database, given)
-        if given.threads > 1:
+        if (given.threads or 1) > 1:
             database.execute("pragma verify_parallelism")
 
     monkeypatch.setattr(engine, "limit_threads", limit)

@@ -76,10 +76,7 @@ def _whole(amount: str) -> str:
     return f"try_cast(floor({amount} + 0.5) as decimal(18, 0))"
 
 
-UNKNOWN_PART: Final = "n_gpus is null and regexp_matches(lower(gpu_type), '[0-9]g[._-]?[0-9]+gb|mig')"
-"""The SQL of whether a job held parts of GPUs of which it is not known how much of a GPU they are."""
-
-GPUS: Final = _whole(f"case when {UNKNOWN_PART} then null else coalesce(n_gpus, 0) end * {float(MICRO)!r}")
+GPUS: Final = _whole(f"coalesce(n_gpus, 0) * {float(MICRO)!r}")
 PROCESSORS: Final = "case when n_procs >= 1 then n_procs end"
 BILLING: Final = (
     "try_cast(nullif(regexp_extract(used_resources, '(^|,)billing:([0-9.]+)(,|$)', 2), '') as double)"

@@ -166,7 +166,7 @@ def _simulate_jobs(world: World, length: float) -> tuple[list[Row], Schedule]:
     A job that ran longer than it requested is planned with its run time, and counted: no log says when it
     would have been ended.
     """
-    jobs = Jobs.of(world.submit, world.run, world.size, world.requested, world.user)
+    jobs = Jobs.of(world.submit, world.run, world.size, world.requested, world.user, world.limit)
     start = schedule(jobs, world.capacity, world.policy)
     response, wait = metrics.response(jobs, start), metrics.wait(jobs, start)
     row: Row = {
@@ -185,7 +185,9 @@ def _simulate_jobs(world: World, length: float) -> tuple[list[Row], Schedule]:
         "raised": int(((world.requested > 0) & (world.requested < world.run)).sum()),
     }
     job = world.job[np.argsort(world.submit, kind="stable")]
-    columns = {field.name: getattr(jobs, field.name) for field in fields(jobs) if field.name != "user"}
+    columns = {
+        field.name: getattr(jobs, field.name) for field in fields(jobs) if field.name not in {"user", "limit"}
+    }
     return [row], {"job": job, **columns, "start": start, "end": start + jobs.run}
 
 
