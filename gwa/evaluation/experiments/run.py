@@ -166,7 +166,7 @@ def _simulate_jobs(world: World, length: float) -> tuple[list[Row], Schedule]:
     A job that ran longer than it requested is planned with its run time, and counted: no log says when it
     would have been ended.
     """
-    jobs = Jobs.of(world.submit, world.run, world.size, world.requested, world.user, world.limit)
+    jobs = Jobs.of(world.submit, world.run, world.size, world.requested, world.user)
     start = schedule(jobs, world.capacity, world.policy)
     response, wait = metrics.response(jobs, start), metrics.wait(jobs, start)
     row: Row = {

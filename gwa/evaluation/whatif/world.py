@@ -98,11 +98,11 @@ class World:
         """Return when each job starts under the policy, in seconds, by simulation."""
         estimate = np.where(self.requested > 0, self.requested, self.run)
         sizes = np.minimum(self.size, self.capacity)
-        jobs = Jobs.of(self.submit, self.run, sizes, estimate, self.user, self.limit)
+        jobs = Jobs.of(self.submit, self.run, sizes, estimate, self.user, self._limit)
         return schedule(jobs, self.capacity, self.policy)
 
     @property
-    def limit(self) -> Ints | None:
+    def _limit(self) -> Ints | None:
         """What the user of each job may hold at once; None without ceilings."""
         if not self.ceilings:
             return None
