@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from gwa.breakdown.dimensions import WEEKDAYS
-from gwa.breakdown.free_hours import FreePart, free_parts
+from gwa.breakdown.free_hours import HOURS, FreePart, free_parts
 from gwa.metrics.timeline import Ints
 from gwa.metrics.waiting import CONDITIONS, MINIMUM_MOMENTS, Waiting, waiting
 from gwa.metrics.waiting_ceilings import Ceiling
@@ -114,6 +114,6 @@ def _named(one: FreePart) -> Message:
     return message(
         "{day} {time} ({share})",
         day=WEEKDAYS[day],
-        time=Number(f"{hour:02}:00–{hour + 6:02}:00"),
+        time=Number(f"{hour:02}:00–{hour + HOURS:02}:00"),
         share=fraction(one.share),
     )

@@ -460,7 +460,7 @@ def _is_bound_no_more(store: Store, field: str, table: str, where: str = "true")
 
 
 def _say_bound(store: Store, field: str) -> None:
-    """Let a *field* that nothing measured be the greatest of its lower bounds, one of the log among them."""
+    """Set a *field* that nothing measured to the largest of its lower bounds, that of the log among them."""
     measured = f"from matched where jobs = 1 and is_possible and is_bound and field = '{field}'"
     if not store.row(f"select count(*) {measured}")[0]:
         return

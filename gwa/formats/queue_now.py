@@ -205,5 +205,5 @@ def _of_pbs(zone: ZoneInfo, name: str, job: Mapping[str, Any]) -> WaitingNow | N
 def _text_of(value: object) -> str | None:
     """Return a name, None where there is none; raise `TypeError` for what is no text."""
     if value is not None and not isinstance(value, str):
-        raise TypeError(f"{value!r} is no name")
+        raise TypeError(f"{value!r} is not a name")
     return value or None

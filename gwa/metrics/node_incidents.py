@@ -32,7 +32,7 @@ COMMON_NODES: Final = 3
 
 MINIMUM_INCIDENTS: Final = 3
 ALPHA: Final = 0.05
-"""The greatest probability under chance, times the number of nodes."""
+"""The largest probability under chance, multiplied by the number of nodes, at which a node is named."""
 
 PART: Final = f"concat(coalesce({SITE}, ''), ' ', coalesce(partition_id, ''))"
 

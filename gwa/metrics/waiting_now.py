@@ -16,7 +16,7 @@ from jobs left join (
 where state is not null and status is null and wait_time is null and run_time is null and {since} is not null
 order by since, jobs.job_id
 """
-"""A log that does not have the states of its source does not tell what waits from what it does not know."""
+"""Only the states of its source tell jobs that wait from jobs of which a log knows nothing more."""
 
 
 @dataclass(frozen=True)

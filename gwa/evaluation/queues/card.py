@@ -36,7 +36,7 @@ MINIMUM_SEEDS: Final = 5
 
 SEED: Final = 64
 
-LEAST: Final = {Scale.RATIO: math.log(1.25), Scale.WAIT: math.log(1.25), Scale.DIFFERENCE: 0.1}
+MINIMUM_DIFFERENCE: Final = {Scale.RATIO: math.log(1.25), Scale.WAIT: math.log(1.25), Scale.DIFFERENCE: 0.1}
 """What is nearer than this on its scale is not off."""
 
 NORMAL: Final = 1.96
@@ -162,7 +162,7 @@ class QueueLine:
             return False
         error = math.hypot(self.own_deviation, (self.deviation or 0.0) / math.sqrt(len(self.seeds)))
         is_far = abs(self.mean - fmean(self.own)) > NORMAL * error
-        return is_far and abs(self.mean) > LEAST[self.number.scale]
+        return is_far and abs(self.mean) > MINIMUM_DIFFERENCE[self.number.scale]
 
     @property
     def verdict(self) -> str:
