@@ -18,6 +18,8 @@ from zlib import error as ZlibError  # noqa: N812 - the name of an error
 
 import duckdb
 
+from gwa.util.arrow_columns import texts
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -97,9 +99,7 @@ def define_jobstats(database: duckdb.DuckDBPyConnection) -> None:
 
 def _texts(comments: "pa.ChunkedArray") -> "pa.Array":
     """Return the JSON of the summaries in some *comments*."""
-    import pyarrow as pa
-
-    return pa.array(map(summary_text, comments.to_pylist()), pa.string())
+    return texts(map(summary_text, comments.to_pylist()))
 
 
 def summary_text(comment: str) -> str:

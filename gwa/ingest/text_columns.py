@@ -14,6 +14,7 @@ from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import LineBlock, LineLayout, Reject, line_blocks
 from gwa.ingest.spec import TableSpec
+from gwa.util.arrow_columns import whole_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +44,7 @@ class TextColumns:
         import pyarrow as pa
 
         names = [*self.table_spec.columns, ROW_LINE]
-        self.batches.append(pa.RecordBatch.from_arrays([*columns, _whole_numbers(lines)], names))
+        self.batches.append(pa.RecordBatch.from_arrays([*columns, whole_numbers(lines)], names))
 
     def count(self, records: EncodedRecords, others: int) -> None:
         """Count *records*, which are among the rows, and as many *others* that were not records before."""
@@ -69,18 +70,6 @@ class TextColumns:
             rows.append(f"select {', '.join([*cells, *position])} from text_columns")
         finally:
             rows.database.unregister("text_columns")
-
-
-def _whole_numbers(values: NDArray[np.int64]) -> "pa.Array":
-    """
-    Return *values* as an array of Arrow, which shares them.
-
-    `pyarrow.array` imports pandas where it is installed, which takes longer than to read a short log.
-    """
-    import pyarrow as pa
-
-    buffers = [None, pa.py_buffer(np.ascontiguousarray(values, np.int64))]
-    return pa.Array.from_buffers(pa.int64(), len(values), buffers)
 
 
 def _typed(name: str, sql: str) -> str:

@@ -294,15 +294,19 @@ def _columns(rules: tuple[Rule, ...]) -> dict[Sum, str]:
     return {one: f"sum{place}" for place, one in enumerate(dict.fromkeys(_all_sums(rules).values()))}
 
 
-def _summed(store: Store, rules: tuple[Rule, ...]) -> str:
-    """Return the table of the sums of rules by user and project."""
-    sums = ", ".join(f"{_sum_of_jobs(one)} as {name}" for one, name in _columns(rules).items())
+def sums(store: Store, rules: tuple[Rule, ...]) -> str:
+    """Return the query of the sums of rules by user and project."""
+    columns = ", ".join(f"{_sum_of_jobs(one)} as {name}" for one, name in _columns(rules).items())
     faults = ", ".join(f"{rule.at_fault} as {rule.is_at_fault}" for rule in rules)
-    query = (
-        f"select user_id, project_id, {sums} from"
+    return (
+        f"select user_id, project_id, {columns} from"
         f" (select *, {faults} from ({judged_jobs(store)}) as judged) as found group by user_id, project_id"
     )
-    return store.keep_once("alerts", query)
+
+
+def _summed(store: Store, rules: tuple[Rule, ...]) -> str:
+    """Return the table of the sums of rules by user and project."""
+    return store.keep_once("alerts", sums(store, rules))
 
 
 def _of_parts(rules: tuple[Rule, ...], ending: str = "") -> dict[str, str]:

@@ -166,7 +166,9 @@ def test_keys_beyond_those_remembered_are_read_all_the_same(sample, tmp_path):
     assert read(spec, path)[0][900][names.index("user_")] == "ann"
 
 
-@pytest.mark.parametrize("log", ["sge/accounting", "slurm/sacct-2024.txt", "pbs/20250310"])
+@pytest.mark.parametrize(
+    "log", ["sge/accounting", "slurm/sacct-2024.txt", "slurm-json/jobs.json", "pbs/20250310"]
+)
 def test_no_log_needs_pandas(log, sample, tmp_path):
     code = (
         f"import sys; from gwa.cli import gwa; gwa.main(['convert', {str(sample / log)!r}, '-o', 'x.duckdb'],"
@@ -176,3 +178,12 @@ def test_no_log_needs_pandas(log, sample, tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stderr.split()[-1] == "False"
+
+
+def test_summaries_of_jobs_need_no_pandas():
+    code = (
+        "import sys, pyarrow as pa; from gwa.ingest.jobstats import _texts;"
+        " print(_texts(pa.lib.StringBuilder().finish()).to_pylist(), 'pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[]", "False"]

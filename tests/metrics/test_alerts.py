@@ -16,7 +16,7 @@ from gwa.breakdown.held import held_rows
 from gwa.errors import DefinitionError
 from gwa.formats.open import open_trace
 from gwa.metrics.alert_rules import RULES, SCALES
-from gwa.metrics.alerts import alerts, default_thresholds, jobs_of, read_thresholds
+from gwa.metrics.alerts import alerts, default_thresholds, jobs_of, lacking, read_thresholds, sums
 from gwa.metrics.asked_cores import threads_per_core
 from gwa.metrics.efficiency import sequential
 from gwa.store.engines.spark_sql import to_spark_sql
@@ -335,6 +335,18 @@ def test_the_power_of_a_gpu_agrees_if_it_is_half_of_that_of_those_that_compute(w
     store = make_store(**job, gpu_utilization=[0.0, 0.9], gpu_memory=[4e7, 4e7], energy=energy)
     (holder,) = by_id(store)["idle-gpu-hours"].holders
     assert (holder.name, holder.is_mailed) == ("ann", is_mailed)
+
+
+def test_what_a_job_is_judged_by_is_computed_once_for_each(make_store):
+    """Sums that are moved below a join repeated the text of what was allocated over five hundred times."""
+    job = {name: values * 2 for name, values in GPU_JOB.items()} | {"user_id": ["ann", "bob"]}
+    store = make_store(
+        **job, gpu_utilization=[0.0, 0.9], gpu_memory=[4e7, 4e7], energy=[None, 9e8], gpu_type=["a100", None],
+        used_resources=["mem:4G", None], bounds=[None, "max_memory"], idle_gpus=[2, 0],
+    )  # fmt: skip
+    rules = tuple(rule for rule in default_thresholds().rules.values() if not lacking(store, rule))
+    ((_, plan),) = store.rows(f"explain {sums(store, rules)}")
+    assert 1 <= plan.count("used_resources") < 10
 
 
 def test_memory_allocated_is_what_the_log_says_of_it(make_store):

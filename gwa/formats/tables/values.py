@@ -12,6 +12,7 @@ from gwa.formats.tables.mapping import RoleSource
 from gwa.formats.tables.sample import MINIMUM_SHARE, SampledColumn, TableSample
 from gwa.formats.tables.units import SECONDS, value
 from gwa.ingest.clocks import define_clocks
+from gwa.util.arrow_columns import texts
 
 Numbers = NDArray[np.float64]
 """One value per row of the sample; NaN where it is missing."""
@@ -70,10 +71,7 @@ class Values:
         database.execute("set TimeZone = 'UTC'")
         database.execute("set variable zone = 'UTC'")
         define_clocks(database)
-        columns = [
-            pa.array([row[place] for row in self.sample.rows], pa.string())
-            for place in range(len(self.sample.names))
-        ]
+        columns = [texts(row[place] for row in self.sample.rows) for place in range(len(self.sample.names))]
         rows = pa.Table.from_arrays(columns, names=[f"c{place}" for place in range(len(columns))])
         database.register("sample", rows)
         return database

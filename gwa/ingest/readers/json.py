@@ -37,12 +37,15 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.json_records import NO_OBJECT, JsonRecord, RecordBlock, record_blocks
 from gwa.ingest.source.lines import REJECT_TEXT_LENGTH, Reject
 from gwa.ingest.spec import TableSpec
 from gwa.store.engines.duckdb import literal
+from gwa.util.arrow_columns import texts, whole_numbers
 
 if TYPE_CHECKING:
     import duckdb
@@ -172,13 +175,14 @@ def _record_table(records: Sequence[JsonRecord]) -> "pa.Table":
 
     documents: dict[str, int] = {}
     places = [documents.setdefault(record.document, len(documents)) for record in records]
-    texts = pa.array([text or None for text in documents], pa.string())
     return pa.table(
         {
-            "line": pa.array([record.number for record in records], pa.int64()),
-            "text": pa.array([record.text for record in records], pa.string()),
-            "key": pa.array([record.key for record in records], pa.string()),
-            "document": pa.DictionaryArray.from_arrays(pa.array(places, pa.int32()), texts),
+            "line": whole_numbers(np.array([record.number for record in records], np.int64)),
+            "text": texts(record.text for record in records),
+            "key": texts(record.key for record in records),
+            "document": pa.DictionaryArray.from_arrays(
+                whole_numbers(np.array(places, np.int64)), texts(text or None for text in documents)
+            ),
         }
     )
 

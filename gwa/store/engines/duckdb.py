@@ -1,7 +1,7 @@
 """DuckDB: the engine inside the process, in whose dialect all queries are written."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -34,6 +34,14 @@ What DuckDB does with a plan that takes longer than it saves, unless there are m
 
 Not the sharing of common expressions: without it DuckDB 2.0 fails to bind functions of a column that has no
 value. Older versions know fewer of these.
+"""
+
+NEVER_REPAID: Final = ("partial_aggregate_pushdown",)
+"""
+What DuckDB 2.0 does with a plan that costs more than it saves here.
+
+Sums that it moves below a join repeat the expressions that they are of, again for each level of subqueries:
+the sums of alerts took twenty times as long.
 """
 
 
@@ -114,6 +122,7 @@ def connect(
         # A checkpoint would write most rows a second time to close gaps: a fifth of all for nothing.
         config["max_vacuum_tasks"] = 0
     database = duckdb.connect(str(path), read_only=read_only, config=config)
+    _spare(database, NEVER_REPAID)
     limit_threads(database, engine or Engine())
     return database
 
@@ -148,14 +157,19 @@ def few_rows(database: duckdb.DuckDBPyConnection, engine: Engine | None) -> Iter
     threads = _threads(database)
     if not (engine and engine.threads):
         database.execute("set threads = 1")
-    known = {name for (name,) in database.execute("from duckdb_optimizers()").fetchall()}
-    spared = ",".join(name for name in REPAID_BY_MANY_ROWS if name in known)
-    database.execute(f"set disabled_optimizers = {literal(spared)}")
+    _spare(database, (*REPAID_BY_MANY_ROWS, *NEVER_REPAID))
     try:
         yield
     finally:
-        database.execute("reset disabled_optimizers")
+        _spare(database, NEVER_REPAID)
         database.execute(f"set threads = {threads}")
+
+
+def _spare(database: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
+    """Let queries be planned without the optimizers of these *names*, as far as this DuckDB knows them."""
+    known = {name for (name,) in database.execute("select name from duckdb_optimizers()").fetchall()}
+    spared = ",".join(name for name in names if name in known)
+    database.execute(f"set disabled_optimizers = {literal(spared)}")
 
 
 @contextmanager
