@@ -151,6 +151,22 @@ def test_blanks_of_dcgm_are_no_numbers_and_shared_energy_is_divided(made, table)
     assert values(store, "gpu_utilization", "energy") == {"1": [None, 30.0], "2": [0.5, 30.0]}
 
 
+def test_codecarbon_measures_a_node_once_and_each_process_by_itself(made, table):
+    """In the mode machine each process measured its whole node; else what each measured is added up."""
+    modes = {"1": "machine", "2": "process"}
+    rows = [
+        ("1", "n1", 3500, 0.5), ("1", "n1", 3600, 0.6), ("1", "n2", 3600, 0.3),
+        ("2", "n1", 3600, 0.2), ("2", "n1", 1800, 0.1), ("2", "n2", 3600, 0.4),
+    ]  # fmt: skip
+    lines = "".join(
+        f"{run},{lasted},{kwh},{job},{node},{modes[job]}\n"
+        for run, (job, node, lasted, kwh) in enumerate(rows)
+    )
+    store = made(line(1), line(2))
+    measure(store, [table(f"run_id,duration,energy_consumed,job_id,node_name,tracking_mode\n{lines}")])
+    assert values(store, "energy") == {"1": pytest.approx(0.9 * 3.6e6), "2": pytest.approx(0.7 * 3.6e6)}
+
+
 def test_a_part_of_the_gpus_is_not_the_job(made, table):
     store = made(line(1, gpus=4))
     measure(store, [table("timestamp,metric,gpu,hpc_job,value\n1,DCGM_FI_DEV_GPU_UTIL,0,1,0\n")])

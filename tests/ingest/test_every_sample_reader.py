@@ -80,6 +80,17 @@ TEXTS = {
             ),
             {"device": "node", "clock": CLOCK, "watts": 164.0},
         ),
+        *(
+            # Newer ones name the zone of their times, by three letters or four.
+            (
+                (
+                    "    Instantaneous power reading:                   180 Watts\n"
+                    f"    IPMI timestamp:                           11/27/2026 15:35:26 {zone}\n"
+                ),
+                {"device": "node", "clock": CLOCK, "watts": 180.0},
+            )
+            for zone in ("UTC", "AEDT")
+        ),
     ],
     "sadf": [
         (
