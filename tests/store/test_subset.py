@@ -93,6 +93,9 @@ def test_days_are_numbered_where_the_start_is_unknown(make_store):
     assert len(trace.filter(period="2..day 3")) == 1
     with pytest.raises(ArgumentError, match="count from an unknown start"):
         trace.filter(period="2007-03")
+    with pytest.raises(TraceError, match=r"no jobs that fit: period 5: its days are 1 to 4$"):
+        trace.filter(period="5")
+    assert len(trace.filter(period="4")) == 1
 
 
 def test_two_filters_are_the_part_of_a_part(trace):

@@ -197,6 +197,26 @@ def test_numbers_of_jobs_do_not_tell_when_they_came_within_the_beginning_of_a_ti
     assert sorted(weeks[own] - weeks[preceding] for own, preceding in links) == [0.0] * 265 + [WEEK] * 4
 
 
+def test_no_other_field_tells_the_moment_that_a_coarser_time_hides(make_store):
+    users, submit = [f"u{number % 4}" for number in range(40)], [600.0 * number for number in range(40)]
+    store = make_store(
+        user_id=users,
+        submit_time=submit,
+        eligible_time=[moment + 7 for moment in submit],
+        wait_time=[10.0] * 40,
+        run_time=[30.0] * 40,
+        n_procs=[4] * 40,
+        n_nodes=[1] * 40,
+        node_list=[f"n{number}" for number in range(40)],
+        runs=["10/5/5////evicted;20/30/30////ended"] * 40,
+    )
+    with anonymize(store, KEY, hiding=Hiding(2)) as copy:
+        frame = copy.frame()
+    assert len(frame) == 40
+    assert not (frame.submit_time % HOUR).any()
+    assert not {"eligible_time", "runs", "node_list"} & {*frame.dropna(axis="columns", how="all").columns}
+
+
 def test_what_is_out_of_reach_is_refused_in_words(make_store):
     with pytest.raises(TraceError, match="k 7 is out of reach: the trace has 6 users, expected at least 7"):
         coarsening(crowd(make_store), 7)
