@@ -397,6 +397,22 @@ def test_earlier_runs_are_counted_and_what_is_unknown_of_them_is_not_0(case, num
         assert requeues(store) == Requeues(1, 3, None, None)
 
 
+def test_of_a_part_earlier_runs_are_those_of_its_own_jobs(make_store):
+    store = make_store(
+        submit_time=[START, START + 86_400.0, START + 90_000.0],
+        wait_time=[0.0] * 3,
+        run_time=[600.0] * 3,
+        n_procs=[4, 2, 1],
+        n_gpus=[1, 3, 0],
+        n_requeues=[1, 1, None],
+        runs=["0/900/////requeued;3600/600/////completed", "0/60/////requeued;3600/600/////completed", None],
+    )
+    assert requeues(store) == Requeues(2, 2, 4 * 900.0 + 2 * 60.0, 900.0 + 3 * 60.0)
+    later = store.filtered("true", (START + 86_400.0, START + 2 * 86_400.0))
+    assert requeues(later) == Requeues(1, 1, 2 * 60.0, 3 * 60.0)
+    assert requeues(store.filtered("n_procs = 4")) == Requeues(1, 1, 4 * 900.0, 900.0)
+
+
 @pytest.mark.parametrize(
     ("counted", "procs", "runs", "unlisted"),
     [

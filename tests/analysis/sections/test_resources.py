@@ -608,6 +608,22 @@ def test_quotas(make_store, tmp_path):
     assert facts["quota.exceeded"] == sum(row["share"] > 1 for row in facts["quota.used"])
 
 
+def test_the_rate_of_a_young_quota_is_that_of_its_own_days(make_store, tmp_path):
+    (tmp_path / "quota.toml").write_text("[quota]\nbegins = 2026-02-01\n[quota.users]\nann = 100\n")
+    first = datetime(2026, 2, 1, tzinfo=UTC).timestamp()
+    # An hour on 8 processors at the end of each of three days; what is before them is not of the quota.
+    store = make_store(
+        submit_time=[first + day * 86_400 - 3600 for day in (-5, 1, 2, 3)],
+        wait_time=[0.0] * 4,
+        run_time=[3600.0] * 4,
+        n_procs=[8] * 4,
+        user_id=["ann"] * 4,
+    )
+    store.stated["quota"] = read_quotas(tmp_path / "quota.toml")
+    (ann,) = facts_of(store, "quotas")["quota.used"]
+    assert (ann["used"], ann["recent"], ann["days_left"]) == (24, 24, pytest.approx((100 - 24) / 8))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
