@@ -12,6 +12,7 @@ from gwa.breakdown import quantiles
 from gwa.breakdown.breakdown import RANKINGS, breakdown
 from gwa.breakdown.charge.rates import from_table
 from gwa.breakdown.dimensions import by_name, dimensions, recorded
+from gwa.breakdown.views import tables
 from gwa.metrics import ranked_values, whole
 from gwa.store.engines.spark_sql import to_spark_sql
 from tests.conftest import thinned
@@ -248,6 +249,20 @@ def test_a_log_without_something_has_no_breakdown_by_it(make_store):
 def test_names_of_dimensions_and_measures_are_their_own():
     names = [one.name for one in dimensions()]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("months", [36, 40])
+def test_a_table_of_many_months_shows_the_last(make_store, months):
+    days = [pd.Timestamp(2020 + month // 12, month % 12 + 1, 15, tz="UTC") for month in range(months)]
+    store = make_store(
+        ZONE,
+        submit_time=[day.timestamp() for day in days],
+        run_time=[3600.0] * months,
+        n_procs=[1] * months,
+    )
+    (table,) = tables(store, "months")
+    assert [row[0] for row in table.rows] == [f"{day:%Y-%m}" for day in days[-36:]]
+    assert str(table.note) == ("The last 36 of 40." if months > 36 else "")
 
 
 OURS = """

@@ -128,6 +128,19 @@ def test_one_in_a_hundred_waits_longer_than_99_of_100_like_jobs(make_store):
     assert found == {"b": (jobs - 4, 3), "a": (4, 1)}
 
 
+@pytest.mark.parametrize("apart_by", ["queue", "size", "request"])
+def test_jobs_that_are_not_alike_are_not_compared(make_store, apart_by):
+    """Who waits longest of one class starves, however long all of another class wait."""
+    jobs = 2 * MINIMUM_LIKE
+    rows = [("a" if wait % 100 == 99 else "b", wait, wait, 1, 1) for wait in range(jobs)]
+    rows += [("c", wait, 1000 + wait, 1, 8 if apart_by == "size" else 1) for wait in range(jobs)]
+    queues = ["short"] * jobs + ["long" if apart_by == "queue" else "short"] * jobs
+    requested = [HOUR] * jobs + [48 * HOUR if apart_by == "request" else HOUR] * jobs
+    store = log(make_store, rows, queue_id=queues, req_time=requested)
+    found = {one.name: (one.jobs, one.starved) for one in starvation(store)}
+    assert found == {"c": (jobs, 4), "b": (jobs - 4, 3), "a": (4, 1)}
+
+
 def test_of_a_selection_jobs_are_compared_with_those_of_all(make_store):
     jobs = 2 * MINIMUM_LIKE
     store = log(make_store, [("a" if wait > jobs - 3 else "b", wait, wait, 1, 1) for wait in range(jobs)])
