@@ -807,6 +807,14 @@ def test_the_keyboard_chooses_days_and_escape_shows_all_again(opened):
     expect(opened.locator("#explorer-chips .chip")).to_have_count(0)
 
 
+def test_the_day_that_the_keyboard_chooses_is_the_one_that_is_read(opened, sample):
+    opened.locator("#explorer-strip").focus()
+    opened.keyboard.press("Shift+Home")
+    day = EPOCH + timedelta(days=about(opened)["first_day"])
+    assert f"from={day}&to={day + timedelta(days=1)}" in opened.url
+    assert opened.evaluate(READ)["trace.jobs"] == len(sample[0].filter(period=str(day)))
+
+
 LONG = re.compile(r"\d{4,}[.,]?\d*|\d*\.\d{4,}|(?:\d,\d{3}|\d{3})\.\d|\d\d\.\d{2,}")
 """A number that has more than three digits and is not whole, or no sign between its thousands."""
 
@@ -890,6 +898,29 @@ def test_a_link_within_the_page_keeps_the_selection(opened):
     opened.locator(".contents a").first.click()
     assert opened.url == before
     expect(opened.locator("#explorer-chips .chip")).to_have_count(1)
+
+
+@pytest.mark.parametrize("name", ["x,y", "r&d", "50%25", "zoë/ü+1"])
+def test_a_link_to_any_name_shows_what_was_chosen(context, make_store, tmp_path, name):
+    users = [name, "x", "y", "r"] * 30
+    store = make_store(
+        (("Times", "Unix seconds, UTC"), ("MaxProcs", "16")),
+        submit_time=[1.7e9 + 3600 * job for job in range(120)],
+        wait_time=[5.0] * 120,
+        run_time=[600.0] * 120,
+        n_procs=[4] * 120,
+        status=[1] * 120,
+        user_id=users,
+    )
+    page, wrong = visit(context, page_of(gwa.Trace(store, "made"), tmp_path))
+    page.locator('[data-pick="user"]', has=page.get_by_text(name, exact=True)).first.click()
+    link = page.evaluate("location.hash")
+    page.evaluate(SET, "")
+    expect(page.locator("#explorer-chips .chip")).to_have_count(0)
+    page.evaluate(SET, link)
+    expect(page.locator("#explorer-chips .chip bdi")).to_have_text([f"User: {name}"])
+    assert page.evaluate(READ)["trace.jobs"] == 30
+    assert not wrong
 
 
 def test_an_address_without_a_selection_shows_everything(opened):
