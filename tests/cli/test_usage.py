@@ -113,7 +113,7 @@ def test_a_wrong_word_is_an_error_of_usage(words, tmp_path):
         ["collect", "slurm", "-o", "out.duckdb", "--timeout"],
         ["fit", TINY, "daily", "--shift"],
     ],
-    ids=" ".join,
+    ids=lambda words: words[0],
 )
 def test_what_is_no_number_is_within_no_range(words):
     done = run(*words, "nan")

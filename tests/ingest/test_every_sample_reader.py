@@ -81,15 +81,15 @@ TEXTS = {
             {"device": "node", "clock": CLOCK, "watts": 164.0},
         ),
         *(
-            # Newer ones name the zone of their times, by three letters or four.
+            # Newer ones name the zone of their times, by three letters or four; some leave out the century.
             (
                 (
                     "    Instantaneous power reading:                   180 Watts\n"
-                    f"    IPMI timestamp:                           11/27/2026 15:35:26 {zone}\n"
+                    f"    IPMI timestamp:                           11/27/{year} 15:35:26 {zone}\n"
                 ),
                 {"device": "node", "clock": CLOCK, "watts": 180.0},
             )
-            for zone in ("UTC", "AEDT")
+            for year, zone in ((2026, "UTC"), (2026, "AEDT"), (26, "UTC"))
         ),
     ],
     "sadf": [

@@ -29,6 +29,9 @@ UNKNOWN_COST: Final = 0.06
 BUDGETS: Final[Mapping[Suite, float]] = {"quick": 50, "test": 400}
 """CPU seconds for what a suite chooses, besides the short tests that ``test`` always runs."""
 
+TESTED_IN: Final = {"converters": "converters", "templates": "browser"}
+"""The room of the tests of other folders."""
+
 
 class Status(NamedTuple):
     """What the ledger says of a test: its *cost*, how much it *entered*, and whether that is the *same*."""
@@ -135,8 +138,12 @@ def _room(file: str) -> str:
     """
     Return the room that a module or a file of tests belongs to.
 
-    >>> _room("gwa/report/html.py"), _room("tests/report/test_html.py"), _room("templates/report.html")
+    >>> _room("gwa/report/html.py"), _room("tests/report/test_html.py"), _room("README.md")
     ('report', 'report', '')
+    >>> _room("converters/lsf.sql"), _room("templates/static/explorer/draw.js")
+    ('converters', 'browser')
     """
     top, *folders = PurePosixPath(file).parent.parts or ("",)
-    return folders[0] if top in {"gwa", "tests"} and folders else ""
+    if top in {"gwa", "tests"}:
+        return folders[0] if folders else ""
+    return TESTED_IN.get(top, "")

@@ -17,8 +17,8 @@ EXPORT: Final = "while sleep 30; do ipmitool dcmi power reading; done > $(hostna
 
 POWER: Final = "instantaneous power reading|current power"
 MOMENT: Final = "ipmi timestamp|time stamp"
-FORMS: Final = ("%a %b %d %H:%M:%S %Y", "%m/%d/%Y - %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%m/%d/%y %H:%M:%S")
-"""How tools write a time."""
+FORMS: Final = ("%a %b %d %H:%M:%S %Y", "%m/%d/%Y - %H:%M:%S", "%m/%d/%y %H:%M:%S", "%m/%d/%Y %H:%M:%S")
+"""How tools write a time; DuckDB takes a year of two digits for one of the first century, too."""
 
 SELECT: Final = f"""
 with line as (
