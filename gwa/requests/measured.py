@@ -33,6 +33,24 @@ select requests, count(*) as intervals from (
 ) where place < {complete} group by requests order by requests
 """
 
+PHASES: Final = 10
+"""Phases of intervals over which the index of dispersion is averaged, a tenth of an interval apart."""
+
+PER_PHASE: Final = """
+with fine as (
+    select cast(floor((submit_time - {first!r}) * 10 / {length}) as bigint) as tenth, count(*) as requests
+    from requests group by tenth
+),
+phased as (
+    select phase, cast(floor((tenth - phase) / 10.0) as bigint) as place, sum(requests) as requests
+    from fine, (values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) as phases(phase)
+    where tenth >= phase group by phase, place
+)
+select phase, sum(requests)::bigint as total, sum(requests * requests)::bigint as squares
+from phased where place * 10 + phase + 10 <= {tenths} group by phase order by phase
+"""
+"""By phase: the requests in complete intervals, and the sum of the squares of their numbers."""
+
 RANKS: Final = """
 with pairs as (select {x} as x, {y} as y from {table} where x is not null and y is not null),
 ranked as (
@@ -81,9 +99,27 @@ def requests_per(store: Store, extent: SubmissionSpan, length: int) -> Sample:
     return Sample.weighted(np.append(numbers, 0.0), np.append(counts, empty))
 
 
-def dispersion(numbers: Sample) -> float:
-    """Return the variance over the mean of *numbers* in intervals; nan of fewer than two intervals."""
-    return numbers.variance(1) / numbers.mean() if numbers.n > 1 and numbers.total() else math.nan
+def dispersion(store: Store, extent: SubmissionSpan, length: int) -> float | None:
+    """
+    Return the index of dispersion in intervals of a *length* in seconds, averaged over their phases.
+
+    It is the variance of the requests in an interval over their mean. Intervals begin with the first request,
+    and a tenth of the length later for each of `PHASES`; those of which two are not complete are left out.
+    None where no phase has two.
+    """
+    tenths = math.floor(extent.seconds * PHASES / length)
+    found = store.rows(PER_PHASE.format(first=extent.first, length=length, tenths=tenths))
+    indices = [
+        index_of_dispersion(total, squares, intervals)
+        for phase, total, squares in found
+        if (intervals := (tenths - phase) // PHASES) > 1
+    ]
+    return math.fsum(indices) / len(indices) if indices else None
+
+
+def index_of_dispersion(total: int, squares: int, intervals: int) -> float:
+    """Return the variance over the mean of numbers of requests, from their sum and that of their squares."""
+    return (squares - total * total / intervals) / (intervals - 1) / (total / intervals)
 
 
 def gaps(store: Store) -> Sample:

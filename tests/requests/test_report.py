@@ -46,6 +46,19 @@ def per_interval(times, length):
     return pd.Series(counts.astype(float))
 
 
+def dispersion(times, length):
+    """Return the index of dispersion, averaged over ten phases; None where no phase has two intervals."""
+    tenths = math.floor((times.iloc[-1] - times.iloc[0]) * 10 / length)
+    fine = np.bincount(np.floor((times - times.iloc[0]) * 10 / length).astype(int), minlength=tenths)
+    found = []
+    for phase in range(10):
+        intervals = (tenths - phase) // 10
+        if intervals > 1:
+            numbers = fine[phase : phase + 10 * intervals].reshape(intervals, 10).sum(axis=1)
+            found.append(numbers.var(ddof=1) / numbers.mean() if numbers.any() else math.nan)
+    return np.nanmean(found) if found else None
+
+
 def spearman(one, other):
     """Return the rank correlation, nan where one of both is constant."""
     if len(set(one)) < 2 or len(set(other)) < 2:
@@ -60,9 +73,8 @@ def expected(frame):
     for name, length in INTERVALS.items():
         facts |= summary(f"requests.per_{name}", per_interval(times, length))
     for length in (1, 10, 60, 600, 3600, 86400):
-        numbers = per_interval(times, length)
-        if len(numbers) > 1:
-            facts[f"requests.dispersion.{length}s"] = numbers.var() / numbers.mean()
+        if (value := dispersion(times, length)) is not None:
+            facts[f"requests.dispersion.{length}s"] = value
     facts |= summary("requests.gap", gaps)
     facts["requests.gap.cv"] = gaps.std(ddof=0) / gaps.mean()
     facts["requests.gap.zero"] = (gaps == 0).mean()

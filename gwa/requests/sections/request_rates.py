@@ -51,10 +51,11 @@ def request_rates(store: Store) -> Iterator[Block | Drawing]:
     How many requests arrive in a minute, an hour and a day, and how unevenly they arrive.
 
     Intervals begin with the first request, empty ones count, and an incomplete last one is left out. The
-    index of dispersion is the variance of the requests in an interval over their mean: 1 at random at every
-    length, and rising with the length for bursts that do not even out. A gap is the time from one request
-    to the next, to the microsecond; the coefficient of variation of gaps (standard deviation over mean) is 1
-    at random. The rank correlation of a gap with the one before is 0 where bursts have no memory.
+    index of dispersion is the variance of the requests in an interval over their mean, averaged over ten
+    phases of the intervals: 1 at random at every length, and rising with the length for bursts that do not
+    even out. A gap is the time from one request to the next, to the microsecond; the coefficient of
+    variation of gaps (standard deviation over mean) is 1 at random. The rank correlation of a gap with the
+    one before is 0 where bursts have no memory.
     """
     extent = measured.SubmissionSpan.of(store)
     rows = {
@@ -77,9 +78,9 @@ def request_rates(store: Store) -> Iterator[Block | Drawing]:
     yield _gap_facts(store, found)
     yield Drawing(lambda: _gaps(found))
     dispersions = {
-        length: measured.dispersion(measured.requests_per(store, extent, length))
+        length: value
         for length in measured.SCALES
-        if extent.intervals(length) > 1
+        if (value := measured.dispersion(store, extent, length)) is not None
     }
     if not dispersions:
         return
