@@ -1,11 +1,12 @@
 /* ---
 of = "requests"
 title = "Mooncake: requests with the blocks of their prompts"
-files = ["*_trace.jsonl"]
+files = ["*_trace.jsonl", "*.mooncake.jsonl"]
 reader = "json"
 contains = ['"input_length"\s*:\s*\d', '"output_length"\s*:\s*\d', '\A(?!(?:.*\n)*?.*"timestamp"\s*:\s*(?:"|\d+\.\d*[1-9]))[^\n]*"timestamp"\s*:']
 export = '''
 https://github.com/kvcache-ai/Mooncake/tree/main/FAST25-release/traces
+gwa convert trace.duckdb -o trace.mooncake.jsonl
 '''
 notes = """
 Source: FAST25-release/README.md in https://github.com/kvcache-ai/Mooncake, which shows two records and names what they
@@ -16,6 +17,8 @@ stand in steps of some seconds there. Where it would be more than 200 requests a
 others count in seconds. input_length are the tokens of the prompt, output_length those of the response. hash_ids
 are the remapped identities of the blocks of the prompt, in order: requests that begin with the same ones share a prefix, which a
 cache could keep. How many tokens a block has is not needed here. Models, sessions and latencies are not told.
+
+gwa writes whole milliseconds, from the first request on where times are absolute. A log with requests whose tokens are unknown is refused.
 """
 
 [columns]

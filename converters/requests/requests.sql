@@ -13,7 +13,7 @@ gwa convert trace.duckdb -o trace.requests.csv
 '''
 notes = """
 A table with commas, whose first line names its columns, in any order: submit_time, tokens_in and tokens_out, and where they are
-known latency, first_token, model, service, session_id, user_id, images and blocks. Lines that begin with # say what else is known,
+known latency, first_token, model, service, session_id, user_id, images, turn, tokens_cached and blocks. Lines that begin with # say what else is known,
 such as TimeZoneString: Europe/Amsterdam. To bring a log of your own into gwa, name its columns so.
 
 Times are seconds: since 1970 from 1985 on, else since an unknown start. latency is from submission to the end of the response,
@@ -32,6 +32,8 @@ service = "varchar"
 session_id = "varchar"
 user_id = "varchar"
 images = "varchar"
+turn = "varchar"
+tokens_cached = "varchar"
 blocks = "varchar"
 
 [functions]
@@ -64,5 +66,7 @@ select
     plain(session_id) as session_id,
     plain(user_id) as user_id,
     images,
+    turn,
+    tokens_cached,
     '[' || replace(trim(blocks), ' ', ', ') || ']' as blocks
 from source

@@ -34,8 +34,25 @@ NEEDED: Final = ("submit_time", "file_no", "line")
 ENCODING: Final = "Encoding"
 """The header line that says how the names of a file are written, and nothing of its requests."""
 
-EXTRA: Final = ("file_no", "line", "reject", "remarks")
+LINKS: Final = ("request", "parent")
+"""Names of a request and of the one before it in its session, from which sessions are made."""
+
+EXTRA: Final = ("file_no", "line", "reject", "remarks", *LINKS)
 """What a SELECT may yield beside the fields."""
+
+NO_PARENT: Final = "-1"
+"""What logs name as the parent of the first request of a session."""
+
+DOUBLINGS: Final = 40
+"""Each reaches twice as far back in a session: enough for any, and an end for links that go in a circle."""
+
+FURTHER: Final = """
+select
+    link.request, coalesce(up.first, link.first) as first,
+    coalesce(up.first <> link.first, false) as moved
+from links as link left join links as up on up.request = link.first
+"""
+"""Of each request the first one of its session, as far as is known, and whether that is a new one."""
 
 UNTIMED: Final = "its time is missing, or is none"
 """Why a row is refused that says nothing of when."""
@@ -92,6 +109,7 @@ def _fill(store: RequestStore, heads: Sequence[FileHead], spec: ConverterSpec, o
             read.append(read_file(store, head, spec, options, bar, pieces, map_pieces))
     total = pipeline.count_files(store, read, refused)
     _require_requests(store, heads, spec.title, total.rows, total.rejected)
+    _join_sessions(store)
     fields = ", ".join(REQUEST_NAMES[1:])
     store.connection.execute(
         f"insert into requests select row_number() over (), {fields}"
@@ -118,7 +136,8 @@ def _query(store: RequestStore, spec: ConverterSpec, options: ReadOptions) -> Jo
             )
     if lacking := [name for name in NEEDED if name not in yields]:
         raise FaultySelectError(f"its SELECT lacks {lacking[0]}, which it must yield of requests")
-    columns = ", ".join(f"{field.name} {field.sql}" for field in REQUEST_FIELDS[1:])
+    names = [f"{field.name} {field.sql}" for field in REQUEST_FIELDS[1:]]
+    columns = ", ".join([*names, *(f"{name} varchar" for name in LINKS)])
     store.connection.execute(f"create temp table staged (file_no integer, line bigint, {columns})")
     return JobQuery(spec.select, list(yields), spec.title)
 
@@ -133,9 +152,38 @@ def _map_batch(store: RequestStore, query: JobQuery, heads: Sequence[FileHead], 
     refused = move_rejects(store, heads, strict=strict)
     fields = [field for field in REQUEST_FIELDS if field.name in query.yields]
     _count_repairs(store, fields, has_remarks="remarks" in query.yields)
-    values = ", ".join(f"{_cleaned(field)} as {field.name}" for field in fields)
+    links = (f"nullif(trim(cast({name} as varchar)), '') as {name}" for name in LINKS if name in query.yields)
+    values = ", ".join([*(f"{_cleaned(field)} as {field.name}" for field in fields), *links])
     store.connection.execute(f"insert into staged by name select file_no, line, {values} from mapped")
     return refused
+
+
+def _join_sessions(store: RequestStore) -> None:
+    """
+    Name the session of each request by the first one of it, where requests name those before them.
+
+    A request that the log does not have, but names, is the first of those that name it.
+    """
+    connection = store.connection
+    (linked,) = store.row("select count(*) from staged where request is not null")
+    if not linked:
+        return
+    connection.execute(
+        "create temp table links as select request,"
+        f" coalesce(min(nullif(parent, '{NO_PARENT}')), request) as first"
+        " from staged where request is not null group by request"
+    )
+    for _ in range(DOUBLINGS):
+        connection.execute(f"create or replace temp table further as {FURTHER}")
+        connection.execute("create or replace temp table links as select request, first from further")
+        if not store.row("select bool_or(moved) from further")[0]:
+            break
+    connection.execute(
+        "update staged set session_id = coalesce(session_id, links.first)"
+        " from links where links.request = staged.request"
+    )
+    connection.execute("drop table links")
+    connection.execute("drop table further")
 
 
 def _given(field: Field) -> str:

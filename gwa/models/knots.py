@@ -70,6 +70,13 @@ class Knots(Parameters):
         """Return the quantiles of the shares *q*, rounded to whole numbers."""
         return np.rint(np.expm1(np.interp(q, self.shares, np.log1p(self.values))))
 
+    def shares_of(self, values: Floats) -> Floats:
+        """Return the share of draws up to each of *values*; of an atom, half of it counts."""
+        x, first = np.unique(self.values, return_index=True)
+        last = np.append(first[1:], len(self.values)) - 1
+        shares, at = np.array(self.shares), np.log1p(values)
+        return 0.5 * sum(np.interp(at, np.log1p(x), shares[ends]) for ends in (first, last))
+
 
 def _simplify(x: Floats, y: Floats, fixed: list[int], tolerance: float) -> NDArray[np.int64]:
     """Simplify a line to *fixed* points and those farther than *tolerance* (Douglas and Peucker 1973)."""

@@ -29,7 +29,12 @@ SYNTHETIC: Final = "made by a model, no system served these requests"
 ENGINE_MEGABYTES: Final = 256
 """Memory of the engine while requests are inserted into the store."""
 
-TYPES: Final = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "VARCHAR": pa.string()}
+TYPES: Final = {
+    "BIGINT": pa.int64(),
+    "DOUBLE": pa.float64(),
+    "VARCHAR": pa.string(),
+    "BIGINT[]": pa.list_(pa.int64()),
+}
 
 
 def request_model_text(model: RequestModel, trace: str, requests: int) -> str:
@@ -40,6 +45,7 @@ def request_model_text(model: RequestModel, trace: str, requests: int) -> str:
         "source": model.source,
         "gwa": __version__,
         "origin": {"fitted to": trace, "requests": requests},
+        "holds": model.holds,
         "parameters": model.plain(),
         "meanings": model.meanings(),
     }
@@ -84,8 +90,8 @@ def generate_requests(  # noqa: PLR0913 - all but the model and the output go by
     target = writer(out)
     if RequestStore.holds not in target.holds:
         raise UnknownFormat(
-            f"{out}: a file of this name holds no requests of language models, expected .duckdb or"
-            " .requests.csv"
+            f"{out}: a file of this name holds no requests of language models, expected .duckdb,"
+            " .requests.csv, .mooncake.jsonl or .aiperf.jsonl"
         )
     file = whole(out) if target.name == "duckdb" else nullcontext()
     with file as path, RequestStore.create(path, engine) as store:
@@ -113,6 +119,7 @@ def _header(model: RequestModel, seed: int) -> Header:
         ("Synthetic", SYNTHETIC),
         ("Generator", f"gwa {__version__}"),
         ("Model", f"{model.name}: {model.title}"),
+        ("Replay", model.holds),
         ("Seed", str(seed)),
     )
 

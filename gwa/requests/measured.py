@@ -26,6 +26,28 @@ SUCCESSIVE: Final = f"""(
 ) as pairs"""  # noqa: S608 - a constant of another constant
 """Each gap with the one before."""
 
+LENGTHS: Final = (
+    "(select count(*) as requests from requests where session_id is not null group by session_id) as sessions"
+)
+"""How many requests sessions have."""
+
+PAUSES: Final = """(
+    select round(submit_time - lag(submit_time) over (
+        partition by session_id order by submit_time, request_id
+    ), 6) as pause
+    from requests where session_id is not null
+) as pauses"""
+"""The times from the submission of a request to that of the next in its session, in seconds."""
+
+LATER: Final = """(
+    select
+        tokens_in,
+        row_number() over (partition by session_id order by submit_time, request_id) as place
+    from requests where session_id is not null
+    qualify place > 1
+) as later"""
+"""The requests of sessions behind the first of each."""
+
 PER_INTERVAL: Final = """
 select requests, count(*) as intervals from (
     select floor((submit_time - {first!r}) / {length}) as place, count(*) as requests
@@ -50,6 +72,21 @@ select phase, sum(requests)::bigint as total, sum(requests * requests)::bigint a
 from phased where place * 10 + phase + 10 <= {tenths} group by phase order by phase
 """
 """By phase: the requests in complete intervals, and the sum of the squares of their numbers."""
+
+HELD: Final = """(
+    with placed as (
+        select request_id, unnest(blocks) as block, generate_subscripts(blocks, 1) as place from requests
+    ),
+    first as (select block, min(request_id) as request_id from placed group by block),
+    fresh as (
+        select placed.request_id, min(place) as place from placed join first using (block)
+        where first.request_id = placed.request_id group by placed.request_id
+    )
+    select
+        request_id, len(blocks) as blocks, cast(coalesce(fresh.place - 1, len(blocks)) as bigint) as held
+    from requests left join fresh using (request_id) where len(blocks) > 0
+)"""
+"""The blocks of each prompt, and how many from its beginning stood in earlier ones: all before a new one."""
 
 RANKS: Final = """
 with pairs as (select {x} as x, {y} as y from {table} where x is not null and y is not null),

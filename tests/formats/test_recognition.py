@@ -41,6 +41,7 @@ MARKS: Mapping[str, Mapping[str, Any]] = {
         "submitted_time": "2026-03-02 08:00:00",
     },
     "mooncake": {"timestamp": 3000, "input_length": 600, "output_length": 5, "hash_ids": "1 2"},
+    "aiperf": {"timestamp": 3000, "input_length": 600, "output_length": 5, "context_mode": "x"},
     "flux": {"t_submit": 1772438400.5, "t_run": 1772438500.5, "urgency": 16, "nnodes": 2},
     "requests": {"tokens_in": 500, "tokens_out": 20},
     "azure-llm": {"ContextTokens": 500, "GeneratedTokens": 20, "TIMESTAMP": "2026-03-02 08:00:00"},

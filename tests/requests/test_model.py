@@ -9,7 +9,7 @@ from gwa.errors import ModelError
 from gwa.formats.convert import convert
 from gwa.formats.sample import write
 from gwa.requests.generate import generate_requests, read_request_model
-from gwa.requests.model import Clock, RequestModel
+from gwa.requests.model import RequestModel
 from gwa.requests.score import score_requests, statistics_of
 from gwa.store.requests import REQUEST_NAMES
 from tests.conftest import HOME, LOGS
@@ -118,18 +118,9 @@ def test_a_model_of_azures_trace_is_near_it(name, tmp_path):
         generate_requests(model, tmp_path / "s.duckdb", requests=real.account.jobs, seed=1)
         with opened(tmp_path / "s.duckdb") as synthetic:
             near = distances(score_requests(statistics_of(real), statistics_of(synthetic)))
-    assert near["gap"] < 0.12
+    assert near["gap"] < {"code": 0.2, "conv": 0.06}[name]
     assert max(near["tokens in"], near["tokens out"], near["tokens in and out"]) < 0.08
-    assert near["dispersion in a minute"] < 0.8
-
-
-def test_a_clock_goes_as_far_in_a_cycle_as_real_time():
-    clock = Clock(tuple(float(hour % 5) + 0.5 for hour in range(24)))
-    virtual = np.linspace(0, 5 * 86400, 1001)
-    real = clock.real(virtual)
-    assert real[0] == 0
-    assert real[-1] == pytest.approx(5 * 86400)
-    assert (np.diff(real) >= 0).all()
+    assert near["dispersion in 1 min"] < 0.8
 
 
 def test_what_determines_no_model_is_refused(tmp_path):
@@ -138,20 +129,36 @@ def test_what_determines_no_model_is_refused(tmp_path):
         RequestModel.fit(store)
 
 
+def changed(table, change):
+    """Change a table in place by what *change* says of its parts; of a list, that of its first ones."""
+    for key, value in change.items() if isinstance(change, dict) else enumerate(change):
+        inside = isinstance(table, list) or key in table
+        if (
+            inside
+            and isinstance(value, dict | list)
+            and value
+            and isinstance(value[0] if isinstance(value, list) else value, dict)
+        ):
+            changed(table[key], value)
+        else:
+            table[key] = value
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"pace": -1}, "pace is -1"),
-        ({"memory": [0.5]}, "memory: expected 5 variances"),
         ({"kinds": []}, "kinds"),
-        ({"clock": {"factors": [0, 0]}}, "factors: expected some above 0"),
-        ({"gap": {"values": [1], "shares": [0, 1]}}, "values are 1"),
         ({"nonsense": 1}, "nonsense"),
+        ({"ledger": {"arrivals": [{"regularity": 0}]}}, "regularity is 0"),
+        ({"ledger": {"arrivals": [{"counts": [1, 2]}]}}, "as many counts for each"),
+        ({"ledger": {"arrivals": [{"kind": 9}]}}, "expected kinds below 3"),
+        ({"ledger": {"arrivals": [{"pause": {"values": [1], "shares": [0, 1]}}]}}, "values are 1"),
+        ({"ledger": {"length": 0}}, "length is 0"),
     ],
 )
 def test_a_wrong_model_is_refused_by_name(change, message, folder, tmp_path):
     document = json.loads((folder / "m.json").read_text())
-    document["parameters"] |= change
+    changed(document["parameters"], change)
     path = tmp_path / "wrong.json"
     path.write_text(json.dumps(document))
     with pytest.raises(ModelError, match=message) as error:

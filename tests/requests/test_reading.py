@@ -392,7 +392,7 @@ def test_a_store_of_requests_that_another_program_changed_is_refused(change, tmp
 
 def test_formats_of_requests_say_where_their_columns_are_documented():
     formats = {one.name: one for one in converters("requests")}
-    assert formats.keys() == {"azure-llm", "burstgpt", "mooncake", "requests", "weka"}
+    assert formats.keys() == {"aiperf", "azure-llm", "burstgpt", "mooncake", "requests", "weka"}
     assert not formats.keys() & {one.name for one in converters()}
     assert formats.keys() <= {one.name for one in all_formats()}
     for name, address in (

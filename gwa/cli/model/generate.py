@@ -58,7 +58,8 @@ def command(model: str, out: Path, **params: Any) -> None:
     --cpus limits the sizes of jobs. Only the model lublin scales them to the system: other models generate no
     larger jobs than those that they were fitted to.
 
-    A model of requests to language models makes --requests, or --days of them, in .duckdb or .requests.csv.
+    A model of requests to language models makes --requests, or --days of them, in .duckdb, .requests.csv,
+    .mooncake.jsonl or .aiperf.jsonl.
 
     \b
     Examples:

@@ -31,6 +31,13 @@ READING: Final = (
 )
 """What the columns say."""
 
+FLOOR: Final = (
+    "floor: distances of 95 of 100 traces that are made of the real one's own hours, drawn again. A distance"
+    " within it says nothing; the hours of the model 'requests' are those of the log: this is replay in part"
+)
+NO_FLOOR: Final = "no floor: the real trace is shorter than two days, so that no hour of it comes twice"
+"""What is said of traces of requests."""
+
 SIGNIFICANT: Final = 3
 
 
@@ -73,7 +80,8 @@ def command(
     from it one by one, which no generator made. 'gwa model split' writes the two halves: make jobs from one,
     and score them by the other. Prints a table, or CSV when piped.
 
-    Two traces of requests to language models are compared by their rates, gaps, tokens and latencies.
+    Two traces of requests to language models are compared by their rates, bursts, tokens, latencies and
+    sessions. The floor of a dispersion is what the real trace's own hours give, drawn again.
 
     \b
     Examples:
@@ -86,15 +94,15 @@ def command(
     """
     from gwa.evaluation.job_arrays import workload
     from gwa.evaluation.rivals import Contest
-    from gwa.requests.score import statistics_of
+    from gwa.requests.score import floors_of, statistics_of
 
     with opened_whole(real, params, takes_requests=True) as trace:
         if trace.store.holds == "requests":
-            statistics, jobs = statistics_of(trace.store), None
+            statistics, floors, jobs = statistics_of(trace.store), floors_of(trace.store), None
         else:
-            statistics, jobs = [], workload(trace.store, str(real))
+            statistics, floors, jobs = [], {}, workload(trace.store, str(real))
     if jobs is None:
-        _score_requests(statistics, made, params, as_json=as_json)
+        _score_requests(statistics, floors, made, params, as_json=as_json)
         return
     contest = Contest(jobs, _read_jobs(trained_on, params)[1] if trained_on else None, policies)
     if queues:
@@ -167,7 +175,12 @@ def _by_generator(
 
 
 def _score_requests(
-    real: "list[Statistic | None]", made: tuple[Path, ...], params: dict[str, Any], *, as_json: bool
+    real: "list[Statistic | None]",
+    floors: dict[str, float],
+    made: tuple[Path, ...],
+    params: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> None:
     """Print the distances of two traces of requests."""
     from gwa.requests.score import RequestScoreLine, score_requests, statistics_of
@@ -175,10 +188,12 @@ def _score_requests(
     if len(made) > 1:
         raise click.UsageError("traces of requests are compared with one other, expected one MADE")
     with opened_requests(made[0], params) as other:
-        lines = score_requests(real, statistics_of(other.store))
+        lines = score_requests(real, statistics_of(other.store), floors)
     table(
         [field.name for field in fields(RequestScoreLine)], [astuple(line) for line in lines], as_json=as_json
     )
+    if not params["quiet"]:
+        echo(FLOOR if floors else NO_FLOOR, err=True)
 
 
 def _read_jobs(path: Path, params: dict[str, Any]) -> "tuple[str, JobArrays]":

@@ -98,7 +98,7 @@ def request_plan(sample: TableSample, stated: MappingStatement) -> RequestPlan:
         if source.columns
     }
     if not stated.is_whole:
-        sources = {**_by_name(columns), **sources}
+        sources = _linked({**_by_name(columns), **sources})
     lacks = [what for role, what in NEEDED.items() if role not in sources]
     if lacks:
         raise ValueError(f"no column says {' or '.join(lacks)}")
@@ -106,6 +106,14 @@ def request_plan(sample: TableSample, stated: MappingStatement) -> RequestPlan:
     used = {name for source in sources.values() for name in source.columns}
     unused = tuple(name for name in columns if name not in used)
     return RequestPlan(sources, unused, sentence(questions) if questions else "")
+
+
+def _linked(sources: dict[str, RoleSource]) -> dict[str, RoleSource]:
+    """Return *sources* without what is no session, where requests name those before them, or no link."""
+    if "parent" not in sources:
+        return {role: source for role, source in sources.items() if role != "request"}
+    is_same = sources.get("session") == sources.get("request")
+    return {role: source for role, source in sources.items() if role != "session" or not is_same}
 
 
 def _by_name(columns: Mapping[str, SampledColumn]) -> dict[str, RoleSource]:

@@ -7,28 +7,17 @@ from gwa.analysis.base import analysis
 from gwa.report.document import Block, Fact, Facts
 from gwa.report.facts import number
 from gwa.requests.base import RequestChapter
+from gwa.requests.measured import HELD
 from gwa.store.requests import recorded
 from gwa.store.store import Store
 from gwa.words.message import message
 
-REUSE: Final = """
-with placed as (
-    select request_id, unnest(blocks) as block, generate_subscripts(blocks, 1) as place from requests
-),
-first as (select block, min(request_id) as request_id from placed group by block),
-fresh as (
-    select placed.request_id, min(place) as place from placed join first using (block)
-    where first.request_id = placed.request_id group by placed.request_id
-),
-held as (
-    select len(blocks) as blocks, coalesce(fresh.place - 1, len(blocks)) as held
-    from requests left join fresh using (request_id) where len(blocks) > 0
-)
+REUSE: Final = f"""
 select
-    count(*), sum(blocks), sum(held), count(*) filter (where held > 0), (select count(*) from first)
-from held
-"""
-"""Of each request the first block that no earlier one has; all before it are held."""
+    count(*), sum(blocks), sum(held), count(*) filter (where held > 0),
+    (select count(distinct block) from (select unnest(blocks) as block from requests))
+from {HELD} as held
+"""  # noqa: S608 - a constant of another constant
 
 
 @analysis(

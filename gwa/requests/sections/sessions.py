@@ -1,26 +1,15 @@
 """Conversations: which requests belong together."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from gwa.analysis.base import analysis
 from gwa.report.document import Block, Fact, Facts
 from gwa.report.facts import summary, table
 from gwa.requests.base import RequestChapter
+from gwa.requests.measured import LENGTHS, PAUSES
 from gwa.store.requests import recorded
 from gwa.store.store import Store
 from gwa.words.message import message
-
-LENGTHS: Final = (
-    "(select count(*) as requests from requests where session_id is not null group by session_id) as sessions"
-)
-
-PAUSES: Final = """(
-    select round(submit_time - lag(submit_time) over (
-        partition by session_id order by submit_time, request_id
-    ), 6) as pause
-    from requests where session_id is not null
-) as pauses"""
 
 
 @analysis(
