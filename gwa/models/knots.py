@@ -75,7 +75,9 @@ class Knots(Parameters):
         x, first = np.unique(self.values, return_index=True)
         last = np.append(first[1:], len(self.values)) - 1
         shares, at = np.array(self.shares), np.log1p(values)
-        return 0.5 * sum(np.interp(at, np.log1p(x), shares[ends]) for ends in (first, last))
+        below, up_to = (np.interp(at, np.log1p(x), shares[ends]) for ends in (first, last))
+        middle: Floats = (below + up_to) / 2
+        return middle
 
 
 def _simplify(x: Floats, y: Floats, fixed: list[int], tolerance: float) -> NDArray[np.int64]:

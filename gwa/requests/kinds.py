@@ -168,7 +168,8 @@ class RequestKind(Parameters):
         left = self._table - np.outer(slopes, slopes)
         values, vectors = np.linalg.eigh(left)
         spread = vectors * np.sqrt(np.maximum(values, 0.0))
-        return given * slopes + rng.standard_normal((tokens_in.size, slopes.size)) @ spread.T
+        normal: Floats = given * slopes + rng.standard_normal((tokens_in.size, slopes.size)) @ spread.T
+        return normal
 
     @classmethod
     def fit(cls, store: Store, kind: Kind, place: int, placed: str) -> Self:

@@ -160,7 +160,8 @@ class Arrivals(Parameters):
         first = np.cumsum(started.requests) - started.requests
         pauses[first] = 0.0
         since = np.cumsum(np.rint(pauses)) / MICROSECONDS
-        return started.start[arrival] + since - since[first][arrival]
+        times: Floats = started.start[arrival] + since - since[first][arrival]
+        return times
 
     @classmethod
     def fit(cls, store: Store, cells: Cells, placed: Placed) -> Iterator[Self]:

@@ -83,4 +83,5 @@ def _index(
     sums = totals[:, drawn].sum(axis=2).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = index_of_dispersion(sums, squares[:, drawn].sum(axis=2), intervals)
-    return np.asarray(found).mean(axis=0)
+    mean: Floats = np.asarray(found).mean(axis=0)
+    return mean
