@@ -102,7 +102,8 @@ def test_a_single_request_is_at_a_distance_by_what_it_has_only(tmp_path, folder)
     (tmp_path / "one.csv").write_text("submit_time,tokens_in,tokens_out\n5,7,9\n")
     with opened(folder / "sample.duckdb") as real, opened(tmp_path / "one.csv") as single:
         for pair in ((real, single), (single, real)):
-            lines = score_requests(*map(statistics_of, pair))
+            one, other = map(statistics_of, pair)
+            lines = score_requests(one, other)
             assert {line.measure for line in lines if line.distance is not None} == {
                 "tokens in",
                 "tokens out",
