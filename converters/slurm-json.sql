@@ -57,6 +57,7 @@ time_limit = "time.limit"
 seconds = "time.total.seconds"
 microseconds = "time.total.microseconds"
 state = "state.current"
+reason_ = "state.reason"
 exit_status = "exit_code.status"
 exit_code = "exit_code.return_code"
 exit_signal = ["exit_code.signal.id", "exit_code.signal.signal_id"]
@@ -95,6 +96,7 @@ restart_cnt = "varchar"
 seconds = "bigint"
 microseconds = "bigint"
 state = "varchar"
+reason_ = "varchar"
 exit_status = "varchar"
 exit_code = "varchar"
 exit_signal = "varchar"
@@ -260,6 +262,7 @@ select
     tres_texts[1] as alloctres,
     nullif(numbers[5], '0') as timelimitraw,
     nodelist,
+    reason_,
     jobname,
     admin_comment as admincomment
 from named

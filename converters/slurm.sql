@@ -16,7 +16,7 @@ contains = '^\d+(?:_|\+|\.|\|)(?:[^|\n]*\|){4,}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d
 first = '^\d+(?:[_+.][][\w,%-]*)?([^]\w\s.+[]{1,3}|\t)'
 export = '''
 # A month at a time; several files are one trace. Requeued jobs need --duplicates, memory needs steps (no -X).
-sacct --allusers --duplicates --parsable2 --starttime=2025-01-01 --endtime=2025-02-01 --format=JobID,JobIDRaw,JobName,User,Group,Account,Cluster,Partition,QOS,Submit,Eligible,Start,End,Elapsed,State,ExitCode,NNodes,AllocCPUS,ReqCPUS,NTasks,ReqMem,AveRSS,MaxRSS,TotalCPU,Timelimit,AllocTRES,ReqTRES,TRESUsageInTot,ConsumedEnergyRaw,Reservation,NodeList,AdminComment > jobs.sacct
+sacct --allusers --duplicates --parsable2 --starttime=2025-01-01 --endtime=2025-02-01 --format=JobID,JobIDRaw,JobName,User,Group,Account,Cluster,Partition,QOS,Submit,Eligible,Start,End,Elapsed,State,ExitCode,NNodes,AllocCPUS,ReqCPUS,NTasks,ReqMem,AveRSS,MaxRSS,TotalCPU,Timelimit,AllocTRES,ReqTRES,TRESUsageInTot,ConsumedEnergyRaw,Reservation,NodeList,Reason,AdminComment > jobs.sacct
 '''
 notes = """
 Sources: sacct(1) and Slurm's own sacct/print.c and slurm.h; the columns of a file without a header are those that
@@ -82,7 +82,8 @@ job that signal n ended is 128 + n. The state is Slurm's, without who cancelled.
 resources requested. Partition is both queue
 and partition, Cluster the site, Account (else WCKey) the project, JobName the executable. Tasks of an
 array are a bag of tasks; components of a heterogeneous job (12+1) are jobs of their own. The nodes of the last run are
-those of NodeList (node_list); a list that was cut, or that is none, is missing as a whole, and counted.
+those of NodeList (node_list); a list that was cut, or that is none, is missing as a whole, and counted. Why a job waited
+(pending_reason) is Reason: the last one that Slurm noted but Priority and Resources, also of a job that has ended.
 """
 
 [options]
@@ -244,6 +245,7 @@ allocgres = "varchar"
 timelimit = "varchar"
 timelimitraw = "varchar"
 nodelist = "varchar"
+reason_ = "varchar"
 jobname = "varchar"
 admincomment = "varchar"
 
@@ -1296,6 +1298,7 @@ select
     ) as bounds,
     case when did_run and nodelist not in ('', 'None assigned', '(null)', 'None', 'n/a', 'N/A') then nodelist end
         as node_list,
+    case when reason_ <> 'None' then nullif(regexp_extract(reason_, '^\w+'), '') end as pending_reason,
     -- Slurm counts runs whose rows are missing, too.
     nullif(coalesce(earlier_runs, 0) + greatest(coalesce(try_cast(restarts as bigint), 0) - listed_earlier, 0), 0) as n_requeues,
     coalesce(account, wckey) as project_id,

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from gwa.analysis.waiting_sentences import noted_limit
 from gwa.breakdown.dimensions import WEEKDAYS
 from gwa.breakdown.free_hours import HOURS, FreePart, free_parts
 from gwa.metrics.timeline import Ints
@@ -64,12 +65,19 @@ def _own_ceiling(one: Ceiling) -> Advice:
             "{what} may not help: ask whether a limit holds you.",
             what=message(LIMITS[one.unit], most=most),
         ),
-        message(
-            "Your jobs waited {share} of their time at your own ceiling: {held}, and {own} of these jobs"
-            " began when one of your own ended. That may be a limit, or jobs that wait for each other.",
-            share=fraction(one.waited or 0.0),
-            held=message(HELD[one.unit], most=most),
-            own=fraction(one.own or 0.0),
+        joined(
+            " ",
+            [
+                message(
+                    "Your jobs waited {share} of their time at your own ceiling: {held}, and {own} of these"
+                    " jobs began when one of your own ended. That may be a limit, or jobs that wait for each"
+                    " other.",
+                    share=fraction(one.waited or 0.0),
+                    held=message(HELD[one.unit], most=most),
+                    own=fraction(one.own or 0.0),
+                ),
+                *noted_limit(one),
+            ],
         ),
     )
 

@@ -1,10 +1,11 @@
 """What may be said of why jobs waited: each sentence with the conditions under which it holds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gwa.metrics.waiting import Condition, Waiting
 from gwa.metrics.waiting_ceilings import Ceiling
+from gwa.metrics.waiting_reasons import Reason
 from gwa.words.formatting import fraction, number
 from gwa.words.message import Message, Verbatim, message
 
@@ -55,7 +56,9 @@ def sentences(waiting: Waiting) -> Iterator[Message]:
     if waiting.is_bound == "none":
         yield _priority(shares)
     yield from _room(waiting, shares)
-    yield from map(_ceiling, _said(waiting))
+    for one in _said(waiting):
+        yield _ceiling(one)
+        yield from noted_limit(one)
 
 
 def _full(waiting: Waiting, shares: dict[Condition, float]) -> Message:
@@ -134,3 +137,26 @@ def _ceiling(one: Ceiling) -> Message:
         held=held,
         own=fraction(one.own or 0.0),
     )
+
+
+def noted_limit(one: Ceiling) -> Iterator[Message]:
+    """Yield what the scheduler itself noted of the starts that show a ceiling, where it noted limits."""
+    if one.limited:
+        yield message(
+            "The last reason that the scheduler noted names a limit for {share} of these jobs, most often"
+            " {limit}: of one moment each, not of the whole wait.",
+            share=fraction(one.limited),
+            limit=Verbatim(one.limit),
+        )
+
+
+def noted_limits(found: Sequence[Reason]) -> Iterator[Message]:
+    """Yield the share of the jobs that waited for whose waits limits were noted, if any were."""
+    named = [one for one in found if one.is_limit]
+    if named:
+        yield message(
+            "The last reason that the scheduler noted names a limit for {share} of the jobs that waited, most"
+            " often {limit}: of one moment each, not of the whole wait.",
+            share=fraction(sum(one.share for one in named)),
+            limit=Verbatim(named[0].reason),
+        )

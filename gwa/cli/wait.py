@@ -28,8 +28,12 @@ COLUMNS: Final = (
 SHOWN: Final = {"bounded", "method", "jobs", "held", "held, largest", "loss", "median s"}
 """What fits a terminal."""
 
-QUEUED: Final = ("job", "queue", "user", "procs", "waited", "left", "starts by")
-"""The columns of the list of what waits now: times in seconds, *left* until the moment of *starts by*."""
+QUEUED: Final = ("job", "tasks", "queue", "user", "procs", "reason", "waited", "left", "starts by")
+"""
+The columns of the list of what waits now: times in seconds, *left* until the moment of *starts by*.
+
+*tasks* of an array that have not begun are listed as one; *reason* is that of the moment of asking.
+"""
 
 MINIMUM_HELD: Final = 0.97
 """Bounds that held for less than this part of the 95 % that they promise are said to be weak."""
@@ -100,7 +104,8 @@ def command(
     at submission, the wait, both in seconds, and whether the bound held: a table, or CSV when piped.
     --queue-now prints by when each job that waits now should have started: a bound meant to hold for 95 of
     100, from the waits of like jobs that waited as long; and how often such bounds held in this log. Without
-    a file, these are the jobs that the log has as submitted and not as started.
+    a file, these are the jobs that the log has as submitted and not as started. The tasks of an array that
+    wait are one line, with their number. A reason is what the scheduler says at the moment of asking.
 
     \b
     Examples:
@@ -164,9 +169,8 @@ def _print_queue(
         by = one.submit + bound if has else None
         waited = max(now - one.submit, 0.0)
         left = round(bound - waited) if has else None
-        rows.append(
-            (one.name, one.queue, one.user, one.procs, round(waited), left, round(by) if by else None)
-        )
+        asked = (one.name, one.tasks, one.queue, one.user, one.procs, one.reason)
+        rows.append((*asked, round(waited), left, round(by) if by else None))
     if as_json:
         named = [dict(zip(QUEUED, row, strict=True)) for row in rows]
         record = asdict(found.record)

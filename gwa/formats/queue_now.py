@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
+from gwa.ingest.array_ranges import tasks_of
 from gwa.metrics.waiting_now import WaitingNow, waiting_now
 from gwa.store.options import ReadOptions
 from gwa.util.durations import duration
@@ -136,6 +137,8 @@ def _of_table(path: Path, text: str, zone: ZoneInfo) -> Iterator[WaitingNow]:
             _limit(job.get("TIME_LIMIT", "")),
             job.get("PARTITION") or None,
             job.get("USER") or None,
+            _tasks(job["JOBID"]),
+            _reason(reason),
         )
 
 
@@ -147,8 +150,19 @@ def _procs(text: object) -> int:
     return int(procs)
 
 
+def _tasks(name: str) -> int | None:
+    """Return how many tasks a name such as 12_[3-9%2] stands for; None where the list of them was cut."""
+    return tasks_of(name) or (None if name.endswith("]") else 1)
+
+
+def _reason(text: object) -> str | None:
+    """Return the word of a reason, such as (ReqNodeNotAvail, UnavailableNodes:n1); None for none."""
+    word = re.match(r"\(?(\w+)", str(text or ""))
+    return word[1] if word and word[1] != "None" else None
+
+
 def _is_held(reason: object) -> bool:
-    return str(reason or "").strip("()") in HELD
+    return _reason(reason) in HELD
 
 
 def _limit(text: str) -> float | None:
@@ -176,6 +190,7 @@ def _of_slurm(number: int, job: Mapping[str, Any]) -> WaitingNow | None:
     if not submitted:
         raise ValueError("no time of its submission")
     limit = _number(job.get("time_limit"))
+    listed = _text_of(job.get("array_task_string"))
     return WaitingNow(
         str(job.get("job_id", number)),
         max(submitted, _number(job.get("eligible_time")) or 0.0),
@@ -183,6 +198,8 @@ def _of_slurm(number: int, job: Mapping[str, Any]) -> WaitingNow | None:
         limit * MINUTE if limit else None,
         _text_of(job.get("partition")),
         _text_of(job.get("user_name")),
+        _tasks(f"0_[{listed}]") if listed else 1,
+        _reason(job.get("state_reason")),
     )
 
 

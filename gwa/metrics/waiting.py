@@ -81,7 +81,7 @@ WAITERS: Final = f"""
 select job_id, submit_time as submitted, {{eligible}} as eligible,
     {FIRST_START} as started, cast(coalesce(nullif(n_procs, 0), req_n_procs) as double) as asked,
     cast(coalesce(n_gpus, req_gpus, 0) as double) as gpus, {{core_seconds}} as core_seconds,
-    user_id, project_id, queue_id, partition_id, qos, req_time, {{wait}} as waited
+    user_id, project_id, queue_id, partition_id, qos, pending_reason, req_time, {{wait}} as waited
 from all_jobs where submit_time is not null and wait_time {{least}} 0 and (run_time >= 0{{or_running}})
 """
 """The jobs that started after a wait."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gwa.metrics.timeline import Floats, Ints
 from gwa.metrics.waiting_levels import LevelAt, busy_at, held_level, level_at, levels_of_owners
+from gwa.metrics.waiting_reasons import limits
 from gwa.statistics.ceilings import MINIMUM_STARTS, SHARE, Evidence, found
 from gwa.store.store import Store
 from gwa.util.units import DAY, MINUTE
@@ -30,7 +31,7 @@ CYCLE: Final = float(MINUTE)
 MOMENTS: Final = 200_000
 
 LATE: Final = f"""
-select started, eligible, asked, user_id, qos, project_id, partition_id,
+select started, eligible, asked, user_id, qos, project_id, partition_id, pending_reason,
     row_number() over (order by started, submitted, job_id) - 1 as number
 from ({{waiters}}) as waiter where started - eligible > {2 * CYCLE!r} and asked > 0
 """
@@ -72,7 +73,9 @@ class Ceiling:
     *starts* of its jobs waited with room on the machine, of which the share *above* would have gone above it,
     and the share *own* began when one of its own ended; *waited* is the share of its waiting at the ceiling,
     None where it waited too little. A *common* one is that of others, which it never exceeded. *same* are
-    owners with the same starts: the log cannot tell whose ceiling it is.
+    owners with the same starts: the log cannot tell whose ceiling it is. *limited* is the share of the starts
+    whose last reason, of one moment of the wait, names a limit, most often *limit*; None where the log has no
+    reasons.
     """
 
     kind: str
@@ -85,6 +88,8 @@ class Ceiling:
     waited: float | None = None
     is_common: bool = False
     same: tuple[str, ...] = ()
+    limited: float | None = None
+    limit: str = ""
 
 
 @dataclass(frozen=True)
@@ -146,7 +151,9 @@ def ceilings(store: Store, late: Late, holding: str, capacity: float) -> tuple[C
     evidence = [one.evidence(late, *own[one.kind]) for one in candidates]
     holds = found(evidence, tests)
     single = [
-        one.ceiling(seen) for one, seen, is_one in zip(candidates, evidence, holds, strict=True) if is_one
+        one.ceiling(late, seen)
+        for one, seen, is_one in zip(candidates, evidence, holds, strict=True)
+        if is_one
     ]
     best = {}
     for one in sorted(single, key=lambda one: (one.above or 0.0, one.unit == "processors")):
@@ -184,9 +191,14 @@ class _Candidate:
             len(days),
         )
 
-    def ceiling(self, seen: Evidence) -> Ceiling:
+    def ceiling(self, late: Late, seen: Evidence) -> Ceiling:
         above, own = seen.above / seen.starts, seen.own / seen.starts
-        return Ceiling(self.kind, self.id, self.unit, self.most, seen.starts, above, own)
+        found = Ceiling(self.kind, self.id, self.unit, self.most, seen.starts, above, own)
+        noted = late.columns["pending_reason"]
+        if not (noted != "").any():
+            return found
+        limited, limit = limits(noted[self.places].tolist())
+        return replace(found, limited=limited / seen.starts, limit=limit)
 
 
 def _levels(

@@ -1,4 +1,4 @@
-"""Why jobs waited by size, user, queue, project, hour and month: the conditions of the moments of each."""
+"""Why jobs waited by size, user, queue, project, reason, hour and month: conditions of their moments."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from gwa.metrics.waiting import MINIMUM_MOMENTS, Condition, Waiting
 from gwa.store.store import Period, Store
 from gwa.util.units import HOUR
 
-FIELDS: Final = {"queue": "queue_id", "user": "user_id", "project": "project_id"}
+FIELDS: Final = {"queue": "queue_id", "user": "user_id", "project": "project_id", "reason": "pending_reason"}
 """The fields by which waiting is broken down."""
 
 

@@ -9,7 +9,8 @@ from gwa.store.store import Store
 
 WAITING: Final = """
 select coalesce(named.source_id, cast(jobs.job_id as varchar)) as name, {since} as since,
-    coalesce(nullif(req_n_procs, 0), nullif(n_procs, 0), 1) as procs, req_time, {queue} as queue, user_id
+    coalesce(nullif(req_n_procs, 0), nullif(n_procs, 0), 1) as procs, req_time, {queue} as queue, user_id,
+    pending_reason
 from jobs left join (
     select job_id, min(source_id) as source_id from source_ids group by job_id
 ) as named on jobs.job_id = named.job_id
@@ -21,7 +22,12 @@ order by since, jobs.job_id
 
 @dataclass(frozen=True)
 class WaitingNow:
-    """A job that waits: its name, when it could have started, and what it asks for."""
+    """
+    A job that waits: its name, when it could have started, and what it asks for.
+
+    The *tasks* of an array that wait are listed as one, None where the list of them was cut. *reason* is why
+    it waits, as its source says at the moment of asking.
+    """
 
     name: str
     submit: float
@@ -29,6 +35,8 @@ class WaitingNow:
     requested: float | None = None
     queue: str | None = None
     user: str | None = None
+    tasks: int | None = 1
+    reason: str | None = None
 
 
 def waiting_now(store: Store) -> tuple[float, list[WaitingNow]]:
@@ -49,6 +57,6 @@ def waiting_now(store: Store) -> tuple[float, list[WaitingNow]]:
     queue = "queue_id" if store.has("queue_id") else "partition_id"
     rows = store.rows(WAITING.format(since=since, queue=queue))
     return end_of_log(store), [
-        WaitingNow(str(name), float(submit), int(procs), requested, own_queue, user)
-        for name, submit, procs, requested, own_queue, user in rows
+        WaitingNow(str(name), float(submit), int(procs), requested, own_queue, user, reason=reason)
+        for name, submit, procs, requested, own_queue, user, reason in rows
     ]

@@ -34,6 +34,7 @@ PSEUDONYM_LETTERS: Final = {
     "gpu_type": "D",
     "state": "E",
     "bounds": "N",
+    "pending_reason": "W",
 }
 """The fields that hold names or words, and the first letter of pseudonyms; the two sites share one."""
 
@@ -96,10 +97,23 @@ GPU_MODELS: Final = (
 )  # fmt: skip
 """The models of GPUs, which stay, with their variants such as ``nvidia_a100-sxm4-80gb``."""
 
+REASON_WORDS: Final = (
+    "account", "acct", "admin", "allowed", "array", "assoc", "association", "avail", "bad", "bb", "begin",
+    "billing", "block", "buffer", "burst", "cleaning", "constraints", "cpu", "cpus", "deadline", "defer",
+    "deleted", "dependency", "down", "duration", "energy", "error", "exit", "failure", "grp", "gres", "held",
+    "hold", "inactive", "invalid", "job", "jobs", "launch", "licenses", "license", "limit", "max", "mem",
+    "memory", "min", "minutes", "never", "node", "nodes", "non", "not", "of", "out", "partition", "per",
+    "priority", "prolog", "qos", "req", "requeue", "requested", "reservation", "resource", "resources", "run",
+    "satisfied", "sched", "submit", "system", "task", "threshold", "time", "unknown", "usage", "user", "wait",
+    "wall", "zero",
+)  # fmt: skip
+"""The words that Slurm's reasons, such as QOSMaxJobsPerUserLimit, are made of (slurm.h): such ones stay."""
+
 PUBLIC_WORDS: Final = {
     "bounds": rf"({'|'.join(NAMES)})(,({'|'.join(NAMES)}))*",
     "runs": rf"([0-9]{{1,9}}(/[0-9.]{{0,16}}){{5}}/({'|'.join(STATES)})?(;|$))+",
     "state": rf"(?i)({'|'.join(STATES)}|[a-z]|[0-9]{{1,3}})",
+    "pending_reason": rf"(?i)({'|'.join(REASON_WORDS)})+",
     "gpu_type": (
         rf"(?i)(((nvidia|amd|intel|tesla|geforce|instinct)[ _-])*({'|'.join(GPU_MODELS)})"
         r"([ _.-]([0-9]{1,3}g[.][0-9]{1,3}gb|pcie?|s[xm]{2}[0-9]?|nvl|[0-9]{1,3}gb?))*(:[0-9]{1,4})?(,|$))+"

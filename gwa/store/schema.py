@@ -147,6 +147,7 @@ EXTENSION_FIELDS: Final = (
     Field("max_gpu_memory", "MaxGPUMemory", "DOUBLE", "KB", "memory used of one GPU at its peak", 0, 1e15),
     Field("idle_nodes", "IdleNodes", "BIGINT", "", "nodes of the job on which it used no CPU time", 0, 1e9),
     Field("node_list", "NodeList", "VARCHAR", "", "names of the nodes of its last run: n[01-04],m3*2"),
+    Field("pending_reason", "PendingReason", "VARCHAR", "", "why it waited, as its source noted last"),
 )
 """What is recorded beside the 29; GWF text holds them in its columns of resources."""
 

@@ -12,6 +12,8 @@ CPUS = 128
 DAY = 86_400.0
 BEGIN = 852_076_800.0
 SIZES = np.array([1, 1, 2, 4, 4, 8, 8, 16, 16, 32, 64])
+NOTED = {"limit": "QOSMaxCpuPerUserLimit", "held": "Dependency"}
+"""What the scheduler notes of why a job waits; the last of it stays, as in Slurm's accounting."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class Scheduler:
         self.running: set[int] = set()
         self.used = np.zeros(12)
         self.waited: Counter[str] = Counter()
+        self.noted: list[str | None] = [None] * jobs
         self.out = (0.35 * days * DAY, 0.6 * days * DAY)
         self.off = (0.5 * days * DAY, 0.5 * days * DAY + world.down)
 
@@ -176,6 +179,8 @@ class Scheduler:
             for job in before - set(waiting):
                 heapq.heappush(events, float(self.end[job]))
             reasons = {job: self.why(job, now) for job in waiting}
+            for job, reason in reasons.items():
+                self.noted[job] = NOTED.get(reason, self.noted[job])
         return self._columns(), {name: value / self.waited.total() for name, value in self.waited.items()}
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -190,4 +195,5 @@ class Scheduler:
             "req_time": (self.end - self.start).tolist(),
             "user_id": [f"u{user:02}" for user in self.user],
             "status": [1] * len(ready),
+            "pending_reason": self.noted,
         }

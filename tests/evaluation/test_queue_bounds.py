@@ -163,11 +163,21 @@ def test_a_table_of_squeue_is_read_with_when_jobs_were_submitted(tmp_path, text)
     submitted = datetime(2025, 1, 2, 5, 40, tzinfo=UTC).timestamp()
     assert (first.name, first.submit, first.procs, first.requested) == ("7", submitted, 16, 7200)
     assert (first.queue, first.user) == ("cpu", "u01")
-    assert (tasks.name, tasks.requested) == ("8_[1-9%2]", 30 * 3600)
+    assert (tasks.name, tasks.requested, tasks.tasks) == ("8_[1-9%2]", 30 * 3600, 9)
+    assert (first.tasks, first.reason) == (1, "Resources")
     assert (last.name, last.requested) == ("11", None)
     assert now == tasks.submit
     later = read_queue(written(tmp_path, text), ZoneInfo("Europe/Stockholm"), now + 60)
     assert later == (now + 60, [first, tasks, last])
+
+
+def test_tasks_of_arrays_are_counted_and_reasons_read(tmp_path):
+    task = {**SQUEUE["jobs"][2], "array_task_string": "4-9%2", "state_reason": "QOSMaxJobsPerUserLimit"}
+    _, (one,) = read_queue(written(tmp_path, {"jobs": [task]}), ZoneInfo("UTC"))
+    assert (one.tasks, one.reason) == (6, "QOSMaxJobsPerUserLimit")
+    text = TABLE.replace("8_[1-9%2]", "8_[1-9,...]").replace("Priority", "(ReqNodeNotAvail, Unavailable:n1)")
+    _, (_, cut, _) = read_queue(written(tmp_path, text), ZoneInfo("UTC"))
+    assert (cut.tasks, cut.reason) == (None, "ReqNodeNotAvail")
 
 
 @pytest.mark.parametrize(
@@ -332,7 +342,9 @@ def test_the_command_prints_a_row_for_each_job_that_waits_and_the_record(tmp_pat
     assert found["jobs"][0]["waited"] == 99_400
     assert set(found["record"]) == {"jobs", "answered", "held", "held_large"}
     listed = CliRunner().invoke(cli, ["wait", str(slurm_sample), "--queue-now", queue])
-    assert listed.stdout.startswith("job,queue,user,procs,waited,left,starts by\n7,cpu,u01,16,99400,")
+    assert listed.stdout.startswith(
+        "job,tasks,queue,user,procs,reason,waited,left,starts by\n7,1,cpu,u01,16,,99400,"
+    )
     assert "In this log, such bounds held for" in listed.stderr
     both = CliRunner().invoke(cli, ["wait", str(slurm_sample), "--queue-now", queue, "--list"])
     assert both.exit_code == 2

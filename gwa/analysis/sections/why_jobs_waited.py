@@ -5,9 +5,10 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, MadeWhen, analysis
-from gwa.analysis.waiting_sentences import sentences
-from gwa.metrics.waiting import CONDITIONS, Condition, Waiting, waiting
+from gwa.analysis.waiting_sentences import noted_limits, sentences
+from gwa.metrics.waiting import CONDITIONS, Condition, Waiting, waiters, waiting
 from gwa.metrics.waiting_classes import ClassOfWaiting, by_class
+from gwa.metrics.waiting_reasons import reasons
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table
 from gwa.report.facts import number
 from gwa.report.figures.shares import Bar, shares
@@ -35,6 +36,7 @@ KINDS: Final = {
     "queue": message("Queue"),
     "user": message("User"),
     "project": message("Project"),
+    "reason": message("Noted reason"),
     "hour": message("Hour"),
     "month": message("Month"),
 }
@@ -79,11 +81,17 @@ def why_jobs_waited(store: Store) -> Iterator[Block]:
     rows are missing: more was busy than the log shows, the machine was full for at least the share that is
     said, and of room nothing is. Where the log does not say how many processors there are, they are those
     that were held at once for minutes; the machine may be larger.
+
+    A noted reason is what the scheduler's records say last of why a job waited, of one moment and not of the
+    whole wait. Slurm's accounting keeps none that was the priority, or a lack of resources.
     """
-    found = waiting(store)
-    for sentence in sentences(found):
+    found, noted = waiting(store), reasons(store, waiters(store))
+    for sentence in (*sentences(found), *noted_limits(noted)):
         yield Note(sentence)
     yield Facts(tuple(_facts(found)), listed=False)
+    if noted:
+        of_reasons = [asdict(one) for one in noted]
+        yield Facts((Fact("waiting.reasons", of_reasons, message("Reasons noted of waiting")),), listed=False)
     if found.why_unknown:
         return
     rows = [asdict(one) | {"same": list(one.same)} for one in found.ceilings]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from gwa.analysis.waiting_sentences import sentences
-from gwa.metrics.waiting import CONDITIONS, Waiting
+from gwa.metrics.waiting import CONDITIONS, Waiting, waiting
 from tests.analysis.sections.blocks import facts, notes, tables
+from tests.claims.waiting import CPUS, NOTED, WORLDS, Scheduler
 from tests.metrics.test_waiting import header, simulated
 
 HALF = {"full": 5000, "larger": 2000, "open": 3000}
@@ -109,3 +110,17 @@ def test_the_section_says_why_it_says_nothing(section, make_store):
     made = section("why-jobs-waited", make_store(header(8), **simulated()))
     assert "more processors were busy than the log says" in notes(made)
     assert facts(made)["waiting.full.share"] is None
+
+
+def test_a_log_without_reasons_has_the_same_ceilings_and_says_nothing_of_reasons(section, make_store):
+    limited, _ = Scheduler(WORLDS["limit of processors"], 3).log()
+    plain = {name: values for name, values in limited.items() if name != "pending_reason"}
+    stores = [make_store(header(CPUS), **columns) for columns in (plain, limited)]
+    without, noted = ([one.id for one in waiting(store).ceilings] for store in stores)
+    assert without == noted
+    made = [section("why-jobs-waited", store) for store in stores]
+    assert "waiting.reasons" not in facts(made[0])
+    assert "noted" not in notes(made[0])
+    assert facts(made[1])["waiting.reasons"][0]["reason"] == NOTED["limit"]
+    assert facts(made[1])["waiting.by_reason"][0]["id"] == NOTED["limit"]
+    assert "not of the whole wait" in notes(made[1])
