@@ -25,6 +25,7 @@ from gwa.metrics.totals import Totals, totals
 from gwa.metrics.waits import HELD
 from gwa.metrics.whole import exactly
 from gwa.report.facts import number
+from gwa.store.gpu_parts import HAS_PARTS, PART, WHOLE_GPUS
 from gwa.store.schema import RAN
 from gwa.store.store import SMALL_TRACE, Store
 from gwa.store.system import System
@@ -240,6 +241,12 @@ IS_GPU_MEMORY_MEASURED: Final = "(bounds is null or ',' || bounds || ',' not lik
 """Jobs whose memory of GPUs is known, not only that it is at least so much."""
 
 
+def has_parts(store: Store) -> bool:
+    """Whether jobs of *store* held parts of GPUs."""
+    found = f"select count(*) filter (where {HAS_PARTS}) > 0 as is_any from jobs"
+    return store.once("parts of GPUs", lambda: bool(store.row(found)[0]))
+
+
 def _of_gpu_time(name: str, where: str, field: str) -> tuple[Measure, ...]:
     """Return the share of GPU time of jobs for which *where* holds, of which a *field* is known."""
     held = f"case when {HELD_A_GPU} and {where} then n_gpus * run_time end"
@@ -332,6 +339,14 @@ OWN: Final = (
     sum_of(
         "gpu_seconds", "case when run_time >= 0 and n_gpus > 0 then n_gpus * run_time else 0 end", "n_gpus",
         minor=False,
+    ),
+    of_quantity(
+        "whole_gpu_seconds", fields=("n_gpus", "gpu_type"), is_known=has_parts, sql="{sum}",
+        added=f"case when run_time >= 0 then ({WHOLE_GPUS}) * run_time end",
+    ),
+    *(
+        replace(one, is_known=has_parts)
+        for one in _of_gpu_time("whole_gpu_known", f"{PART} is not null", "gpu_type")
     ),
     sum_of(
         "gpu_used_seconds",

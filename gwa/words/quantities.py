@@ -87,6 +87,10 @@ OWN: Final = (
     # GPUs
     Quantity("gpus", message("GPUs"), "count"),
     Quantity("gpu_seconds", message("GPU time"), "held seconds", HELD_GPUS),
+    Quantity("whole_gpu_seconds", message("Time of whole GPUs"), "held seconds", HELD_GPUS),
+    Quantity(
+        "whole_gpu_known_share", message("Share of GPU time of known parts of GPUs"), "fraction", HELD_GPUS
+    ),
     Quantity("gpu_used_seconds", message("GPU time used"), "held seconds", HELD_GPUS),
     Quantity("gpu_idle_seconds", message("GPU time of idle GPUs"), "held seconds", HELD_GPUS),
     Quantity("gpu_known_share", message("Share of GPU time measured"), "fraction", HELD_GPUS),

@@ -107,6 +107,39 @@ def test_shares_of_gpus_have_prices_of_their_own(make_store):
     ]
 
 
+def parts_of_gpus(make_store, price):
+    """Return the statements of an hour of two instances, a GPU, one without a profile, and of none."""
+    store = make_store(
+        HEADER, submit_time=[OCTOBER[0] + 60.0] * 4, wait_time=[0.0] * 4, run_time=[3600.0] * 4,
+        n_procs=[1] * 4, project_id=[*"abcd"], status=[1] * 4, n_gpus=[2.0, 1.0, 1.0, 0.0],
+        gpu_type=["a100_1g.5gb", "a100", "mig", None],
+    )  # fmt: skip
+    rates = {"currency": "EUR", "rates": [{"name": "All", "cpu_hour": 0, price: 7}]}
+    return statements(store, from_table(rates), "2025-10")
+
+
+def test_a_part_of_a_gpu_costs_its_slice_where_whole_gpus_have_a_price(make_store):
+    made = parts_of_gpus(make_store, "whole_gpu_hour")
+    assert {name: str(amount) for name, amount in amounts(made).items() if amount} == {
+        "a": "2.00",
+        "b": "7.00",
+    }
+    assert [(one.project, one.lacking, one.jobs) for one in made.uncharged] == [("c", "parts of GPUs", 1)]
+
+
+def test_the_price_of_a_gpu_is_of_one_as_the_scheduler_counts(make_store):
+    made = parts_of_gpus(make_store, "gpu_hour")
+    paid = {name: str(amount) for name, amount in amounts(made).items() if amount}
+    assert paid == {"a": "14.00", "b": "7.00", "c": "7.00"}
+    assert not made.uncharged
+
+
+def test_gpus_have_one_price():
+    rate = {"name": "All", "cpu_hour": 0, "gpu_hour": 1, "whole_gpu_hour": 1}
+    with pytest.raises(DefinitionError, match="expected one price of GPUs"):
+        from_table({"currency": "EUR", "rates": [rate]})
+
+
 def test_a_job_over_the_end_of_a_month_is_charged_in_both_for_its_seconds(make_store):
     store = make_store(
         HEADER, submit_time=[OCTOBER[1] - 1800.4], wait_time=[0.0], run_time=[7200.0], n_procs=[100],

@@ -19,6 +19,7 @@ from gwa.breakdown.held import held_jobs
 from gwa.errors import DefinitionError, TraceError
 from gwa.metrics.presence import counted, has_boxes, listed_boxes, recorded
 from gwa.metrics.timeline import exact_sum
+from gwa.store.gpu_parts import WHOLE_GPUS
 from gwa.store.store import Store
 from gwa.store.system import System
 from gwa.util.units import DAY, HOUR
@@ -59,6 +60,7 @@ SERVICES: Final[Mapping[str, Service]] = {
     for one in (
         Service("cpu_hour", message("core hours"), 1, message("processors")),
         Service("gpu_hour", message("GPU hours"), MICRO, message("GPUs")),
+        Service("whole_gpu_hour", message("whole-GPU hours"), MICRO, message("parts of GPUs")),
         Service("gb_hour", message("GB hours"), GIGABYTE, message("memory")),
         Service("shard_hour", message("shard hours"), 1, message("shards")),
         Service("mps_hour", message("MPS hours"), 1, message("MPS")),
@@ -77,6 +79,7 @@ def _whole(amount: str) -> str:
 
 
 GPUS: Final = _whole(f"coalesce(n_gpus, 0) * {float(MICRO)!r}")
+OF_WHOLE_GPUS: Final = _whole(f"({WHOLE_GPUS}) * {float(MICRO)!r}")
 PROCESSORS: Final = "case when n_procs >= 1 then n_procs end"
 BILLING: Final = (
     "try_cast(nullif(regexp_extract(used_resources, '(^|,)billing:([0-9.]+)(,|$)', 2), '') as double)"
@@ -259,7 +262,13 @@ def _is_first(rates: Rates) -> str:
 def amounts_of(rates: Rates, system: System, *, has_gpus: bool) -> dict[str, str]:
     """Return the SQL of what a job holds of all that has a price, by the key of that; null if unknown."""
     basis: Mapping[Basis, dict[str, str]] = {
-        "allocated": {"cpu_hour": PROCESSORS, "gpu_hour": GPUS, "gb_hour": MEMORY, **SHARES},
+        "allocated": {
+            "cpu_hour": PROCESSORS,
+            "gpu_hour": GPUS,
+            "whole_gpu_hour": OF_WHOLE_GPUS,
+            "gb_hour": MEMORY,
+            **SHARES,
+        },
         "billing": {"billing_hour": _whole(f"{BILLING} * {float(MICRO)!r}")},
     }
     if rates.basis == "largest":
@@ -298,7 +307,7 @@ def _state(rates: Rates) -> str:
     if rates.basis == "allocated":
         without = {"gpu_hour": "has_gpus", "cpu_hour": "not has_gpus"}
         for key, needed in without.items():
-            others = {key} if key == "gpu_hour" else {"cpu_hour", "gb_hour"}
+            others = {key, "whole_gpu_hour"} if key == "gpu_hour" else {"cpu_hour", "gb_hour"}
             if places := [n for n, rate in enumerate(rates.rates) if not others & rate.prices.keys()]:
                 cases.append(f"when {needed} and place in ({', '.join(map(str, places))}) then 'no_{key}'")
     for key in priced(rates):

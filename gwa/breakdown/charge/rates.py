@@ -21,7 +21,7 @@ from gwa.util.units import DAY
 Basis: TypeAlias = Literal["allocated", "billing", "largest"]
 
 PRICES: Final[Mapping[Basis, tuple[str, ...]]] = {
-    "allocated": ("cpu_hour", "gpu_hour", "gb_hour", "shard_hour", "mps_hour"),
+    "allocated": ("cpu_hour", "gpu_hour", "whole_gpu_hour", "gb_hour", "shard_hour", "mps_hour"),
     "billing": ("billing_hour",),
     "largest": ("node_hour",),
 }
@@ -107,8 +107,9 @@ class Rate:
     """
     The prices of what jobs hold that fit: those for which each list of names that is given has the job's.
 
-    Prices are of an hour of a processor, a GPU, a share of one (Slurm's shards and MPS), a GB of memory, a
-    unit of Slurm's billing, or a whole node. A job is charged for *minimum_seconds* at least. The sizes of a
+    Prices are of an hour of a processor, a GPU as the scheduler counts them, a whole GPU, of which a part
+    (MIG) costs its slice, a share of one (Slurm's shards and MPS), a GB of memory, a unit of Slurm's billing,
+    or a whole node. A job is charged for *minimum_seconds* at least. The sizes of a
     node, which the largest share is of, are those of the system unless they are given; memory is in KB.
     """
 
@@ -121,6 +122,7 @@ class Rate:
     classes: Names = ()
     cpu_hour: Price = None
     gpu_hour: Price = None
+    whole_gpu_hour: Price = None
     gb_hour: Price = None
     shard_hour: Price = None
     mps_hour: Price = None
@@ -144,6 +146,7 @@ class Free:
 
     cpu_hours: Hours = None
     gpu_hours: Hours = None
+    whole_gpu_hours: Hours = None
     gb_hours: Hours = None
     shard_hours: Hours = None
     mps_hours: Hours = None
@@ -236,6 +239,8 @@ class Rates:
                 raise ValueError(
                     f"{path}.{price}: is not charged by basis '{self.basis}', expected {' or '.join(keys)}"
                 )
+        if {"gpu_hour", "whole_gpu_hour"} <= rate.prices.keys():
+            raise ValueError(f"{path}.whole_gpu_hour: stands beside gpu_hour, expected one price of GPUs")
         if not rate.prices:
             raise ValueError(f"{path}: has no price, expected {' or '.join(keys)}")
         for key in ("node_cores", "node_memory", "node_gpus"):
