@@ -172,7 +172,7 @@ def test_a_table_of_squeue_is_read_with_when_jobs_were_submitted(tmp_path, text)
 
 
 def test_tasks_of_arrays_are_counted_and_reasons_read(tmp_path):
-    task = {**SQUEUE["jobs"][2], "array_task_string": "4-9%2", "state_reason": "QOSMaxJobsPerUserLimit"}
+    task = PENDING | {"array_task_string": "4-9%2", "state_reason": "QOSMaxJobsPerUserLimit"}
     _, (one,) = read_queue(written(tmp_path, {"jobs": [task]}), ZoneInfo("UTC"))
     assert (one.tasks, one.reason) == (6, "QOSMaxJobsPerUserLimit")
     text = TABLE.replace("8_[1-9%2]", "8_[1-9,...]").replace("Priority", "(ReqNodeNotAvail, Unavailable:n1)")
