@@ -171,7 +171,14 @@ def sample(kind: Literal["slurm", "swf"] = "slurm") -> Trace:
         return open_trace(path)
 
 
-def fit(trace: TraceOrSource, model: str, *, arrivals: str | None = None) -> "FittedModel":
+def fit(
+    trace: TraceOrSource,
+    model: str,
+    *,
+    arrivals: str | None = None,
+    k: int | None = None,
+    block_hours: int | None = None,
+) -> "FittedModel":
     """
     Fit a model of workloads to a trace.
 
@@ -183,6 +190,10 @@ def fit(trace: TraceOrSource, model: str, *, arrivals: str | None = None) -> "Fi
         The name of the model, such as ``lublin``; ``gwa model list`` lists them.
     arrivals
         The name of another arrival process, such as ``spectral``.
+    k
+        The fewest sessions that a cell of the ledger of the model ``gwa`` may count; fewer are merged.
+    block_hours
+        The hours of a block of that ledger: 6 unless stated, 12 or 24.
 
     Returns
     -------
@@ -199,7 +210,7 @@ def fit(trace: TraceOrSource, model: str, *, arrivals: str | None = None) -> "Fi
     from gwa.models.fitted import fitted_to
 
     with _opened(trace) as opened:
-        return fitted_to(opened.store, opened.name, model, arrivals)
+        return fitted_to(opened.store, opened.name, model, arrivals, k, block_hours)
 
 
 def generate(  # noqa: PLR0913 - all but the model go by name

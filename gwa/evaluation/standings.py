@@ -1,5 +1,6 @@
 """The standings of a leaderboard: ranks, and the page that shows them."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -226,6 +227,22 @@ class Standings:
             sum(line.is_off for line in waits) if means else None,
         )
 
+    def queue_rows(self) -> list[tuple[Value, ...]]:
+        """Return a row for each model, trace and half with a comparison of queues, under `QUEUE_COLUMNS`."""
+        cases = {id(reference): case for case, reference in self.results.queues.items()}
+        run_times = [measure.id for measure in measures()].index("run-time")
+        rows: list[tuple[Value, ...]] = []
+        for name in self.order:
+            for card in self.queue_cards.get(name, []):
+                case = cases[id(card.reference)]
+                waits, load = card.line(EASY_WAIT), card.line("load.kept", None)
+                sjf = card.line("policies.sjf_over_easy")
+                made = None if sjf.real is None or sjf.mean is None else sjf.real * math.exp(sjf.mean)
+                distance = float(self.distances[name][self.cases.index(case), :, run_times].mean())
+                cells = waits.shown(waits.mean), card.spread, sjf.real, made, distance, load.shown(load.mean)
+                rows.append((name, *case, *map(number, cells)))
+        return rows
+
     @property
     def traces(self) -> list[str]:
         """The names of the traces."""
@@ -402,6 +419,10 @@ class Standings:
         )
         title = message("What else is known of each model")
         yield Table("leaderboard", title, columns, tuple(map(tuple, self.rows())))
+        if rows := tuple(self.queue_rows()):
+            yield Table(
+                "queues", message("Queues by trace, relative to the half fitted"), QUEUE_COLUMNS, rows
+            )
         lacking = tuple((name, len(lacks), ", ".join(lacks)) for name, lacks in self.lacking.items() if lacks)
         if lacking:
             columns = (
@@ -429,6 +450,19 @@ COLUMNS: Final = (
     Column("spread", "Spread"),
     Column("waits_off", "Waits off", "count"),
 )
+
+QUEUE_COLUMNS: Final = (
+    Column("model", message("Model")),
+    Column("trace", message("Trace")),
+    Column("half", message("Fitted to the half")),
+    Column("waits", message("Mean wait under EASY, ratio")),
+    Column("spread", message("Spread of seeds, relative to own weeks")),
+    Column("sjf_real", message("SJF's slowdown over EASY's, of the log")),
+    Column("sjf_made", message("SJF's slowdown over EASY's, of the model")),
+    Column("run_time", message("KS distance of run times, held out")),
+    Column("load", message("Load as submitted, ratio")),
+)
+"""The columns of the table of queues by trace."""
 
 MORE: Final = {
     "model": message("Model"),

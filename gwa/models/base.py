@@ -151,6 +151,22 @@ class Model(Parameters, ABC):
         """Return the model for a system of *cpus* processors; raise `ModelError` if it cannot be limited."""
         raise ModelError(f"{self.name}: its jobs cannot be fitted into {cpus} processors")
 
+    def coarsened(self, least: int, block: float) -> Self:
+        """
+        Return the model with less of its log: see `gwa.models.families.gwa.ledger`.
+
+        Raise `ModelError` for a model without a ledger of sessions.
+        """
+        del least, block
+        raise ModelError(
+            message("{model}: has no ledger of sessions, expected the model gwa", model=self.name)
+        )
+
+    @property
+    def holds(self) -> str:
+        """What of its log is in the model beside distributions, in a sentence; empty for nothing."""
+        return ""
+
     @classmethod
     def about(cls) -> str:
         """Return the first sentence of the description."""

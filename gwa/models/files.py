@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -23,6 +24,9 @@ WARNINGS: Final = "warnings"
 LOG: Final = "log"
 """The amounts of the jobs that a model was fitted to, in its origin."""
 
+NUMBERS: Final = re.compile(r"\[\n[-+.\w\s,]*\]")
+"""A list of numbers as it is indented; a text has no line break."""
+
 WRITTEN: Final = "what 'gwa model fit' writes"
 
 
@@ -33,6 +37,7 @@ def document(model: Model, origin: Mapping[str, Any]) -> dict[str, Any]:
         "title": model.title,
         "source": model.source,
         "gwa": __version__,
+        **({"holds": model.holds} if model.holds else {}),
         "origin": dict(origin),
         "parameters": model.plain(),
         "meanings": model.meanings(),
@@ -45,8 +50,9 @@ def write(model: Model, path: Path, origin: Mapping[str, Any]) -> None:
 
 
 def text(model: Model, origin: Mapping[str, Any]) -> str:
-    """Return a model as JSON text."""
-    return json.dumps(document(model, origin), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """Return a model as JSON text, each list of numbers in one line."""
+    lines = json.dumps(document(model, origin), indent=1, ensure_ascii=False, allow_nan=False)
+    return NUMBERS.sub(lambda found: " ".join(found[0].split()), lines) + "\n"
 
 
 def read(path: Path) -> Model:

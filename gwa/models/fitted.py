@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from gwa.errors import ArgumentError
 from gwa.models.arrival_process import Arrivals, find_process
@@ -13,6 +13,10 @@ from gwa.models.files import LOG, WARNINGS, write
 from gwa.models.load_check import LoadCheck
 from gwa.models.work import Submitted
 from gwa.store.store import Store
+from gwa.util.units import HOUR
+
+BLOCK_HOURS: Final = 6
+"""Hours of a block of the ledger of the model gwa, where nothing else is said."""
 
 
 @dataclass(frozen=True)
@@ -72,17 +76,27 @@ def model_and_arrivals(name: str, arrivals: str | None = None) -> tuple[type[Mod
     return models()[name], find_process(arrivals) if arrivals else None
 
 
-def fitted_to(store: Store, trace: str, name: str, arrivals: str | None = None) -> FittedModel:
+def fitted_to(
+    store: Store,
+    trace: str,
+    name: str,
+    arrivals: str | None = None,
+    k: int | None = None,
+    block_hours: int | None = None,
+) -> FittedModel:
     """
     Fit the model called *name* to the jobs of a *trace* that ran and whose submission is known.
 
-    Raise `ArgumentError` for a model or *arrivals* that there are not, `ModelError` where the jobs do not
-    determine the parameters.
+    Cells of the ledger of the model gwa that count fewer than *k* sessions are merged, and its blocks have
+    *block_hours*. Raise `ArgumentError` for a model or *arrivals* that there are not, `ModelError` where the
+    jobs do not determine the parameters, or the model has no ledger.
     """
     kind, process = model_and_arrivals(name, arrivals)
     model = kind.fit(store)
     if process:
         model = model.with_arrivals(process, store)
+    if k is not None or block_hours is not None:
+        model = model.coarsened(k or 1, (block_hours or BLOCK_HOURS) * HOUR)
     log = Submitted.of(store)
     warnings = LoadCheck.of(model, log).warnings()
     origin = {"fitted to": trace, "jobs": log.jobs, LOG: asdict(log)}

@@ -176,6 +176,7 @@ def describe(request: GenerationRequest) -> Header:
         ("Generator", f"gwa {__version__}"),
         ("Model", f"{model.name}: {model.title}"),
         ("Source", model.source),
+        *((("Holds of its log", model.holds),) if model.holds else ()),
         ("Parameters", json.dumps(model.plain(), separators=(",", ":"), allow_nan=False)),
         ("Seed", str(request.seed)),
     )

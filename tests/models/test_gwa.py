@@ -12,17 +12,6 @@ from gwa.errors import ModelError
 from gwa.models.base import presets
 from gwa.models.families.gwa import Gwa
 from gwa.models.families.gwa.hierarchy import UserScores
-from gwa.models.families.gwa.regulation import (
-    EXCESS_TIME_CONSTANT,
-    FREQUENCY_TIME_CONSTANT,
-    LOAD,
-    WAITING_SESSIONS,
-    choose_sessions,
-    fit_regulation,
-    initial_state,
-    is_regulated,
-    mean_backlog,
-)
 from gwa.models.families.gwa.sessions import Sessions
 from gwa.models.families.gwa.similarity import Likeness, Repetition, normal_scores
 from gwa.models.generate import GenerationRequest, generate_store
@@ -107,78 +96,6 @@ def test_repetition_is_as_counted_by_hand():
     assert vars(alone) == {"uniform": 1.0, "keeps": 0.0, "stays": 0.0, "spread": 0.0}
 
 
-def plainly(times, work, mean, gap, chosen):
-    """Return who comes when, as the docstring of `choose_sessions` says."""
-    crowd, line = list(range(min(WAITING_SESSIONS, len(work)))), list(range(WAITING_SESSIONS, len(work)))
-    excess, frequency, last, found = 0.0, 1 / gap, 0.0, []
-    for now, fits in zip(times, chosen, strict=True):
-        passed, last = now - last, now
-        excess = (excess - mean * frequency * passed) * np.exp(-passed / EXCESS_TIME_CONSTANT)
-        frequency = frequency * np.exp(-passed / FREQUENCY_TIME_CONSTANT) + 1 / FREQUENCY_TIME_CONSTANT
-        best = min(crowd, key=(lambda one: abs(excess + work[one])) if fits else lambda one: one)  # noqa: B023
-        excess += work[best]
-        found.append(best)
-        crowd.remove(best)
-        crowd += [line.pop(0)] if line else []
-    return found
-
-
-@given(st.integers(0, 2**32), st.integers(1, 40))
-@settings(deadline=None, max_examples=25)
-def test_who_comes_next_is_who_fits_best_or_waited_longest(seed, size):
-    rng = np.random.default_rng(seed)
-    times, work = np.cumsum(rng.exponential(1000.0, size)), rng.lognormal(5.0, 2.0, size + 7)
-    chosen = rng.integers(0, 2, size)
-
-    found = choose_sessions(times, work, 500.0, initial_state(1000.0), chosen).tolist()
-    assert found == plainly(times, work, 500.0, 1000.0, chosen)
-
-
-def test_what_is_known_goes_on_from_block_to_block():
-    rng = np.random.default_rng(4)
-    times, work = np.cumsum(rng.exponential(1000.0, 900)), rng.lognormal(5.0, 2.0, 900)
-    known, chosen = initial_state(1000.0), np.ones(300, np.int64)
-    choose_sessions(times[:300], work[:300], 500.0, known, chosen)
-    frequency = (np.exp((times[:300] - times[299]) / FREQUENCY_TIME_CONSTANT)).sum() / FREQUENCY_TIME_CONSTANT
-
-    assert known[0] == times[299]
-    assert known[2] == pytest.approx(frequency + np.exp(-times[299] / FREQUENCY_TIME_CONSTANT) / 1000.0)
-
-
-def test_without_regulation_sessions_come_in_line():
-    times, work = np.arange(700.0), np.random.default_rng(1).random(900)
-    found = choose_sessions(times, work, 1.0, initial_state(1.0), np.zeros(700, np.int64))
-
-    assert found.tolist() == list(range(700))
-
-
-def test_backlog_is_what_a_steady_server_has_before_it():
-    rng = np.random.default_rng(2)
-    times, work = np.cumsum(rng.exponential(10.0, 300)), rng.exponential(5.0, 300)
-    pace, left, seen = work.sum() / (LOAD * np.ptp(times)), 0.0, []
-    for place in range(300):
-        passed = times[place] - times[place - 1] if place else 0.0
-        left = max(left - pace * passed, 0.0)
-        seen.append(left)
-        left += work[place]
-
-    assert mean_backlog(times, work) == pytest.approx(np.mean(seen) / pace)
-
-
-def test_regulation_evens_work_out_and_is_found_again():
-    rng = np.random.default_rng(3)
-    times, work = np.cumsum(rng.exponential(300.0, 4000)), rng.lognormal(5.0, 2.0, 4000)
-    order = choose_sessions(
-        times, work, work.mean(), initial_state(300.0), is_regulated(rng.random(4000), 0.5)
-    )
-
-    assert mean_backlog(times, work[order]) < 0.8 * mean_backlog(times, work)
-    assert fit_regulation([(times, work)], mean_backlog(times, work[order]), rng) == pytest.approx(
-        0.5, abs=0.3
-    )
-    assert fit_regulation([(times, work)], mean_backlog(times, work), rng) <= 0.2
-
-
 def test_sessions_are_what_a_user_submits_without_a_break():
     with generate_store(GenerationRequest(PRESET, Extent(jobs=20_000), 5)) as store:
         found = Sessions.of(store)
@@ -199,17 +116,36 @@ def test_a_trace_without_users_and_requests_is_fitted(make_store):
         run_time=rng.lognormal(5, 1, 800).round().tolist(), n_procs=rng.integers(1, 9, 800).tolist(),
     )  # fmt: skip
     found = Gwa.fit(store)
-    (block,) = (
-        block
-        for block in GenerationRequest(found, Extent(jobs=300), 1).blocks()
-        if block["run_time"].size == 300
-    )
+    blocks = list(GenerationRequest(found, Extent(jobs=300), 1).blocks())
 
     assert found.users == 0
-    assert not {"user_id", "req_time"} & block.keys()
+    assert sum(block["run_time"].size for block in blocks) == 300
+    assert not any({"user_id", "req_time"} & block.keys() for block in blocks)
 
 
 def test_a_smaller_system_gets_smaller_jobs():
     blocks = list(GenerationRequest(PRESET.limit_processors(8), Extent(jobs=2000), 1).blocks())
 
     assert max(block["n_procs"].max() for block in blocks) == 8
+
+
+def test_requests_are_those_of_jobs_that_run_as_long(make_store):
+    """The shortest jobs ask for more than others do, which no correlation of requests and run times says."""
+    rng = np.random.default_rng(6)
+    run = np.floor(rng.lognormal(6, 2, 6000))
+    requested = np.where(run < 60, 7200.0, np.where(run < 600, 900.0, 2 * run))
+    store = make_store(
+        submit_time=np.cumsum(rng.exponential(600.0, 6000)).round().tolist(),
+        run_time=run.tolist(),
+        n_procs=rng.integers(1, 9, 6000).astype(float).tolist(),
+        req_time=requested.tolist(),
+        user_id=[f"u{user}" for user in rng.integers(0, 30, 6000)],
+    )
+    blocks = list(GenerationRequest(Gwa.fit(store), Extent(jobs=6000), 1).blocks())
+    made, asked = (np.concatenate([block[name] for block in blocks]) for name in ("run_time", "req_time"))
+
+    for low, high in ((0.0, 0.1), (0.3, 0.4), (0.9, 1.0)):
+        inside, of_log = (
+            (times >= np.quantile(times, low)) & (times <= np.quantile(times, high)) for times in (made, run)
+        )
+        assert np.median(asked[inside]) == pytest.approx(np.median(requested[of_log]), rel=0.2)

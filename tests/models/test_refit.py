@@ -103,11 +103,6 @@ def mean_row(one, other):
     return relative(*(stats.zipfian(rows.exponent, rows.longest).mean() for rows in (one, other)))
 
 
-def total(one, other):
-    """Return the difference of sums."""
-    return abs(sum(one) - sum(other))
-
-
 def common(one, other):
     """Return the difference of what is common to a user, a session or a bag, all together."""
     return abs(sum(vars(one).values()) - sum(vars(other).values()))
@@ -358,11 +353,10 @@ PRINTED = {
 ROWS = {"rows": (mean_row, 0.1), "window": (equal, 0)}
 
 GWA = {
-    "arrivals.gap": (relative, 0.15),
-    "arrivals.hours": (absolute, 0.5),
-    "arrivals.days": (absolute, 0.2),
-    "arrivals.memory": (total, 0.3),
-    "arrivals.pace": (equal, 0),
+    "ledger.period": (equal, 0),
+    "ledger.block": (equal, 0),
+    "ledger.least": (equal, 0),
+    "ledger.pace": (equal, 0),
     "users": (relative, 0.1),
     "popularity": (of_users, 0.06),
     "rhythm.bags.values": (curve, 0.05),
@@ -377,15 +371,13 @@ GWA = {
     "rhythm.gap.likeness": (common, 0.08),
     "contents.procs": (common, 0.1),
     "contents.run_time": (common, 0.05),
-    "contents.requested": (common, 0.15),
+    # Requests of jobs that would run longer are exchanged for those of other jobs, of whichever user.
+    "contents.requested": (common, 0.4),
     "contents.uniform": (absolute, 0.1),
     "contents.keeps": (absolute, 0.1),
     "contents.stays": (absolute, 0.1),
     "contents.repeats": (absolute, 0.05),
     "contents.asked": (absolute, 0.01),
-    "contents.follows": (absolute, 0.05),
-    "contents.tilt": (absolute, 0.1),
-    "work": (relative, 0.2),
 }
 
 # A user who submits as often as another may change numbers with that one, and so may users who run as long.
@@ -493,14 +485,13 @@ TABLE = {
         },
         quick=True,
     ),
-    # Sizes of sessions, and with them the classes of contents, are drawn, not written down. The preset was
-    # fitted without a span.
+    # Sizes of sessions, and with them the classes of contents, are drawn, not written down. So are weeks of
+    # the ledger: what comes back of it is the work of weeks, see test_ledger.
     "gwa-kth-sp2": Refit(
         40_000,
         GWA,
         {"run_time": 0.03, "n_procs": 0.03, "req_time": 0.05},
-        # The backlog of heavy-tailed work gives any regulation: test_gwa fits it to work that is known.
-        instead=("contents.classes", "arrivals.span", "regulation"),
+        instead=("contents.classes", "ledger"),
         quick=True,
     ),
 }

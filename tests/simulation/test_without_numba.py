@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from gwa.errors import SimulationError
-from gwa.models.families.gwa import regulation
 from gwa.simulation import _queue, _reservations, engine
 from gwa.simulation.backfilling import POLICIES, schedule
 from gwa.simulation.engine import simulate
@@ -39,12 +38,7 @@ def found():
     for names in GRIDS:
         ran = simulate(tasks, Grid.of([3, 2, 4], speeds=[1, 2, 1]), *names, period=60)
         ends["/".join(names)] = [ran.end.tolist(), ran.processor.tolist(), ran.consumed.tolist()]
-
-    work = np.round(draws.random(400) * 1_000)
-    chosen = regulation.choose_sessions(
-        np.arange(300.0), work, 500.0, regulation.initial_state(9.0), draws.integers(0, 2, 300)
-    )
-    return {"starts": starts, "ends": ends, "predicted": tasks.predicted.tolist(), "chosen": chosen.tolist()}
+    return {"starts": starts, "ends": ends, "predicted": tasks.predicted.tolist()}
 
 
 def test_the_results_are_those_of_what_numba_compiles(monkeypatch):

@@ -16,18 +16,33 @@ from gwa.cli._terminal import echo, echo_json
 @TRACE
 @click.argument("model")
 @ARRIVALS
+@click.option(
+    "--k",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Fewest sessions of a cell of the ledger of the model gwa; 1 by default. Fewer lose their week.",
+)
+@click.option(
+    "--block-hours",
+    type=click.Choice(["6", "12", "24"]),
+    help="Hours of a block of that ledger; 6 by default.",
+)
 @OUT
 @FORCE
 @options
 def command(
-    trace: Path, model: str, arrivals: str | None, out: Path | None, force: bool, **params: Any
-) -> None:
+    trace: Path, model: str, arrivals: str | None, k: int | None, block_hours: str | None, out: Path | None,
+    force: bool, **params: Any,
+) -> None:  # fmt: skip
     """
     Fit a model to a trace: its parameters as JSON, with what they mean.
 
     The fitted model then generates the days of the trace ten times. If its busy processors or its jobs a day
     are off by more than 5 % in the mean, or typically by more than 10 % for one seed, a warning says so, here
     and in 'gwa model generate'. Models are fitted to the jobs that ran and whose submission is known.
+
+    The model 'gwa' holds when sessions of which work started, as counts: its file says how many. With --k no
+    cell of it counts fewer than K sessions: those of smaller cells lose their week, then their time of it.
 
     The model 'requests' is fitted to a trace of requests to language models, and to no other.
 
@@ -47,7 +62,8 @@ def command(
 
     model_and_arrivals(model, arrivals)  # an unknown name is told before a long log is read
     with opened(trace, params) as opened_trace:
-        fitted = fitted_to(opened_trace.store, opened_trace.name, model, arrivals)
+        hours = int(block_hours) if block_hours else None
+        fitted = fitted_to(opened_trace.store, opened_trace.name, model, arrivals, k, hours)
     for warning in () if params["quiet"] else fitted.warnings:
         echo(f"warning: {warning}", err=True)
     if out is None:
@@ -57,6 +73,8 @@ def command(
             fitted.save(out)
         if not params["quiet"]:
             echo(f"{out}: {fitted.title}, fitted to {fitted.origin['jobs']:,} jobs", err=True)
+            if fitted.model.holds:
+                echo(f"it holds {fitted.model.holds}", err=True)
             made = quote(str(out.with_suffix(".swf")))
             echo(f"next: gwa model generate {quote(str(out))} --days 30 --seed 1 -o {made}", err=True)
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Final, Self
 
 import numpy as np
@@ -101,10 +101,6 @@ class Modulated(Arrivals):
             _memory(counts, mean),
             span=SLOT * counts.size,
         )
-
-    def scale_mean(self, factor: float) -> Self:
-        """Return the process with the mean gap multiplied by *factor*, whose cycles stay as they are."""
-        return replace(self, gap=self.gap * factor)
 
     def mean_gap(self) -> float:
         """Return the mean time between arrivals in seconds."""

@@ -7,7 +7,6 @@ from typing import Annotated, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from gwa.models.families.gwa.hierarchy import Hierarchy
 from gwa.models.families.gwa.sessions import Sessions
@@ -31,6 +30,12 @@ Minimum share of a class of sessions in a class of sizes, the mean of the shares
 Few large jobs are much of the work; in one class with many smaller ones, their long run times are lost.
 """
 
+RUN_SHARES: Final = (0.1, 0.25, 0.5, 0.75, 0.9)
+"""Shares of jobs that run no longer than each class of run times, in which requests are alike."""
+
+MINIMUM_REQUESTS: Final = 50
+"""Minimum number of requests in a class of run times."""
+
 EXCHANGES: Final = 64
 """How often a job that runs longer than it requests looks for a partner."""
 
@@ -39,17 +44,33 @@ PROCS, RUN_TIME, REQUESTED = 4, 5, 6
 
 
 @dataclass(frozen=True)
-class SizeContents(Parameters):
+class Requests(Parameters):
     """
-    The *run_time* and the *requested* time of jobs with *up_to* processors.
+    The *requested* time of jobs that run *up_to* a time.
 
     At most the share *past* of them runs longer than requested.
     """
 
+    up_to: Annotated[float, Quantity("maximum run time of this class", "s", 0.0)]
+    requested: Knots
+    past: Annotated[float, share("of jobs that run longer than they request")] = 1.0
+
+
+@dataclass(frozen=True)
+class SizeContents(Parameters):
+    """The *run_time* of jobs with *up_to* processors, and their *requests* by classes of it."""
+
     up_to: Annotated[int, Quantity("maximum number of processors of this class", "", 1.0)]
     run_time: Knots
-    requested: Knots | None = None
-    past: Annotated[float, share("of jobs that run longer than they request")] = 1.0
+    requests: tuple[Requests, ...] = ()
+
+    def split_by_run_time(
+        self, jobs: NDArray[np.intp], run: Floats
+    ) -> Iterator[tuple[Requests, NDArray[np.intp]]]:
+        """Yield each class of run times with those of *jobs*, which run for *run* seconds, that are in it."""
+        number = np.searchsorted([requests.up_to for requests in self.requests[:-1]], run, side="left")
+        for i, requests in enumerate(self.requests):
+            yield requests, jobs[number == i]
 
 
 @dataclass(frozen=True)
@@ -78,8 +99,7 @@ class Contents(Parameters):
     In the share *uniform* of bags all jobs have the same processors. In the other bags a job has those of the
     job before with probability *keeps*, and the first job of a bag has those of the job before in the session
     with probability *stays*. A job has the run time of the job before in its bag with probability *repeats*.
-    *asked* is the share of jobs with a requested time, whose normal score has the correlation *follows* with
-    that of the run time; *tilt* moves all run times along their distribution.
+    *asked* is the share of jobs with a requested time.
     """
 
     classes: tuple[SessionClass, ...]
@@ -91,8 +111,6 @@ class Contents(Parameters):
     stays: Annotated[float, share("of bags that begin with the processors of the one before")] = 0.0
     repeats: Annotated[float, share("of jobs that run as long as the one before in the bag")] = 0.0
     asked: Annotated[float, share("of jobs that request a time")] = 0.0
-    follows: Annotated[float, Quantity("correlation of requested and run time", "", -1.0, 1.0)] = 0.0
-    tilt: Annotated[float, Quantity("what is added to the normal scores of run times", "", -1.0, 1.0)] = 0.0
 
     @classmethod
     def fit(cls, trace: Sessions) -> Self:
@@ -102,18 +120,16 @@ class Contents(Parameters):
         asks = ~np.isnan(trace.requested)
         scores = _Scores.of(trace, sizes, classes)
         groups = trace.user, trace.session, trace.bag
-        follows = float((scores.requested[asks] * scores.run_time[asks]).mean()) if asks.any() else 0.0
-        follows = min(max(follows, -1.0), 1.0)
-        residuals = standardize(scores.requested[asks] - follows * scores.run_time[asks])
         same_bag = np.flatnonzero(np.diff(trace.bag) == 0)
         return cls(
             classes,
             Likeness.fit(scores.procs, *groups),
             Likeness.fit(scores.run_time, *groups),
-            Likeness.fit(residuals, *(np.unique(group[asks], return_inverse=True)[1] for group in groups)),
+            Likeness.fit(
+                scores.requested[asks], *(np.unique(group[asks], return_inverse=True)[1] for group in groups)
+            ),
             repeats=float((np.diff(np.rint(trace.run))[same_bag] == 0).mean()) if same_bag.size else 0.0,
             asked=float(asks.mean()),
-            follows=follows,
         )
 
     def draw(self, rng: np.random.Generator, hierarchy: Hierarchy) -> Block:
@@ -124,8 +140,7 @@ class Contents(Parameters):
         repeats = rng.random(run.size) < self.repeats
         repeats[hierarchy.first_jobs] = False
         run = run[_origins(repeats)]
-        residuals = hierarchy.draw_job_scores(rng, self.requested, REQUESTED)
-        requested = self.follows * run + np.sqrt(1 - self.follows**2) * residuals
+        requested = hierarchy.draw_job_scores(rng, self.requested, REQUESTED)
         jobs = self._from_scores(rng, hierarchy, procs, run, requested)
         if not self.asked:
             del jobs["req_time"]
@@ -146,12 +161,12 @@ class Contents(Parameters):
             sizes = session_class.procs.quantiles(shares((PROCS, i), procs[inside]))
             drawn["n_procs"][inside] = np.maximum(sizes, 1).astype(np.int64)
             for j, (times, jobs) in enumerate(session_class.split_by_size(inside, drawn["n_procs"][inside])):
-                tilted = ndtr(ndtri(shares((RUN_TIME, i, j), run[jobs])) + self.tilt)
-                run_time = times.run_time.quantiles(tilted)
-                drawn["run_time"][jobs] = run_time
-                if times.requested:
-                    asked = times.requested.quantiles(shares((REQUESTED, i, j), requested[jobs]))
-                    drawn["req_time"][jobs] = exchange_requests(rng, run_time, asked, times.past)
+                drawn["run_time"][jobs] = times.run_time.quantiles(shares((RUN_TIME, i, j), run[jobs]))
+                for k, (asks, alike) in enumerate(times.split_by_run_time(jobs, drawn["run_time"][jobs])):
+                    asked = asks.requested.quantiles(shares((REQUESTED, i, j, k), requested[alike]))
+                    drawn["req_time"][alike] = exchange_requests(
+                        rng, drawn["run_time"][alike], asked, asks.past
+                    )
         return drawn
 
     def _draw_origins(self, rng: np.random.Generator, hierarchy: Hierarchy) -> NDArray[np.int64]:
@@ -177,14 +192,6 @@ class Contents(Parameters):
         shift = independent * (1 - min(target.spread / drawn.spread, 1.0)) if drawn.spread > 0 else 0.0
         return replace(self, **shares, run_time=replace(self.run_time, bag=self.run_time.bag + shift))
 
-    def limit_processors(self, cpus: int) -> Self:
-        """Return the contents for *cpus* processors: larger jobs get all of them."""
-
-        def limit(knots: Knots) -> Knots:
-            return replace(knots, values=tuple(min(value, float(cpus)) for value in knots.values))
-
-        return replace(self, classes=tuple(replace(each, procs=limit(each.procs)) for each in self.classes))
-
 
 @dataclass(frozen=True, eq=False)
 class _Scores:
@@ -199,10 +206,11 @@ class _Scores:
         procs, run, requested = (np.zeros(session_sizes.size) for _ in range(3))
         for session_class, inside in _split_by_session(classes, session_sizes):
             procs[inside] = normal_scores(trace.procs[inside])
-            for _, jobs in session_class.split_by_size(inside, trace.procs[inside]):
+            for times, jobs in session_class.split_by_size(inside, trace.procs[inside]):
                 run[jobs] = standardize(np.log1p(trace.run[jobs]))
                 asking = jobs[~np.isnan(trace.requested[jobs])]
-                requested[asking] = standardize(np.log1p(trace.requested[asking]))
+                for _, alike in times.split_by_run_time(asking, np.rint(trace.run[asking])):
+                    requested[alike] = standardize(np.log1p(trace.requested[alike]))
         return cls(procs, run, requested)
 
 
@@ -254,10 +262,23 @@ def _fit_size_class(trace: Sessions, jobs: NDArray[np.intp], up_to: int) -> Size
     """Fit run times and requested times to some *jobs*, which have *up_to* processors."""
     run = Knots.fit(Sample.of(np.minimum(np.rint(trace.run[jobs]), MAXIMUM_DURATION)))
     asking = jobs[~np.isnan(trace.requested[jobs])]
-    if not asking.size:
-        return SizeContents(up_to, run)
-    past = float((trace.run[asking] > trace.requested[asking]).mean())
-    return SizeContents(up_to, run, Knots.fit(Sample.of(np.rint(trace.requested[asking]))), past)
+    return SizeContents(up_to, run, tuple(_fit_requests(np.rint(trace.run[asking]), trace.requested[asking])))
+
+
+def _fit_requests(run: Floats, requested: Floats) -> Iterator[Requests]:
+    """Yield *requested* times of jobs by classes of their *run* time, each with enough of them."""
+    if not run.size:
+        return
+    edges, below = [], 0
+    for edge in np.unique(np.quantile(run, RUN_SHARES, method="inverted_cdf")):
+        jobs = int((run <= edge).sum())
+        if jobs - below >= MINIMUM_REQUESTS and run.size - jobs >= MINIMUM_REQUESTS:
+            edges.append(float(edge))
+            below = jobs
+    for previous, up_to in pairwise([-1.0, *edges, float(run.max())]):
+        inside = (run > previous) & (run <= up_to)
+        past = float((run[inside] > requested[inside]).mean())
+        yield Requests(up_to, Knots.fit(Sample.of(np.rint(requested[inside]))), past)
 
 
 def exchange_requests(rng: np.random.Generator, run_time: Floats, requested: Floats, past: float) -> Floats:
