@@ -137,11 +137,15 @@ def test_unknown_parameters_are_named(preset):
         assert refused(changed(said, (*path, "colour"), 1.0)).startswith(shown(path))
 
 
+MAY_BE_EMPTY = {"shapes", "requests", "any_period", "any_time"}
+"""Without shapes, all that come in an hour come at once; jobs may request nothing; cells may all be whole."""
+
+
 @PRESETS
 def test_empty_lists_are_named(preset):
     said = document(preset.model, {})
     for path in lists(said["parameters"]):
-        if path[-1] != "shapes":  # without them, all that come in an hour come at once
+        if path[-1] not in MAY_BE_EMPTY:
             assert path[-1] in refused(changed(said, path, []))
 
 
