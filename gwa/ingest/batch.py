@@ -1,6 +1,6 @@
 """What a reader yields: batches of rows, ready to be appended to a table of the engine."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -31,7 +31,7 @@ class Batch(Protocol):
     Some rows of a source.
 
     *total* counts all rows met, *comments* those of them that are comments or blank. Rows that `load`
-    does not append are in *rejects*, which is complete only after `load`.
+    does not append are in *rejects*. All three are complete only after `load`.
     """
 
     @property
@@ -67,17 +67,20 @@ def find_reader(name: str) -> Reader:
 
 
 @dataclass
-class BlockBatch:
-    """A block of lines that the engine parses; a base for batches that define `load`."""
+class Deferred:
+    """A batch that *make* makes when it is loaded, by whoever does so: so several can at once."""
 
-    block: LineBlock
-    table_spec: TableSpec
+    make: Callable[[], Batch] | None
+    total: int = 0
+    comments: int = 0
+    rejects: list[Reject] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        """Take over the counts of the block."""
-        self.total = self.block.total
-        self.comments = self.block.comments
-        self.rejects = self.block.rejects
+    def load(self, rows: Pieces, folder: Path) -> None:
+        """Make the batch, append its rows to *rows*, and forget them."""
+        assert self.make  # noqa: S101 - it is loaded once
+        batch, self.make = self.make(), None
+        batch.load(rows, folder)
+        self.total, self.comments, self.rejects = batch.total, batch.comments, batch.rejects
 
 
 @dataclass

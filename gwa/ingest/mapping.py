@@ -6,8 +6,8 @@ definition says what the rows of a job have in common.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
@@ -17,14 +17,16 @@ import duckdb
 
 from gwa.errors import RowsLostError, StrictError
 from gwa.ingest import cleaning
+from gwa.ingest.batch import Batch
 from gwa.ingest.blame import blamed, is_fault
 from gwa.ingest.contradictions import START
 from gwa.ingest.counting import MAXIMUM_REJECTS_KEPT
 from gwa.ingest.jobstats import define_jobstats, uses_jobstats
+from gwa.ingest.pieces import TablePieces
 from gwa.ingest.row_order import in_order, total_order
 from gwa.ingest.source.head import FileHead
-from gwa.ingest.spec import ALWAYS, MadeTable
-from gwa.ingest.staging import STAGING, define_view, part_condition
+from gwa.ingest.spec import ALWAYS, MadeTable, Preparation
+from gwa.ingest.staging import STAGING, Loader, define_view, part_condition
 from gwa.store.engines.config import parse_size
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
@@ -76,6 +78,11 @@ class JobQuery:
     clusters: Mapping[str | None, Sequence[int]] = field(default_factory=dict)
 
     @property
+    def maps_alone(self) -> bool:
+        """Whether what becomes of some rows depends on no others, and they are mapped in a single pass."""
+        return not {"reject", START} & {*self.yields} and not cleaning.needs_numbers(self.yields)
+
+    @property
     def columns(self) -> list[str]:
         """The columns of jobs, with that of their cluster where it is stated of some."""
         return list(dict.fromkeys([*self.yields, *([CLUSTER] if self.clusters else [])]))
@@ -117,6 +124,49 @@ def map_batch(
     return refused
 
 
+class MappingLoader(Loader):
+    """
+    A loader that makes jobs of the rows of each batch by *map_rows*, and forgets the rows.
+
+    It does so in the order of the batches or, if it is *ahead*, as soon as each is loaded, in a transaction
+    that is committed in this order.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        folder: Path,
+        pieces: TablePieces,
+        preparation: Preparation | None,
+        map_rows: Callable[[Store], object],
+        *,
+        is_ahead: bool = False,
+    ) -> None:
+        super().__init__(store, folder, pieces, preparation)
+        self._rows, self._map_rows, self._is_ahead = pieces, map_rows, is_ahead
+
+    def load(self, batch: Batch) -> None:
+        """Append the rows of *batch*, and map them if that is done ahead."""
+        super().load(batch)
+        if self._is_ahead:
+            self.store.connection.begin()
+            self._map()
+
+    def settle(self) -> int:
+        """Map the rows, or commit the jobs made ahead; return how many rows there are beyond those read."""
+        if self._is_ahead:
+            self.store.connection.commit()
+        else:
+            self._map()
+        # Only now: DuckDB 2.0 mixes up rows of a table that is dropped in the transaction that reads it.
+        self._rows.clear()
+        return super().settle()
+
+    def _map(self) -> None:
+        if self._rows.count:
+            self._map_rows(self.store)
+
+
 @contextmanager
 def blaming(store: Store, query: JobQuery, heads: Sequence[FileHead]) -> Iterator[None]:
     """Make of what the engine says of the SELECT an error that names the column and the row."""
@@ -125,6 +175,8 @@ def blaming(store: Store, query: JobQuery, heads: Sequence[FileHead]) -> Iterato
     except duckdb.Error as error:
         if not is_fault(error):
             raise
+        with suppress(duckdb.TransactionException):  # it has failed, and would answer nothing more
+            store.connection.rollback()
         raise blamed(store, query.select, query.yields, heads, error) from error
 
 

@@ -8,8 +8,8 @@ accounted for: job, fold, reject or comment.
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from hashlib import sha256
@@ -26,8 +26,10 @@ from gwa.ingest.cleaning import are_fields, count_noted, insert_noting
 from gwa.ingest.clocks import define_clocks, note_repeated_hours
 from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
+from gwa.ingest.in_flight import Crew, possible_workers, single_threaded
 from gwa.ingest.mapping import (
     JobQuery,
+    MappingLoader,
     Refused,
     create_empty,
     grouping_megabytes,
@@ -41,6 +43,7 @@ from gwa.ingest.spec import ConverterSpec
 from gwa.ingest.staging import (
     RECORD,
     STAGING,
+    Loader,
     define_view,
     open_checkpoint,
     read_file,
@@ -213,28 +216,48 @@ def _read_into_engine(
 
     In the scope ``row`` their rows are mapped batch by batch, else they stay, for `map_whole_source`.
     """
-    heads, read, refused = reading.fresh, list[SourceFile](), Refused()
+    heads, query, refused = reading.fresh, reading.query, Refused()
 
-    def map_pieces() -> None:
-        if spec.scope == "row" and pieces.count:
-            refused.update(
-                map_batch(
-                    store,
-                    reading.query,
-                    heads,
-                    strict=options.strict,
-                    cluster=options.cluster,
-                    keeps=reading.is_small,
-                )
-            )
-            pieces.clear()
+    def map_rows(at: Store) -> None:
+        given = {"strict": options.strict, "keeps": reading.is_small}
+        refused.update(map_batch(at, query, heads, cluster=options.cluster, **given))
 
-    with reading_progress(heads, [], options) as bar:
-        for number, (head, start) in enumerate(zip(heads, reading.starts, strict=True)):
-            set_file_variables(store, number, start)
-            pieces = reading.pieces[table_for(head, spec)[0]]
-            read.append(read_file(store, head, spec, options, bar, pieces, map_pieces))
-    return read, refused
+    def read(number: int, head: FileHead, start: float) -> SourceFile:
+        table = table_for(head, spec)[0]
+
+        def hire(place: int) -> Loader:
+            member = crew.member(place)
+            set_file_variables(member.store, number, start)
+            preparation = spec.preparation if table == "source" else None
+            loading = (member.store, member.folder, member.pieces[table], preparation)
+            if spec.scope == "trace":
+                return Loader(*loading)
+            return MappingLoader(*loading, map_rows, is_ahead=crew.size > 1 and query.maps_alone)
+
+        return read_file(store, head, spec, options, bar, hire, crew.size)
+
+    with _crew(store, reading, spec, options) as crew, reading_progress(heads, [], options) as bar:
+        files = [read(number, *file) for number, file in enumerate(zip(heads, reading.starts, strict=True))]
+    return files, refused
+
+
+@contextmanager
+def _crew(store: Store, reading: Reading, spec: ConverterSpec, options: ReadOptions) -> Iterator[Crew]:
+    """Yield what loads the batches of files, side by side where that is possible, until the ``with`` ends."""
+
+    def prepare(other: Store) -> Mapping[str, TablePieces]:
+        pieces = define_tables(other, spec)
+        define_source(other, spec, reading.header, options)
+        return pieces
+
+    is_possible = spec.scope == "row" and not (spec.preparation and spec.preparation.needs_file)
+    size = possible_workers(store, reading.fresh, options.engine) if is_possible else 1
+    crew = Crew(store, reading.pieces, size, prepare)
+    with single_threaded(store) if size > 1 else nullcontext():
+        try:
+            yield crew
+        finally:
+            crew.leave()
 
 
 def map_in_place(

@@ -15,7 +15,7 @@ from gwa.ingest import pipeline
 from gwa.ingest.blame import FaultySelectError
 from gwa.ingest.cleaning import cut_name
 from gwa.ingest.counting import NO_ZONE, note_cut_files
-from gwa.ingest.mapping import JobQuery, Refused, blaming, move_rejects
+from gwa.ingest.mapping import JobQuery, MappingLoader, Refused, blaming, move_rejects
 from gwa.ingest.source.head import FileHead, entries
 from gwa.ingest.spec import ConverterSpec
 from gwa.ingest.staging import read_file, reading_progress
@@ -26,6 +26,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.repairs import INVALID_VALUE, LONG_NAME
 from gwa.store.requests import REQUEST_FIELDS, REQUEST_NAMES, RequestStore
 from gwa.store.schema import EARLIEST_UNIX_TIME, LATEST, MAXIMUM_NAME, Field
+from gwa.store.store import Store
 from gwa.store.system import ABSOLUTE, ASSUMED_UTC, overridden
 
 NEEDED: Final = ("submit_time", "file_no", "line")
@@ -93,10 +94,10 @@ def _fill(store: RequestStore, heads: Sequence[FileHead], spec: ConverterSpec, o
     query = _query(store, spec, options)
     refused, read = Refused(), []
 
-    def map_pieces() -> None:
-        if pieces.count:
-            refused.update(_map_batch(store, query, files, strict=options.strict))
-            pieces.clear()
+    def map_rows(_: Store) -> None:
+        refused.update(_map_batch(store, query, files, strict=options.strict))
+
+    loader = MappingLoader(store, store.scratch, pieces, None, map_rows)
 
     with (
         limited_memory(
@@ -106,7 +107,7 @@ def _fill(store: RequestStore, heads: Sequence[FileHead], spec: ConverterSpec, o
     ):
         for number, head in enumerate(files):
             pipeline.set_file_variables(store, number, 0.0)
-            read.append(read_file(store, head, spec, options, bar, pieces, map_pieces))
+            read.append(read_file(store, head, spec, options, bar, lambda _: loader))
     total = pipeline.count_files(store, read, refused)
     _require_requests(store, heads, spec.title, total.rows, total.rejected)
     _join_sessions(store)

@@ -2,20 +2,21 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from glob import escape
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import duckdb
 
-from gwa.ingest.batch import EncodedRecords, find_reader
+from gwa.ingest.batch import Batch, EncodedRecords, find_reader
 from gwa.ingest.blame import FaultySelectError, is_fault, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile, head_digest, write_account
 from gwa.ingest.counting import RowCounts, count_batch
+from gwa.ingest.in_flight import block_limits, in_order
 from gwa.ingest.keys import Witness, write_index
 from gwa.ingest.pieces import ParquetPieces, Pieces, TablePieces
 from gwa.ingest.source.compressed import Source
@@ -36,8 +37,6 @@ RECORD: Final = "record"
 
 STAGING: Final = "staging_"
 """The prefix of the names of the views of rows that are in the engine."""
-
-T = TypeVar("T")
 
 
 def open_checkpoint(
@@ -152,9 +151,48 @@ def _read_to_parquet(
     store: Store, head: FileHead, folder: Path, spec: ConverterSpec, options: ReadOptions, bar: Progress
 ) -> SourceFile:
     """Read one file into Parquet files in *folder*."""
-    _, table_spec = table_for(head, spec)
+    table, table_spec = table_for(head, spec)
     pieces = ParquetPieces(store.connection, table_spec, folder)
-    return read_file(store, head, spec, options, bar, pieces)
+    preparation = spec.preparation if table == "source" else None
+    return read_file(
+        store, head, spec, options, bar, lambda _: Loader(store, store.scratch, pieces, preparation)
+    )
+
+
+class Loader:
+    """
+    What loads the batches of a file over the connection of a *store*, one after the other.
+
+    Their rows go to *pieces*, or to those that a *preparation* makes rows of.
+    """
+
+    def __init__(
+        self, store: Store, folder: Path, pieces: Pieces, preparation: Preparation | None = None
+    ) -> None:
+        """Load batches with temporary files in *folder*."""
+        self.store, self._folder, self._pieces = store, folder, pieces
+        self._preparing = _Preparing(store, preparation, pieces) if preparation else None
+        self._further = 0
+
+    def load(self, batch: Batch) -> None:
+        """Append the rows of *batch*, on any thread."""
+        preparing, tasks = self._preparing, self._pieces.further_tasks
+        batch.load(preparing.records if preparing else self._pieces, self._folder)
+        if preparing and not preparing.needs_file:
+            self._further += preparing.flush()
+        self._further += self._pieces.further_tasks - tasks
+
+    def settle(self) -> int:
+        """Do what is done in the order of batches; return how many rows there are beyond those read."""
+        further, self._further = self._further, 0
+        return further
+
+    def finish(self) -> int:
+        """Make rows of the records of the whole file where that takes all; return as `settle` does."""
+        if not (self._preparing and self._preparing.needs_file):
+            return 0
+        self._further += self._preparing.flush()
+        return self.settle()
 
 
 def read_file(
@@ -163,37 +201,33 @@ def read_file(
     spec: ConverterSpec,
     options: ReadOptions,
     bar: Progress,
-    pieces: Pieces,
-    process: Callable[[], None] = lambda: None,
+    hire: Callable[[int], Loader],
+    size: int = 1,
 ) -> SourceFile:
     """
-    Read one file and return its description; its rejects are in the store.
+    Read one file into *store* by up to *size* loaders; return its description, its rejects are in the store.
 
-    *process* is called whenever a batch was appended to the *pieces*.
+    *hire* makes a loader by its number, from 0, that of the connection of *store*.
     """
     table, table_spec = table_for(head, spec)
-    preparation = None
     if spec.preparation and table == "source":
-        preparation = _Preparing(store, spec.preparation, pieces)
-        table_spec = preparation.table_spec
+        table_spec = spec.preparation.record_table
     table_spec = replace(table_spec, options={**options.format_options, **table_spec.options})
-    block_size = (options.engine or Engine()).block_size
-    source, counts, position = Source(head.path, block_size), RowCounts(), 0
+    limits = block_limits(head, size) if size > 1 else ((options.engine or Engine()).block_size,)
+    source, counts, position, hired = Source(head.path, *limits), RowCounts(), 0, cache(hire)
     (earlier_rejects,) = store.row("select count(*) from rejects")
-    earlier_tasks = pieces.further_tasks
+
+    def settle(loader: Loader, batch: Batch) -> None:
+        nonlocal position
+        count_batch(loader.store, head.path, batch, counts, strict=options.strict)
+        counts.rows += loader.settle()
+        bar.advance(source.position - position)
+        position = source.position
+
     try:
-        for batch in prefetch(iter(find_reader(spec.reader)(source, table_spec))):
-            batch.load(preparation.records if preparation else pieces, store.scratch)
-            count_batch(store, head.path, batch, counts, strict=options.strict)
-            if preparation and not preparation.needs_file:
-                counts.rows += preparation.flush()
-            process()
-            bar.advance(source.position - position)
-            position = source.position
-        if preparation and preparation.needs_file:
-            counts.rows += preparation.flush()
-        process()
-        counts.rows += pieces.further_tasks - earlier_tasks
+        batches = iter(find_reader(spec.reader)(source, table_spec))
+        in_order(batches, size, hired, lambda loader, batch: loader.load(batch), settle)
+        counts.rows += hired(0).finish()
         _count_truncation(store, source, counts, strict=options.strict)
         file = describe_file(head, source, spec.table_read.comment, table, counts, options.cluster)
         bar.advance(source.size - position)
@@ -276,12 +310,3 @@ def _count_truncation(store: Store, source: Source, counts: RowCounts, *, strict
         count_batch(
             store, source.path, EncodedRecords(TableSpec({}), total=1, rejects=rejects), counts, strict=strict
         )
-
-
-def prefetch(items: Iterator[T]) -> Iterator[T]:
-    """Yield *items*, computing the next one in a thread while the current one is used."""
-    with ThreadPoolExecutor(1) as pool:
-        following = pool.submit(next, items, None)
-        while (item := following.result()) is not None:
-            following = pool.submit(next, items, None)
-            yield item

@@ -290,6 +290,14 @@ class Store(Queries):
         twin._whole, twin._is_twin = None, True  # noqa: SLF001 - it is a store of this class
         return twin
 
+    def beside(self) -> "Store":
+        """
+        Return a store of the same tables with a connection of its own, by which another thread may fill them.
+
+        It has no views of jobs, and is closed before this one.
+        """
+        return Store(self.connection.cursor(), self._folder, self)
+
     def readable_file(self) -> Path:
         """
         Return a DuckDB file with the tables of the store, which other processes may open to read it.

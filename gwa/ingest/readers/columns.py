@@ -4,6 +4,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from glob import escape
 from itertools import takewhile
 from pathlib import Path
@@ -11,16 +12,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.ingest.batch import BlockBatch
+from gwa.ingest.batch import Deferred
 from gwa.ingest.pieces import Pieces
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import (
     REJECT_TEXT_LENGTH,
     LineBlock,
     LineLayout,
+    RawBlock,
     Reject,
     are_plain,
-    line_blocks,
+    block_of,
+    raw_blocks,
     raw_lines,
     select_lines,
 )
@@ -30,7 +33,7 @@ from gwa.store.engines.duckdb import literal
 _VALUE = re.compile(r"Could not convert string \"(.*)\" to", re.DOTALL)
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator["ColumnLines"]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator[Deferred]:
     """
     Yield the lines of *source*; those whose number of cells differs from that of the columns are rejects.
 
@@ -38,10 +41,17 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator["ColumnLines"]:
     to the reasons for which lines that contain them are refused.
     """
     width = 0 if table_spec.options.get("any_width") else len(_cell_names(table_spec))
-    for block in line_blocks(source, LineLayout(table_spec.delimiter, table_spec.comment, width)):
-        for pattern, reason in table_spec.options.get("refuse", {}).items():
-            _refuse_matching(block, pattern, reason)
-        yield ColumnLines(block, table_spec)
+    layout = LineLayout(table_spec.delimiter, table_spec.comment, width)
+    for raw in raw_blocks(source, layout):
+        yield Deferred(partial(_lines_of, raw, layout, table_spec))
+
+
+def _lines_of(raw: RawBlock, layout: LineLayout, table_spec: TableSpec) -> "ColumnLines":
+    """Return the lines of a block, but for those that are refused."""
+    block = block_of(raw, layout)
+    for pattern, reason in table_spec.options.get("refuse", {}).items():
+        _refuse_matching(block, pattern, reason)
+    return ColumnLines(block, table_spec)
 
 
 def _refuse_matching(block: LineBlock, pattern: str, reason: str) -> None:
@@ -67,8 +77,18 @@ def _remove_rows(block: LineBlock, rows: NDArray[np.int64]) -> None:
     block.skipped.append(numbers)
 
 
-class ColumnLines(BlockBatch):
+@dataclass
+class ColumnLines:
     """A block of lines of cells."""
+
+    block: LineBlock
+    table_spec: TableSpec
+
+    def __post_init__(self) -> None:
+        """Take over the counts of the block."""
+        self.total = self.block.total
+        self.comments = self.block.comments
+        self.rejects = self.block.rejects
 
     def load(self, rows: Pieces, folder: Path) -> None:
         """

@@ -69,10 +69,15 @@ class Source:
     A truncated stream sets `broken` to the reason and ends; the data before that is returned.
     """
 
-    def __init__(self, path: Path, block_size: int = BLOCK_SIZE) -> None:
-        """Open *path*, to be read in blocks of that size; raise `TraceError` if it is not a readable file."""
+    def __init__(self, path: Path, block_size: int = BLOCK_SIZE, block_lines: int = 0) -> None:
+        """
+        Open *path*, to be read in blocks of that size, and of at most *block_lines* unless this is 0.
+
+        Raise `TraceError` if it is not a readable file.
+        """
         self.path = path
         self.block_size = block_size
+        self.block_lines = block_lines
         self.broken: str | None = None
         try:
             if path.is_dir():

@@ -120,6 +120,7 @@ class _BytesSource(Source):
         self.data: bytes = data
         self.broken = None
         self.block_size = len(data) + 1
+        self.block_lines = 0
 
     def read(self, size: int) -> bytes:
         """Return the next bytes."""

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -44,13 +45,12 @@ class LineBlock:
     """
     Whole lines of a source: *data* holds those to parse, each ended by a newline.
 
-    *first* is the number of the first line; *size* and *total* count all bytes and lines met, *comments*
-    the comments and blank lines. *skipped* holds the numbers of the lines not in *data*.
+    *first* is the number of the first line; *total* counts all lines met, *comments* the comments and blank
+    lines. *skipped* holds the numbers of the lines not in *data*.
     """
 
     first: int
     data: bytearray = field(default_factory=bytearray)
-    size: int = 0
     total: int = 0
     skipped: list[NDArray[np.int64]] = field(default_factory=list)
     comments: int = 0
@@ -112,26 +112,76 @@ class LineLayout:
         return self.delimiter == " "
 
 
-def line_blocks(source: Source, layout: LineLayout, size: int | None = None) -> Iterator[LineBlock]:
-    """Yield the lines of *source* in blocks of about *size* bytes, by default those of the source."""
+@dataclass
+class RawBlock:
+    """
+    Whole lines of a source as they stand, in *chunks*; the first of all *lines* has the number *first*.
+
+    What is marked in *chunks* is the beginning of a line that is too long.
+    """
+
+    first: int
+    chunks: list[tuple[bytes, bool]] = field(default_factory=list)
+    lines: int = 0
+    size: int = 0
+
+    def add(self, chunk: bytes, lines: int, *, is_long: bool) -> None:
+        """Append a number of *lines*."""
+        self.chunks.append((chunk, is_long))
+        self.lines += lines
+        self.size += len(chunk)
+
+
+def raw_blocks(source: Source, layout: LineLayout, size: int | None = None) -> Iterator[RawBlock]:
+    """
+    Yield the lines of *source* in blocks of about *size* bytes, by default those of the source.
+
+    Of a source that says of how many lines a block is, none has more.
+    """
     size = source.block_size if size is None else size
-    block = LineBlock(first=1)
-    for chunk, long_line in _whole_lines(source, layout):
-        if long_line:
-            block.total += 1
-            number = block.first + block.total - 1
-            block.skipped.append(np.array([number]))
-            block.rejects.append(
-                Reject(number, f"longer than {MAXIMUM_LINE_LENGTH} bytes", _reject_text(chunk))
-            )
+    most = source.block_lines or sys.maxsize
+    block = RawBlock(first=1)
+    for whole, is_long in _whole_lines(source, layout):
+        chunk = whole
+        ends = np.frombuffer(chunk, np.uint8) == ord(NEWLINE)
+        lines = 1 if is_long else int(np.count_nonzero(ends))
+        while (rest := most - block.lines) < lines:
+            place = int(np.flatnonzero(ends)[rest - 1]) + 1
+            block.add(chunk[:place], rest, is_long=False)
+            yield block
+            block = RawBlock(block.first + block.lines)
+            chunk, ends, lines = chunk[place:], ends[place:], lines - rest
+        block.add(chunk, lines, is_long=is_long)
+        if block.size >= size or block.lines == most:
+            yield block
+            block = RawBlock(block.first + block.lines)
+    if block.lines:
+        yield block
+
+
+def line_blocks(source: Source, layout: LineLayout, size: int | None = None) -> Iterator[LineBlock]:
+    """Yield the lines of *source* as `raw_blocks` does, without comments and with counted losses."""
+    return (block_of(raw, layout) for raw in raw_blocks(source, layout, size))
+
+
+def block_of(raw: RawBlock, layout: LineLayout) -> LineBlock:
+    """Return the lines of *raw*, without comments and with counted losses."""
+    block = LineBlock(raw.first)
+    for chunk, is_long in raw.chunks:
+        if is_long:
+            _refuse_long(block, chunk)
         else:
             _append_lines(block, chunk, layout)
-        block.size += len(chunk)
-        if block.size >= size:
-            yield block
-            block = LineBlock(first=block.first + block.total)
-    if block.total:
-        yield block
+    return block
+
+
+def _refuse_long(block: LineBlock, beginning: bytes) -> None:
+    """Count a line that is too long in *block*."""
+    number = block.first + block.total
+    block.total += 1
+    block.skipped.append(np.array([number]))
+    reason = f"longer than {MAXIMUM_LINE_LENGTH} bytes"
+    block.rejects.append(Reject(number, reason, _reject_text(beginning)))
 
 
 def _whole_lines(source: Source, layout: LineLayout) -> Iterator[tuple[bytes, bool]]:
