@@ -21,6 +21,29 @@ def test_a_command_that_is_killed_or_fails_is_repeated(by, tmp_path):
         check(row)
 
 
+IN_FLIGHT = """
+from gwa.ingest import in_flight, pipeline
+from gwa.store.engines import duckdb
+pipeline.SMALL_SOURCE, duckdb.usable_cores = 0, lambda: 3
+in_flight.MINIMUM_BYTES, in_flight.ROWS_OF_GROUP, in_flight.LINES_BEYOND = 1, 3, 1
+"""
+"""Code that lets three workers load the blocks of a log of a few lines."""
+
+
+@pytest.mark.parametrize("by", ["kill at a moment", "full disk"])
+def test_blocks_in_flight_leave_nothing_behind(by, tmp_path):
+    """At a few steps only; the slow tests take sixty."""
+    for row in campaign(tmp_path, 2, ["convert to duckdb"], by, IN_FLIGHT):
+        check(row)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", ["kill", "kill at a moment", "kill while writing", "full disk", "fault"])
+def test_blocks_in_flight_leave_nothing_behind_at_any_step(by, tmp_path):
+    for row in campaign(tmp_path, 60, ["convert to duckdb", "convert several"], by, IN_FLIGHT):
+        check(row)
+
+
 MOST = {"model rank": 40, "site build": 60}
 """The number of kills of commands that take long; others are killed at every event."""
 

@@ -68,7 +68,7 @@ def find_reader(name: str) -> Reader:
 
 @dataclass
 class Deferred:
-    """A batch that *make* makes when it is loaded, by whoever does so: so several can at once."""
+    """A batch that *make* makes when it is loaded, on the thread that does so."""
 
     make: Callable[[], Batch] | None
     total: int = 0
@@ -121,6 +121,11 @@ class EncodedRecords:
         """Append the records to *rows*; text that is not a value of a column's type becomes missing."""
         if self.rows:
             insert_rows(rows, self.table_spec, ("".join(self.rows).encode(),), folder)
+
+
+def made(batch: Batch) -> Batch:
+    """Return *batch*, made on this thread if that was deferred."""
+    return batch.make() if isinstance(batch, Deferred) and batch.make else batch
 
 
 class RecordAssembler(Protocol):

@@ -54,10 +54,16 @@ def possible_workers(store: Store, heads: Sequence[FileHead], engine: Engine | N
     return int(max(1, min(threads, affordable, MAXIMUM_WORKERS, largest // MINIMUM_BYTES)))
 
 
-def block_limits(head: FileHead, workers: int) -> tuple[int, int]:
-    """Return the bytes, and the lines, that a block of the file behind *head* has at most."""
+def block_limits(head: FileHead, workers: int, engine: Engine) -> tuple[int, int]:
+    """
+    Return the bytes and the lines that a block of the file behind *head* has at most; 0 for any lines.
+
+    Where there are several workers, it is of whole groups of rows, even where memory is short.
+    """
+    if workers == 1:
+        return engine.block_size, 0
     bytes_of_group = ROWS_OF_GROUP * len(head.data) // max(1, head.data.count(b"\n"))
-    wanted = min(LARGE_BLOCK, head.path.stat().st_size // (BLOCKS_EACH * workers))
+    wanted = min(engine.block_size, head.path.stat().st_size // (BLOCKS_EACH * workers))
     lines = max(1, wanted // bytes_of_group) * ROWS_OF_GROUP + LINES_BEYOND
     return LARGE_BLOCK, lines
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import duckdb
 
-from gwa.ingest.batch import Batch, EncodedRecords, find_reader
+from gwa.ingest.batch import Batch, EncodedRecords, find_reader, made
 from gwa.ingest.blame import FaultySelectError, is_fault, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile, head_digest, write_account
 from gwa.ingest.counting import RowCounts, count_batch
@@ -213,8 +213,8 @@ def read_file(
     if spec.preparation and table == "source":
         table_spec = spec.preparation.record_table
     table_spec = replace(table_spec, options={**options.format_options, **table_spec.options})
-    limits = block_limits(head, size) if size > 1 else ((options.engine or Engine()).block_size,)
-    source, counts, position, hired = Source(head.path, *limits), RowCounts(), 0, cache(hire)
+    source = Source(head.path, *block_limits(head, size, options.engine or Engine()))
+    counts, position, hired = RowCounts(), 0, cache(hire)
     (earlier_rejects,) = store.row("select count(*) from rejects")
 
     def settle(loader: Loader, batch: Batch) -> None:
@@ -226,6 +226,8 @@ def read_file(
 
     try:
         batches = iter(find_reader(spec.reader)(source, table_spec))
+        if size == 1:  # the thread that reads makes the next one while one is loaded
+            batches = map(made, batches)
         in_order(batches, size, hired, lambda loader, batch: loader.load(batch), settle)
         counts.rows += hired(0).finish()
         _count_truncation(store, source, counts, strict=options.strict)

@@ -73,6 +73,17 @@ AT_AN_EVENT = """
 from tests.killing import kill_at
 kill_at(6, Path.cwd(), signal.{number.name})
 """
+WITH_A_BLOCK = """
+from gwa.ingest import in_flight
+from tests.killing import kill_when
+in_flight.MINIMUM_BYTES, in_flight.ROWS_OF_GROUP = 1, 1000
+seen = []
+def is_second(event, arguments):
+    is_block = event == "open" and str(arguments[0]).endswith("worker2/part.txt")
+    seen.extend([event] * is_block)
+    return is_block and len(seen) == 3
+kill_when(is_second, signal.{number.name})
+"""
 SOON = """
 threading.Timer(1, os.kill, (os.getpid(), signal.{number.name})).start()
 """
@@ -156,6 +167,16 @@ def ended(process, world, statuses=(130,)):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_is_interrupted(name, number, world):
     ended(started(world, AT_AN_EVENT.format(number=number), COMMANDS[name]), world, (128 + number,))
+
+
+@SIGNALS
+def test_blocks_in_flight_are_interrupted(number, world):
+    """While three workers load a block each."""
+    job = "{0} {0} 5 60 2 -1 -1 2 60 -1 1 1 1 1 1 1 -1 -1\n"
+    (world / "many.swf").write_text("".join(job.format(count) for count in range(1, 30_000)))
+    words = ("convert", "many.swf", "-o", "{world}/out.duckdb", "--threads", "3")
+    ended(started(world, WITH_A_BLOCK.format(number=number), words), world, (128 + number,))
+    assert not (world / "out.duckdb").exists()
 
 
 @SIGNALS

@@ -3,7 +3,7 @@
 import pytest
 
 from gwa.formats.open import open_trace
-from gwa.ingest import pipeline
+from gwa.ingest import in_flight, pipeline
 from gwa.store.engines import duckdb as engine
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
@@ -26,7 +26,7 @@ ROW = "{0} 0 0 {1} 1 -1 -1 1 -1 -1 1 1 1 -1 {2} -1 -1 -1\n"
 
 @pytest.fixture(autouse=True)
 def parallel(monkeypatch):
-    """Let the engine use all its threads for tables of a few thousand rows, too, and for small sources."""
+    """Let the engine use all its threads for a few thousand rows, too, and cut small logs into blocks."""
     own = engine.limit_threads
 
     def limit(database, given):
@@ -36,6 +36,9 @@ def parallel(monkeypatch):
 
     monkeypatch.setattr(engine, "limit_threads", limit)
     monkeypatch.setattr(pipeline, "SMALL_SOURCE", 0)
+    monkeypatch.setattr(in_flight, "MINIMUM_BYTES", 1)
+    monkeypatch.setattr(in_flight, "ROWS_OF_GROUP", 5)
+    monkeypatch.setattr(in_flight, "LINES_BEYOND", 1)
 
 
 def tables(paths, threads):
@@ -65,8 +68,9 @@ def test_a_log_of_many_jobs_is_the_same(slurm_sample):
     check_order([slurm_sample])
 
 
-def test_jobs_whose_numbers_repeat_have_the_same_ones(tmp_path):
+def test_jobs_whose_numbers_repeat_have_the_same_ones(tmp_path, monkeypatch):
     """Five numbers come again and again, all submitted at once: only the order of rows tells jobs apart."""
+    monkeypatch.setattr(in_flight, "ROWS_OF_GROUP", 3000)
     path = tmp_path / "repeated.swf"
     path.write_text(HEADER + "".join(ROW.format(n % 5 + 1, n + 1, n % 3) for n in range(20_000)))
     check_order([path])

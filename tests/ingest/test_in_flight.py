@@ -5,6 +5,7 @@ import threading
 from contextlib import nullcontext
 from pathlib import Path
 from random import Random
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from gwa.formats.open import open_trace
 from gwa.ingest import cleaning, in_flight, pipeline
 from gwa.ingest.in_flight import in_order
 from gwa.ingest.source.compressed import Source
-from gwa.ingest.source.lines import LineLayout, line_blocks, raw_blocks
+from gwa.ingest.source.lines import LineLayout, block_of, raw_blocks
 from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
 from tests.formats.test_threads import tables
@@ -42,7 +43,7 @@ LONG = f"1 {'2' * (2 << 20)}\n"
 def small_blocks(monkeypatch):
     """Let small logs be cut into blocks of some hundred lines, for as many workers as there are threads."""
     monkeypatch.setattr(in_flight, "MINIMUM_BYTES", 1)
-    monkeypatch.setattr(in_flight, "ROWS_OF_GROUP", 200)
+    monkeypatch.setattr(in_flight, "ROWS_OF_GROUP", 150)
     monkeypatch.setattr(in_flight, "LINES_BEYOND", 7)
     monkeypatch.setattr(pipeline, "SMALL_SOURCE", 0)
 
@@ -138,37 +139,35 @@ def test_a_single_worker_works_on_the_calling_thread():
 
 
 @given(
-    lines=st.lists(
-        st.sampled_from([b"1 2\n", b"\n", b"; c\n", b"1\n", b"9" * (1 << 20) + b"9\n"]), max_size=30
-    ),
+    lines=st.lists(st.sampled_from([b"1 2\n", b"\n", b"; c\n", b"1\n", b"9" * 40 + b"\n"]), max_size=30),
     limit=st.integers(1, 9),
 )
 def test_blocks_of_so_many_lines_hold_all_of_them(lines, limit, tmp_path_factory):
-    path = tmp_path_factory.mktemp("lines") / "log"
+    """Whatever the borders of what is read at once, and though some of the lines are too long."""
+    path = tmp_path_factory.getbasetemp() / "lines"
     path.write_bytes(b"".join(lines))
-    source = Source(path, 1 << 30, limit)
-    found = list(raw_blocks(source, LineLayout(width=2, comment=";")))
-    source.close()
-    assert [block.lines for block in found[:-1]] == [limit] * (len(found) - 1)
-    assert sum(block.lines for block in found) == len(lines)
-    assert [block.first for block in found] == list(range(1, len(lines) + 1, limit))
-    accounts = []
-    for lines_of_block in (0, limit):
-        source = Source(path, 1 << 30, lines_of_block)
-        blocks = list(line_blocks(source, LineLayout(width=2, comment=";")))
-        source.close()
-        rejects = [reject for block in blocks for reject in sorted(block.rejects, key=lambda one: one.line)]
-        accounts.append((b"".join(block.data for block in blocks), rejects, sum(b.comments for b in blocks)))
-    one, several = accounts
-    assert (one[0], one[2]) == (several[0], several[2])
-    assert sorted(one[1], key=lambda reject: reject.line) == several[1]
+    layout, accounts = LineLayout(width=2, comment=";"), []
+    with (
+        mock.patch("gwa.ingest.source.lines.CHUNK_SIZE", 7),
+        mock.patch("gwa.ingest.source.lines.MAXIMUM_LINE_LENGTH", 20),
+    ):
+        for block_lines in (limit, 0):
+            blocks = list(raw_blocks(Source(path, 1 << 30, block_lines), layout))
+            rejects = [reject for raw in blocks for reject in block_of(raw, layout).rejects]
+            data = b"".join(block_of(raw, layout).data for raw in blocks)
+            comments = sum(block_of(raw, layout).comments for raw in blocks)
+            accounts.append((data, comments, rejects, sum(raw.lines for raw in blocks)))
+            if block_lines:
+                assert [raw.first for raw in blocks] == list(range(1, len(lines) + 1, limit))
+    assert accounts[0] == accounts[1]
+    assert accounts[0][3] == len(lines)
 
 
 # Logs.
 
 
 def test_a_log_with_every_kind_of_fault_is_the_same_with_any_number_of_workers(tmp_path):
-    path = write(tmp_path / "odd.swf", with_odd(rows(6000)))
+    path = write(tmp_path / "odd.swf", with_odd(rows(2500)))
     one = tables([path], 1)
     reasons = " ".join(one["rejects"])
     for reason in ("columns, expected 18", "expected a number", "longer than"):
@@ -181,7 +180,7 @@ def test_a_log_with_every_kind_of_fault_is_the_same_with_any_number_of_workers(t
 def test_a_log_that_is_compressed_or_written_elsewhere_is_the_same(suffix, tmp_path):
     import gzip
 
-    data = (HEADER + "".join(rows(3000))).encode()
+    data = (HEADER + "".join(rows(1500))).encode()
     written = {
         "gz": gzip.compress(data),
         "mac": data.replace(b"\n", b"\r"),
@@ -190,7 +189,7 @@ def test_a_log_that_is_compressed_or_written_elsewhere_is_the_same(suffix, tmp_p
     path = tmp_path / f"log.{suffix}.swf"
     path.write_bytes(written[suffix])
     one = tables([path], 1)
-    assert len(one["recorded"]) == 3000
+    assert len(one["recorded"]) == 1500
     assert tables([path], 3) == one
 
 
@@ -198,14 +197,14 @@ def test_a_compressed_log_that_breaks_off_is_the_same(tmp_path):
     import gzip
 
     path = tmp_path / "log.swf.gz"
-    path.write_bytes(gzip.compress((HEADER + "".join(rows(5000))).encode())[:-900])
+    path.write_bytes(gzip.compress((HEADER + "".join(rows(2500))).encode())[:-900])
     one = tables([path], 1)
     assert "broke off" in one["rejects"][-1]
     assert tables([path], 3) == one
 
 
 def test_several_files_are_the_same(tmp_path):
-    paths = [write(tmp_path / f"{number}.swf", with_odd(rows(1500, number), number)) for number in range(3)]
+    paths = [write(tmp_path / f"{number}.swf", with_odd(rows(700, number), number)) for number in range(3)]
     assert tables(paths, 3) == tables(paths, 1)
 
 

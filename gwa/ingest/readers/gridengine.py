@@ -11,14 +11,12 @@ Source: accounting(5) and reporting(5).
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gwa.ingest.batch import Deferred
 from gwa.ingest.pieces import Pieces
 from gwa.ingest.readers.columns import ColumnLines
 from gwa.ingest.source.compressed import Source
@@ -26,10 +24,8 @@ from gwa.ingest.source.lines import (
     REJECT_TEXT_LENGTH,
     LineBlock,
     LineLayout,
-    RawBlock,
     Reject,
-    block_of,
-    raw_blocks,
+    line_blocks,
     select_lines,
 )
 from gwa.ingest.spec import TableSpec
@@ -80,16 +76,10 @@ INNER_COLON: Final = "\x1f"
 Positions = NDArray[np.int64]
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator[Deferred]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator["Accounting"]:
     """Yield the rows of *source*; lines whose fields cannot be told apart are rejects."""
-    layout = LineLayout("", table_spec.comment)
-    for raw in raw_blocks(source, layout):
-        yield Deferred(partial(_accounting, raw, layout, table_spec))
-
-
-def _accounting(raw: RawBlock, layout: LineLayout, table_spec: TableSpec) -> "Accounting":
-    """Return the rows of a block."""
-    return _group_by_width(block_of(raw, layout), table_spec)
+    for block in line_blocks(source, LineLayout("", table_spec.comment)):
+        yield _group_by_width(block, table_spec)
 
 
 @dataclass
