@@ -78,11 +78,11 @@ from gwa.ingest import in_flight
 from tests.killing import kill_when
 in_flight.MINIMUM_BYTES, in_flight.ROWS_OF_GROUP = 1, 1000
 seen = []
-def is_second(event, arguments):
+def is_third(event, arguments):
     is_block = event == "open" and str(arguments[0]).endswith("worker2/part.txt")
     seen.extend([event] * is_block)
     return is_block and len(seen) == 3
-kill_when(is_second, signal.{number.name})
+kill_when(is_third, signal.{number.name})
 """
 SOON = """
 threading.Timer(1, os.kill, (os.getpid(), signal.{number.name})).start()
