@@ -62,7 +62,7 @@ def block_limits(head: FileHead, workers: int, engine: Engine) -> tuple[int, int
     """
     if workers == 1:
         return engine.block_size, 0
-    bytes_of_group = ROWS_OF_GROUP * len(head.data) // max(1, head.data.count(b"\n"))
+    bytes_of_group = ROWS_OF_GROUP * max(1, len(head.data) // max(1, head.data.count(b"\n")))
     wanted = min(engine.block_size, head.path.stat().st_size // (BLOCKS_EACH * workers))
     lines = max(1, wanted // bytes_of_group) * ROWS_OF_GROUP + LINES_BEYOND
     return LARGE_BLOCK, lines

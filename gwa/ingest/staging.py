@@ -245,9 +245,8 @@ class _Preparing:
     """The *records* that are read where rows are made of them, and the *pieces* that these rows go to."""
 
     def __init__(self, store: Store, preparation: Preparation, pieces: Pieces) -> None:
-        self.table_spec, self.needs_file = preparation.record_table, preparation.needs_file
-        self.store, self.pieces = store, pieces
-        self.records = TablePieces(store.connection, self.table_spec, RECORD)
+        self.needs_file, self.store, self.pieces = preparation.needs_file, store, pieces
+        self.records = TablePieces(store.connection, preparation.record_table, RECORD)
         # Columns that the SELECT lacks are missing.
         self.rows = (
             f"from {STAGING}source_empty union all by name"
