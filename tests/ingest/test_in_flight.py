@@ -2,7 +2,7 @@
 
 import re
 import threading
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from random import Random
 from unittest import mock
@@ -152,7 +152,8 @@ def test_blocks_of_so_many_lines_hold_all_of_them(lines, limit, tmp_path_factory
         mock.patch("gwa.ingest.source.lines.MAXIMUM_LINE_LENGTH", 20),
     ):
         for block_lines in (limit, 0):
-            blocks = list(raw_blocks(Source(path, 1 << 30, block_lines), layout))
+            with closing(Source(path, 1 << 30, block_lines)) as source:
+                blocks = list(raw_blocks(source, layout))
             rejects = [reject for raw in blocks for reject in block_of(raw, layout).rejects]
             data = b"".join(block_of(raw, layout).data for raw in blocks)
             comments = sum(block_of(raw, layout).comments for raw in blocks)
