@@ -23,6 +23,9 @@ from gwa.ingest.source.head import FileHead
 from gwa.store.engines.config import LARGE_BLOCK, Engine
 from gwa.store.store import Store
 
+DEFERRING: Final = frozenset({"columns"})
+"""The readers whose batches are made by who loads them; those of others wait for the thread that reads."""
+
 MAXIMUM_WORKERS: Final = 8
 """More wait for the thread that reads, and for Python's lock."""
 

@@ -26,7 +26,7 @@ from gwa.ingest.cleaning import are_fields, count_noted, insert_noting
 from gwa.ingest.clocks import define_clocks, note_repeated_hours
 from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
-from gwa.ingest.in_flight import Crew, possible_workers, single_threaded
+from gwa.ingest.in_flight import DEFERRING, Crew, possible_workers, single_threaded
 from gwa.ingest.mapping import (
     JobQuery,
     MappingLoader,
@@ -250,7 +250,7 @@ def _crew(store: Store, reading: Reading, spec: ConverterSpec, options: ReadOpti
         define_source(other, spec, reading.header, options)
         return pieces
 
-    is_possible = spec.scope == "row" and not (spec.preparation and spec.preparation.needs_file)
+    is_possible = spec.scope == "row" and spec.reader in DEFERRING and not spec.preparation
     size = possible_workers(store, reading.fresh, options.engine) if is_possible else 1
     crew = Crew(store, reading.pieces, size, prepare)
     with single_threaded(store) if size > 1 else nullcontext():
