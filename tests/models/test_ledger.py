@@ -126,7 +126,7 @@ def test_blocks_that_do_not_divide_the_period_are_refused():
 )
 def test_a_ledger_that_is_none_is_refused(wrong):
     right = {"period": 20.0, "block": 10.0, "edges": [5.0], "work": [2.0, 8.0], "sessions": [1, 0, 0, 2]}
-    assert Ledger.parsed(right)
+    assert Ledger.parsed(right).sessions == (1, 0, 0, 2)
     with pytest.raises(ModelError, match="expected"):
         Ledger.parsed(right | wrong)
 
