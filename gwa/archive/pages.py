@@ -1,6 +1,8 @@
 """The pages of an archive: the variables of each; templates in ``templates/site`` only place them."""
 
+import json
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -317,7 +319,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (show, exact, prose, size, outline, slug, rounded, tied, halves)
+    filters = (show, exact, prose, size, outline, slug, rounded, tied, halves, as_text)
     environment.filters |= {function.__name__: function for function in filters}
     return environment
 
@@ -357,6 +359,29 @@ def halves(text: str) -> tuple[str, str]:
     """
     first, *others = SENTENCE_END.split(text, maxsplit=1)
     return first, "".join(others)
+
+
+NUMBERS: Final = re.compile(r"\[\s+([^\[\]{}\"]+?)\s+\]")
+"""A list of numbers in indented JSON, one in a line."""
+
+
+def as_text(parameters: Mapping[str, Any]) -> str:
+    """
+    Return parameters of a model as JSON, whose lists of numbers are lines of text.
+
+    >>> print(as_text({"a": {"b": [1, 2], "c": 3.5}}))
+    {
+     "a": {
+      "b": [1, 2],
+      "c": 3.5
+     }
+    }
+    """
+
+    def filled(found: re.Match[str]) -> str:
+        return textwrap.fill(f"[{' '.join(found[1].split())}]", 100)
+
+    return NUMBERS.sub(filled, json.dumps(parameters, indent=1))
 
 
 def slug(title: str) -> str:

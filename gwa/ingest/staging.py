@@ -172,19 +172,19 @@ class Loader:
         """Load batches with temporary files in *folder*."""
         self.store, self._folder, self._pieces = store, folder, pieces
         self._preparing = _Preparing(store, preparation, pieces) if preparation else None
-        self._further = 0
+        self._further, self._tasks = 0, pieces.further_tasks
 
     def load(self, batch: Batch) -> None:
         """Append the rows of *batch*, on any thread."""
-        preparing, tasks = self._preparing, self._pieces.further_tasks
+        preparing = self._preparing
         batch.load(preparing.records if preparing else self._pieces, self._folder)
         if preparing and not preparing.needs_file:
             self._further += preparing.flush()
-        self._further += self._pieces.further_tasks - tasks
 
     def settle(self) -> int:
         """Do what is done in the order of batches; return how many rows there are beyond those read."""
-        further, self._further = self._further, 0
+        tasks = self._pieces.further_tasks
+        further, self._further, self._tasks = self._further + tasks - self._tasks, 0, tasks
         return further
 
     def finish(self) -> int:

@@ -329,7 +329,7 @@ def rates_of(text):
         ),
         (
             rates_of('[[rates]]\nname = "B"'),
-            r"rates\[1\]: has no price, expected cpu_hour or gpu_hour or gb_hour",
+            r"rates\[1\]: has no price, expected cpu_hour or gpu_hour or whole_gpu_hour or gb_hour",
         ),
         (
             rates_of('[[rates]]\nname = "B"\ncpu_hour = 2'),

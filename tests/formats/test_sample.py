@@ -18,7 +18,7 @@ from gwa.formats.sample.queue import NODE, NODES
 from gwa.formats.sample.workload import END, GROWING, GROWTH, MISSING, OUTAGE, START, WEEK, WEEKS
 
 BYTES = {
-    "slurm": "ba37d8e60df2d8a84d0f3d9984d5a0d6d1b625ae0cb893113b69cf3799a27ded",
+    "slurm": "6b28a11e5cf6c04ea912f359e81b9733a9f68ae32403ca80b1bc692beec6babb",
     "swf": "d75b328cf7dfb4cb5b740674c4a7f969caa8a5e68310478ce6af0d286e80b1eb",
 }
 """SHA-256 of each kind; other bytes are another sample."""

@@ -14,7 +14,7 @@ COLUMNS: Final = (
     "JobID", "JobIDRaw", "JobName", "User", "Group", "Account", "Cluster", "Partition", "QOS", "Submit",
     "Eligible", "Start", "End", "Elapsed", "State", "ExitCode", "NNodes", "AllocCPUS", "ReqCPUS", "NTasks",
     "ReqMem", "AveRSS", "MaxRSS", "TotalCPU", "Timelimit", "AllocTRES", "ReqTRES", "TRESUsageInTot",
-    "ConsumedEnergyRaw", "Reservation", "NodeList", "AdminComment",
+    "ConsumedEnergyRaw", "Reservation", "NodeList", "Reason", "AdminComment",
 )  # fmt: skip
 
 CLUSTER: Final = "synthetic-sample"
@@ -83,6 +83,7 @@ def _job(job: Job) -> dict[str, object]:
         "ReqTRES": requested,
         "ConsumedEnergyRaw": _energy(job) if has_run and job.end else 0,
         "NodeList": _hosts(job) if has_run else "None assigned",
+        "Reason": "None",
         "AdminComment": _summary(job) if has_run and job.end else "",
     }
 
