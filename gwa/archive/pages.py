@@ -1,8 +1,6 @@
 """The pages of an archive: the variables of each; templates in ``templates/site`` only place them."""
 
-import json
 import re
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +24,7 @@ from gwa.archive.strips import HEIGHT, WIDTH, outline
 from gwa.archive.trace_map import trace_maps
 from gwa.formats.registry import all_formats
 from gwa.models.base import models, presets
+from gwa.models.files import indented
 from gwa.report.html import exact, printable, prose
 from gwa.store.schema import FIELDS, Field
 from gwa.util.assets import asset
@@ -319,7 +318,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (show, exact, prose, size, outline, slug, rounded, tied, halves, as_text)
+    filters = (show, exact, prose, size, outline, slug, rounded, tied, halves, indented)
     environment.filters |= {function.__name__: function for function in filters}
     return environment
 
@@ -359,29 +358,6 @@ def halves(text: str) -> tuple[str, str]:
     """
     first, *others = SENTENCE_END.split(text, maxsplit=1)
     return first, "".join(others)
-
-
-NUMBERS: Final = re.compile(r"\[\s+([^\[\]{}\"]+?)\s+\]")
-"""A list of numbers in indented JSON, one in a line."""
-
-
-def as_text(parameters: Mapping[str, Any]) -> str:
-    """
-    Return parameters of a model as JSON, whose lists of numbers are lines of text.
-
-    >>> print(as_text({"a": {"b": [1, 2], "c": 3.5}}))
-    {
-     "a": {
-      "b": [1, 2],
-      "c": 3.5
-     }
-    }
-    """
-
-    def filled(found: re.Match[str]) -> str:
-        return textwrap.fill(f"[{' '.join(found[1].split())}]", 100)
-
-    return NUMBERS.sub(filled, json.dumps(parameters, indent=1))
 
 
 def slug(title: str) -> str:

@@ -6,6 +6,7 @@ keeps the last one that was neither Priority nor Resources, also of a job that h
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -24,7 +25,7 @@ Those of the job itself, such as JobArrayTaskLimit or PartitionTimeLimit, are of
 
 REASONS: Final = """
 select pending_reason as reason, count(*) as jobs from ({waiters}) as waiter
-group by pending_reason order by jobs desc, reason
+where job_id in (select job_id from jobs) group by pending_reason order by jobs desc, reason
 """
 
 
@@ -49,7 +50,7 @@ def names_limit(reason: str) -> bool:
 
 
 def reasons(store: Store, waiters: str) -> list[Reason]:
-    """Return the reasons of the jobs of the query *waiters*, those that waited, the most frequent first."""
+    """Return the reasons of the chosen jobs among the *waiters*, a query, the most frequent first."""
     if not store.has("pending_reason"):
         return []
     rows = store.rows(REASONS.format(waiters=waiters))
@@ -64,5 +65,5 @@ def limits(found: Iterable[str]) -> tuple[int, str]:
     >>> limits(["AssocGrpCPULimit", "Dependency", "", "AssocGrpCPULimit", "QOSMaxJobsPerUserLimit"])
     (3, 'AssocGrpCPULimit')
     """
-    named = [one for one in found if names_limit(one)]
-    return len(named), max(sorted(set(named)), key=named.count, default="")
+    named = {reason: number for reason, number in Counter(found).items() if names_limit(reason)}
+    return sum(named.values()), max(sorted(named), key=lambda reason: named[reason], default="")

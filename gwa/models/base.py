@@ -151,7 +151,7 @@ class Model(Parameters, ABC):
         """Return the model for a system of *cpus* processors; raise `ModelError` if it cannot be limited."""
         raise ModelError(f"{self.name}: its jobs cannot be fitted into {cpus} processors")
 
-    def coarsened(self, least: int, block: float) -> Self:
+    def coarsened(self, least: int, block: float | None) -> Self:
         """
         Return the model with less of its log: see `gwa.models.families.gwa.ledger`.
 

@@ -50,9 +50,24 @@ def write(model: Model, path: Path, origin: Mapping[str, Any]) -> None:
 
 
 def text(model: Model, origin: Mapping[str, Any]) -> str:
-    """Return a model as JSON text, each list of numbers in one line."""
-    lines = json.dumps(document(model, origin), indent=1, ensure_ascii=False, allow_nan=False)
-    return NUMBERS.sub(lambda found: " ".join(found[0].split()), lines) + "\n"
+    """Return a model as JSON text."""
+    return indented(document(model, origin)) + "\n"
+
+
+def indented(values: Mapping[str, Any]) -> str:
+    """
+    Return *values* as indented JSON, each list of numbers in one line.
+
+    >>> print(indented({"a": {"b": [1, 2], "c": 3.5}}))
+    {
+     "a": {
+      "b": [ 1, 2 ],
+      "c": 3.5
+     }
+    }
+    """
+    lines = json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False)
+    return NUMBERS.sub(lambda found: " ".join(found[0].split()), lines)
 
 
 def read(path: Path) -> Model:

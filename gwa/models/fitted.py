@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from gwa.errors import ArgumentError
 from gwa.models.arrival_process import Arrivals, find_process
@@ -14,9 +14,6 @@ from gwa.models.load_check import LoadCheck
 from gwa.models.work import Submitted
 from gwa.store.store import Store
 from gwa.util.units import HOUR
-
-BLOCK_HOURS: Final = 6
-"""Hours of a block of the ledger of the model gwa, where nothing else is said."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ def fitted_to(
     if process:
         model = model.with_arrivals(process, store)
     if k is not None or block_hours is not None:
-        model = model.coarsened(k or 1, (block_hours or BLOCK_HOURS) * HOUR)
+        model = model.coarsened(k or 1, block_hours * HOUR if block_hours else None)
     log = Submitted.of(store)
     warnings = LoadCheck.of(model, log).warnings()
     origin = {"fitted to": trace, "jobs": log.jobs, LOG: asdict(log)}

@@ -36,8 +36,8 @@ select sum(tokens_in)::bigint as tokens, sum(len(blocks))::bigint as blocks
 from requests where len(blocks) > {least} and tokens_in > 0
 """
 
-LEAST_BLOCKS: Final = 3
-"""Prompts of more blocks tell how many tokens a block has: the last one hardly counts."""
+MINIMUM_BLOCKS: Final = 3
+"""Blocks beyond which the last one, which may not be full, hardly changes the tokens for each block."""
 
 NEAR: Final = 0.3
 """How far the binary logarithm of the tokens of a block may be from a whole number that it is taken for."""
@@ -88,7 +88,7 @@ class Prefixes(Parameters):
     def fit(cls, store: Store, fresh: str) -> Self | None:
         """Return the blocks of a kind, of requests *fresh* in their sessions; None where they are unknown."""
         tokens, blocks = next(
-            (found for least in (LEAST_BLOCKS, 0) if (found := store.row(BLOCKS.format(least=least)))[1]),
+            (found for least in (MINIMUM_BLOCKS, 0) if (found := store.row(BLOCKS.format(least=least)))[1]),
             (0, 0),
         )
         if not blocks:
@@ -141,7 +141,7 @@ class RequestKind(Parameters):
         return np.array(self.correlations).reshape(size, size)
 
     def draw(self, rng: np.random.Generator, n: int, tokens_in: Floats | None = None) -> dict[str, Floats]:
-        """Draw the quantities of *n* requests, of prompts of so many *tokens_in* where these are given."""
+        """Draw the quantities of *n* requests, whose prompts have *tokens_in* where these are given."""
         if not self.curves:
             return {}
         names = list(self.curves)
@@ -192,7 +192,7 @@ class RequestKind(Parameters):
 
 
 def _block_size(tokens: float) -> float:
-    """Return how many tokens a block has, of which prompts have so many a block: mostly a power of 2."""
+    """Return the size of blocks that have *tokens* on average: a power of 2 if that is near, else rounded."""
     exponent = math.log2(tokens)
     return 2.0 ** round(exponent) if abs(exponent - round(exponent)) < NEAR else max(round(tokens), 1)
 

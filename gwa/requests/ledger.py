@@ -26,16 +26,16 @@ from gwa.util.units import DAY, HOUR, MINUTE, WEEK
 MICROSECONDS: Final = 1e6
 MILLIONTHS: Final = 1e6
 
-LEAST_KEPT: Final = 0.5
+MINIMUM_COVERED: Final = 0.5
 """The share of the first and the last cell that a log covers at least, or they are left out."""
 
 HOURS_DRAWN: Final = 6
 """Hours that are drawn together."""
 
-LEAST_REGULAR: Final = 5
-"""Arrivals in a cell from which their gaps tell how regular they are."""
+MINIMUM_ARRIVALS: Final = 5
+"""Arrivals that a cell must have for its gaps to tell how regular they are."""
 
-LEAST_SHAPE, MOST_SHAPE = 0.02, 1000.0
+MINIMUM_SHAPE, MAXIMUM_SHAPE = 0.02, 1000.0
 HALVINGS: Final = 60
 
 CLASSES: Final = """
@@ -95,11 +95,11 @@ class Cells:
         their order. The first and the last are left out where the log covers less than half of them.
         """
         if extent.seconds < 2 * DAY:
-            total = max(math.floor(extent.seconds / MINUTE + LEAST_KEPT), 1)
+            total = max(math.floor(extent.seconds / MINUTE + MINIMUM_COVERED), 1)
             return cls(MINUTE, 1, total, extent.first, total)
         cycle = WEEK // HOUR if extent.seconds >= 2 * WEEK else DAY // HOUR
-        first = math.floor(extent.first / HOUR + LEAST_KEPT)
-        last = math.floor(extent.last / HOUR + LEAST_KEPT)
+        first = math.floor(extent.first / HOUR + MINIMUM_COVERED)
+        last = math.floor(extent.last / HOUR + MINIMUM_COVERED)
         return cls(HOUR, cycle, HOURS_DRAWN, first * float(HOUR), last - first)
 
     @property
@@ -129,7 +129,7 @@ class Arrivals(Parameters):
 
     *counts* are those of the cells of the log, one after the other. In a cell, gaps between them have a gamma
     distribution of the shape *regularity*: 1 at random, more for programs that go by the clock, less where
-    they cluster. Each has a number of *requests*, a and pauses between these (*pause*): in a session in
+    they cluster. Each has a number of *requests* and pauses between these (*pause*): in a session in
     microseconds, in a burst in millionths of its *pace*, the mean pause, which differs from burst to burst.
     A pause is from one request to the next: in a session that is the time of the answer and of thought.
     """
@@ -170,7 +170,7 @@ class Arrivals(Parameters):
             where = f"kind = {kind} and client = {client} and is_session = {is_session} and size = {size}"
             names = {
                 "arrivals": placed.arrivals, "requests": placed.requests, "where": where,
-                "origin": cells.origin, "length": cells.length, "least": LEAST_REGULAR,
+                "origin": cells.origin, "length": cells.length, "least": MINIMUM_ARRIVALS,
                 "total": cells.total,
             }  # fmt: skip
             counts = np.zeros(cells.total, np.int64)
@@ -205,7 +205,7 @@ def _regularity(spacings: Sequence[tuple[int, int, float]]) -> float:
     if not spacings:
         return 1.0
     arrivals, cells, squares = (np.array(column, np.float64) for column in zip(*spacings, strict=True))
-    low, high = math.log(LEAST_SHAPE), math.log(MOST_SHAPE)
+    low, high = math.log(MINIMUM_SHAPE), math.log(MAXIMUM_SHAPE)
     for _ in range(HALVINGS):
         shape = math.exp((low + high) / 2)
         expected = cells * (shape + 1) / (shape * arrivals + 1)

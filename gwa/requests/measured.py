@@ -58,19 +58,21 @@ select requests, count(*) as intervals from (
 PHASES: Final = 10
 """Phases of intervals over which the index of dispersion is averaged, a tenth of an interval apart."""
 
-PER_PHASE: Final = """
-with fine as (
-    select cast(floor((submit_time - {first!r}) * 10 / {length}) as bigint) as tenth, count(*) as requests
-    from requests group by tenth
-),
-phased as (
-    select phase, cast(floor((tenth - phase) / 10.0) as bigint) as place, sum(requests) as requests
-    from fine, (values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) as phases(phase)
-    where tenth >= phase group by phase, place
-)
+PHASED: Final = f"""(
+    select phase, cast(floor((tenth - phase) / {PHASES}.0) as bigint) as place, sum(requests) as requests
+    from (
+        select cast(floor((submit_time - {{first!r}}) * {PHASES} / {{length}}) as bigint) as tenth,
+            count(*) as requests
+        from requests group by tenth
+    ) as fine, generate_series(0, {PHASES - 1}) as phases(phase)
+    group by phase, place
+) as phased"""  # noqa: S608 - a constant of another constant
+"""The requests in each interval of a length, counted from a first moment, by phase."""
+
+PER_PHASE: Final = f"""
 select phase, sum(requests)::bigint as total, sum(requests * requests)::bigint as squares
-from phased where place * 10 + phase + 10 <= {tenths} group by phase order by phase
-"""
+from {PHASED} where place >= 0 and (place + 1) * {PHASES} + phase <= {{tenths}} group by phase order by phase
+"""  # noqa: S608 - a constant of another constant
 """By phase: the requests in complete intervals, and the sum of the squares of their numbers."""
 
 HELD: Final = """(

@@ -27,7 +27,7 @@ FASTER: Final = 10.0
 CHANCE: Final = 0.05
 """The share of gaps between bursts that may be so short that both are taken for one."""
 
-LEAST_GAPS: Final = 20
+MINIMUM_GAPS: Final = 20
 """Gaps of a client from which bursts are told."""
 
 SIZES: Final = (1, 2, 10, 100, 1000)
@@ -173,7 +173,7 @@ def _longest_gap(gaps: Sample) -> float:
     phase only: then requests at the same moment are of one burst.
     """
     above = gaps.restrict(above=0.0)
-    if above.n < LEAST_GAPS or above.min() == above.max():
+    if above.n < MINIMUM_GAPS or above.min() == above.max():
         return 0.0
     fit = HyperExponential.fit(above)
     fast, slow = fit.weight * fit.rate1, (1 - fit.weight) * fit.rate2

@@ -70,7 +70,7 @@ class Prompts:
 
 
 def _lengths(prefixes: Prefixes, tokens: Floats) -> list[tuple[int, int]]:
-    """Return the full blocks of prompts of so many *tokens*, and all of them."""
+    """Return the number of full blocks of each prompt of *tokens*, and the number of all its blocks."""
     full = tokens // prefixes.tokens
     partial = (tokens % prefixes.tokens > 0) & (prefixes.partial > 0)
     return list(zip(full.astype(int).tolist(), (full + partial).astype(int).tolist(), strict=True))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.requests.ledger import Cells
-from gwa.requests.measured import PHASES, SubmissionSpan, index_of_dispersion
+from gwa.requests.measured import PHASED, PHASES, SubmissionSpan, index_of_dispersion
 from gwa.statistics.sample import Floats
 from gwa.store.store import Store
 from gwa.util.units import HOUR
@@ -20,21 +20,12 @@ DRAWS: Final = 500
 SEED: Final = 1
 CONFIDENCE: Final = 0.95
 
-BY_HOUR: Final = """
-with fine as (
-    select cast(floor((submit_time - {origin!r}) * 10 / {length}) as bigint) as tenth, count(*) as requests
-    from requests group by tenth
-),
-phased as (
-    select phase, cast(floor((tenth - phase) / 10.0) as bigint) as place, sum(requests) as requests
-    from fine, (values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) as phases(phase)
-    group by phase, place
-)
+BY_HOUR: Final = f"""
 select
-    phase, cast(floor(place / {inside}.0) as bigint) as hour, sum(requests)::bigint as total,
+    phase, cast(floor(place / {{inside}}.0) as bigint) as hour, sum(requests)::bigint as total,
     sum(requests * requests)::bigint as squares
-from phased group by phase, hour
-"""
+from {PHASED} group by phase, hour
+"""  # noqa: S608 - a constant of another constant
 """The requests in an hour, and the sum of squares of their numbers in the intervals in it, by phase."""
 
 
@@ -69,7 +60,7 @@ def _by_hour(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the requests of each hour, and the squares of those in its intervals, by phase and hour."""
     totals, squares = (np.zeros((PHASES, hours), np.int64) for _ in range(2))
-    query = BY_HOUR.format(origin=cells.origin, length=length, inside=HOUR // length)
+    query = BY_HOUR.format(first=cells.origin, length=length, inside=HOUR // length)
     for phase, hour, total, square in store.rows(query):
         if 0 <= hour < hours:
             totals[phase, hour], squares[phase, hour] = total, square

@@ -2,10 +2,10 @@
 Parts of GPUs (MIG): how much of a whole GPU one is, by the profile in its type, such as ``a100_1g.5gb``.
 
 Schedulers count an instance as a GPU, and so does `n_gpus`. A GPU that is divided has seven compute slices,
-of which ``3g.20gb`` has three; an A30 and an RTX PRO 6000 have four. The memory tells which: 6 GB a slice are
-of an A30, ``2g.48gb`` and ``4g.96gb`` of an RTX PRO 6000; ``1g.24gb`` is of that or of an H100 with 96 GB,
-and unknown where the type names neither. Of a type that says ``mig`` without a profile, and of jobs with GPUs
-of several types of which one is a part, the part is unknown.
+of which ``3g.20gb`` has three; an A30 and an RTX PRO 6000 have four. The memory distinguishes them: an A30
+has 6 GB for each slice, and only an RTX PRO 6000 has ``2g.48gb`` and ``4g.96gb``. Both an RTX PRO 6000 and an
+H100 with 96 GB have ``1g.24gb``, which is unknown where the type names neither. Of a type that says ``mig``
+without a profile, and of jobs with GPUs of several types of which one is a part, the part is unknown.
 
 Source: NVIDIA MIG User Guide, https://docs.nvidia.com/datacenter/tesla/mig-user-guide/ (supported profiles).
 """

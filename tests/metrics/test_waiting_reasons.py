@@ -33,6 +33,22 @@ def test_the_reasons_of_jobs_that_waited_are_counted(make_store, limited):
     assert one.share == pytest.approx(one.jobs / len(waited))
 
 
+def test_the_reasons_of_a_period_are_those_of_its_jobs(make_store, limited):
+    submitted = sorted(limited["submit_time"])
+    first, last = submitted[0], submitted[len(submitted) // 3]
+    of_period = [
+        reason
+        for reason, wait, submit in zip(
+            limited["pending_reason"], limited["wait_time"], limited["submit_time"], strict=True
+        )
+        if wait > 0 and first <= submit < last
+    ]
+    part = make_store(header(CPUS), **limited).filtered("true", (first, last))
+    (one,) = reasons(part, waiters(part))
+    assert one.jobs == Counter(of_period)[LIMIT] > 10
+    assert one.share == pytest.approx(one.jobs / len(of_period))
+
+
 def test_a_ceiling_says_what_was_noted_of_its_starts(make_store, limited):
     found = waiting(make_store(header(CPUS), **limited))
     ours = [one for one in found.ceilings if not one.is_common]

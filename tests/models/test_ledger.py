@@ -105,7 +105,7 @@ def test_no_cell_counts_fewer_than_the_threshold(seed, least, hours):
 
 def test_what_is_in_no_week_comes_as_often():
     whole = Ledger.fit(*sessions(5, count=2000))
-    found = whole.coarsened(5, 6.0 * HOUR)
+    found = whole.coarsened(5)
     drawn = [classes for _, classes in islice(found.draw(np.random.default_rng(1)), 80)]
 
     assert sum(found.sessions) < 600

@@ -111,8 +111,8 @@ class Gwa(Model):
         """Return the model with the time between sessions multiplied by *factor*."""
         return replace(self, ledger=replace(self.ledger, pace=self.ledger.pace * factor))
 
-    def coarsened(self, least: int, block: float) -> Self:
-        """Return the model with blocks of *block* seconds, and no cell of fewer than *least* sessions."""
+    def coarsened(self, least: int, block: float | None) -> Self:
+        """Return the model with blocks of *block* seconds, if stated, and *least* sessions in each cell."""
         return replace(self, ledger=self.ledger.coarsened(least, block))
 
     @property

@@ -114,14 +114,14 @@ class Ledger(Parameters):
         of_class = np.searchsorted(np.array(self.edges), work, side="left")
         return np.where(work <= MAXIMUM_WORK * self.work[-1], of_class, -1).astype(np.int64)
 
-    def coarsened(self, least: int, block: float) -> "Ledger":
+    def coarsened(self, least: int, block: float | None = None) -> "Ledger":
         """
-        Return the ledger with blocks of *block* seconds and without cells of fewer than *least* sessions.
+        Return the ledger with blocks of *block* seconds, by default its own, and *least* sessions a cell.
 
         Classes of fewer are joined to the next smaller one. What is left of a class in no way is less than
         *least* sessions.
         """
-        longer = _lengthen_blocks(self, min(block, self.period))
+        longer = _lengthen_blocks(self, min(block or self.block, self.period))
         return _merge_cells(_join_classes(longer, least), least)
 
     @property
@@ -206,7 +206,7 @@ def _lengthen_blocks(ledger: Ledger, block: float) -> Ledger:
 
 
 def _join_classes(ledger: Ledger, least: int) -> Ledger:
-    """Return the ledger with classes of at least so many sessions, but for one that has them all."""
+    """Return the ledger with at least *least* sessions in each class, unless only one class is left."""
     counts, edges, work = ledger.counts, list(ledger.edges), list(ledger.work)
     while edges and (small := np.flatnonzero(counts.sum((0, 1)) < least)).size:
         upper = max(int(small[-1]), 1)
@@ -221,7 +221,7 @@ def _join_classes(ledger: Ledger, least: int) -> Ledger:
 
 
 def _merge_cells(ledger: Ledger, least: int) -> Ledger:
-    """Return the ledger whose cells that are not empty have at least so many sessions."""
+    """Return the ledger with no or at least *least* sessions in each cell."""
     counts = ledger.counts
     any_period = np.where(counts < least, counts, 0).sum(0)
     any_time = np.where(any_period < least, any_period, 0).sum(0)
