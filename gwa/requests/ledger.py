@@ -24,7 +24,6 @@ from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR, MINUTE, WEEK
 
 MICROSECONDS: Final = 1e6
-MILLIONTHS: Final = 1e6
 
 MINIMUM_COVERED: Final = 0.5
 """The share of the first and the last cell that a log covers at least, or they are left out."""
@@ -71,8 +70,8 @@ The first and the last cell are left out: the log may cover a part of them only.
 """
 
 PAUSES: Final = """(
-    select {pause} as pause from {requests} as requests
-    join (select arrival, pace from {arrivals} where {where}) as arrivals using (arrival)
+    select pause from {requests} as requests
+    where arrival in (select arrival from {arrivals} where {where})
 ) as pauses"""
 
 
@@ -115,11 +114,10 @@ class Cells:
 
 @dataclass(frozen=True)
 class Started:
-    """Arrivals of one class: when they *start*, how many *requests* they have, and their *pace*."""
+    """Arrivals of one class: when they *start*, and how many *requests* they have."""
 
     start: Floats
     requests: NDArray[np.int64]
-    pace: Floats
 
 
 @dataclass(frozen=True)
@@ -129,9 +127,9 @@ class Arrivals(Parameters):
 
     *counts* are those of the cells of the log, one after the other. In a cell, gaps between them have a gamma
     distribution of the shape *regularity*: 1 at random, more for programs that go by the clock, less where
-    they cluster. Each has a number of *requests* and pauses between these (*pause*): in a session in
-    microseconds, in a burst in millionths of its *pace*, the mean pause, which differs from burst to burst.
-    A pause is from one request to the next: in a session that is the time of the answer and of thought.
+    they cluster. Each has a number of *requests* and pauses between these (*pause*), in
+    microseconds. A pause is from one request to the next: in a session that is the time of the answer and of
+    thought.
     """
 
     kind: Annotated[int, Quantity("place of the kind among the kinds", "", 0.0)]
@@ -140,26 +138,24 @@ class Arrivals(Parameters):
     counts: Annotated[tuple[int, ...], Quantity("arrivals in each cell of the log", "", 0.0)]
     regularity: Annotated[float, positive("shape of the gaps between arrivals in a cell")]
     requests: Knots
-    pace: Knots | None = None
     pause: Knots | None = None
 
     def starts(self, rng: np.random.Generator, count: int, begin: float, length: int) -> Started:
-        """Draw a *count* of arrivals in the cell that begins at *begin*, with requests and pace."""
+        """Draw a *count* of arrivals in the cell that begins at *begin*, with their numbers of requests."""
         gaps = rng.gamma(self.regularity, size=count) + 1e-300
         places = np.sort((np.cumsum(gaps) / gaps.sum() + rng.random()) % 1.0)
         numbers = np.maximum(self.requests.quantiles(rng.random(count)), 1.0)
-        pace = self.pace.quantiles(rng.random(count)) / MILLIONTHS if self.pace else np.ones(count)
-        return Started(begin + length * places, numbers.astype(np.int64), pace)
+        return Started(begin + length * places, numbers.astype(np.int64))
 
     def times(self, rng: np.random.Generator, started: Started) -> Floats:
         """Draw when the requests of arrivals are submitted, in seconds, those of one after the other."""
         arrival = np.repeat(np.arange(started.start.size), started.requests)
-        pauses = started.pace[arrival]
+        pauses = np.zeros(arrival.size)
         if self.pause is not None:
-            pauses *= self.pause.quantiles(rng.random(pauses.size))
+            pauses = self.pause.quantiles(rng.random(arrival.size))
         first = np.cumsum(started.requests) - started.requests
         pauses[first] = 0.0
-        since = np.cumsum(np.rint(pauses)) / MICROSECONDS
+        since = np.cumsum(pauses) / MICROSECONDS
         times: Floats = started.start[arrival] + since - since[first][arrival]
         return times
 
@@ -179,10 +175,8 @@ class Arrivals(Parameters):
                     counts[cell] = arrivals
             if not counts.any():
                 continue
-            table = f"(select requests, pace from {placed.arrivals} where {where}) as arrivals"
-            pace = None if is_session else store.sample("round(pace)", table)
-            unit = "pause" if is_session else f"round({MILLIONTHS!r} * pause / nullif(pace, 0))"
-            pause = store.sample("pause", PAUSES.format(pause=unit, **names))
+            table = f"(select requests from {placed.arrivals} where {where}) as arrivals"
+            pause = store.sample("pause", PAUSES.format(**names))
             yield cls(
                 kind,
                 client,
@@ -190,7 +184,6 @@ class Arrivals(Parameters):
                 tuple(counts.tolist()),
                 _regularity(store.rows(SPACINGS.format(**names))),
                 Knots.fit(store.sample("requests", table)),
-                Knots.fit(pace) if pace is not None and pace.n else None,
                 Knots.fit(pause) if pause.n else None,
             )
 

@@ -184,5 +184,4 @@ def _gathered(started: list[Started]) -> Started:
     return Started(
         np.concatenate([one.start for one in started]),
         np.concatenate([one.requests for one in started]),
-        np.concatenate([one.pace for one in started]),
     )

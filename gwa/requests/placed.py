@@ -90,7 +90,7 @@ from numbered
 
 GATHERED: Final = """
 with summed as (
-    select arrival, min(submit_time) as start, count(*) as requests, avg(pause) as pace
+    select arrival, min(submit_time) as start, count(*) as requests
     from {placed} group by arrival
 )
 select
@@ -98,7 +98,7 @@ select
     case {sizes} end as size
 from summed join {placed} as first on first.request_id = summed.arrival
 """
-"""The arrivals: when they begin, of how many requests, and the mean pause between these."""
+"""The arrivals: when they begin, and of how many requests."""
 
 
 @dataclass(frozen=True)

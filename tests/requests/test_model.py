@@ -1,6 +1,7 @@
 """A model of requests keeps what it was fitted to, makes the same again, and refuses what is none."""
 
 import json
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -77,12 +78,18 @@ def test_what_is_generated_converts_back(folder, tmp_path):
 
 def test_a_model_is_near_what_it_was_fitted_to(folder, tmp_path):
     model = model_in(folder)
-    generate_requests(model, tmp_path / "s.duckdb", requests=20_000, seed=1)
-    with opened(folder / "sample.duckdb") as real, opened(tmp_path / "s.duckdb") as synthetic:
-        near = distances(score_requests(statistics_of(real), statistics_of(synthetic)))
-        query = "select model || service, count(*) / sum(count(*)) over () from requests group by 1"
-        shares = [dict(store.rows(query)) for store in (real, synthetic)]
-    assert shares[0] == pytest.approx(shares[1], abs=0.02)
+    query = "select model || service, count(*) / sum(count(*)) over () from requests group by 1"
+    made = []
+    for seed in (3, 2, 1):
+        generate_requests(model, tmp_path / f"{seed}.duckdb", requests=20_000, seed=seed)
+        with opened(tmp_path / f"{seed}.duckdb") as synthetic:
+            made.append(dict(synthetic.rows(query)))
+            found = statistics_of(synthetic)
+    with opened(folder / "sample.duckdb") as real:
+        near = distances(score_requests(statistics_of(real), found))
+        shares = dict(real.rows(query))
+    # Hours that are drawn again differ in what is asked: the mean of some traces is near.
+    assert {kind: fmean(one[kind] for one in made) for kind in shares} == pytest.approx(shares, abs=0.02)
     for measure in ("tokens in", "tokens out", "latency", "time to the first token"):
         assert near[measure] < 0.05
     assert near["gap"] < 0.1
@@ -119,7 +126,7 @@ def test_a_model_of_azures_trace_is_near_it(name, tmp_path):
         generate_requests(model, tmp_path / "s.duckdb", requests=real.account.jobs, seed=1)
         with opened(tmp_path / "s.duckdb") as synthetic:
             near = distances(score_requests(statistics_of(real), statistics_of(synthetic)))
-    assert near["gap"] < {"code": 0.2, "conv": 0.06}[name]
+    assert near["gap"] < {"code": 0.12, "conv": 0.06}[name]
     assert max(near["tokens in"], near["tokens out"], near["tokens in and out"]) < 0.08
     assert near["dispersion in 1 min"] < 0.8
 
