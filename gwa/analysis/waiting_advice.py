@@ -77,6 +77,7 @@ def _own_ceiling(one: Ceiling) -> Advice:
                     own=fraction(one.own or 0.0),
                 ),
                 *noted_limit(one),
+                *([message("A reason is of one moment, not of the whole wait.")] if one.limited else []),
             ],
         ),
     )

@@ -45,7 +45,8 @@ def sentences(waiting: Waiting) -> Iterator[Message]:
     if shares is None:
         yield message("These jobs waited too little of the time that all waited to tell why.")
         return
-    yield _full(waiting, shares)
+    if waiting.is_bound != "full_at_least" or shares["full"] >= SMALLEST:
+        yield _full(waiting, shares)
     yield from _held(waiting, shares)
     if waiting.is_bound == "full_at_least":
         yield _missing(waiting)
@@ -143,8 +144,8 @@ def noted_limit(one: Ceiling) -> Iterator[Message]:
     """Yield what the scheduler itself noted of the starts that show a ceiling, where it noted limits."""
     if one.limited:
         yield message(
-            "The last reason that the scheduler noted names a limit for {share} of these jobs, most often"
-            " {limit}: of one moment each, not of the whole wait.",
+            "Of {share} of these jobs the last reason that the scheduler noted names a limit, most often"
+            " {limit}.",
             share=fraction(one.limited),
             limit=Verbatim(one.limit),
         )
@@ -155,8 +156,8 @@ def noted_limits(found: Sequence[Reason]) -> Iterator[Message]:
     named = [one for one in found if one.is_limit]
     if named:
         yield message(
-            "The last reason that the scheduler noted names a limit for {share} of the jobs that waited, most"
-            " often {limit}: of one moment each, not of the whole wait.",
+            "Of {share} of the jobs that waited the last reason that the scheduler noted names a limit, most"
+            " often {limit}; a reason is of one moment, not of the whole wait.",
             share=fraction(sum(one.share for one in named)),
             limit=Verbatim(named[0].reason),
         )

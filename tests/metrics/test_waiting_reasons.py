@@ -54,11 +54,11 @@ def test_a_ceiling_says_what_was_noted_of_its_starts(make_store, limited):
     ours = [one for one in found.ceilings if not one.is_common]
     assert ours
     assert all(one.limit == LIMIT and one.limited and one.limited > 0.8 for one in ours)
-    assert "names a limit for" in " ".join(sentences(found))
+    assert "noted names a limit, most often" in " ".join(sentences(found))
 
 
 def test_what_is_no_limit_of_an_owner_is_none(make_store, limited):
     columns = {**limited, "pending_reason": [reason and "Dependency" for reason in limited["pending_reason"]]}
     found = waiting(make_store(header(CPUS), **columns))
     assert {one.limited for one in found.ceilings if not one.is_common} == {0.0}
-    assert "names a limit for" not in " ".join(sentences(found))
+    assert "noted names a limit" not in " ".join(sentences(found))

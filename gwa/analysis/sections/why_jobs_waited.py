@@ -31,6 +31,9 @@ LABELS: Final[dict[Condition, str]] = {
 }
 """What tables and figures call the conditions."""
 
+OF_ROOM: Final = ("ceiling", "unused", "larger", "cycle", "open")
+"""The conditions that tell of room: facts of a log that lacks rows have them, figures do not."""
+
 KINDS: Final = {
     "size": message("Processors"),
     "queue": message("Queue"),
@@ -102,7 +105,7 @@ def why_jobs_waited(store: Store) -> Iterator[Block]:
         yield Facts((Fact(f"waiting.by_{kind}", rows, label),), listed=False)
         if len(classes) > 1:
             yield _picture(found, kind, classes)
-            yield _table(kind, classes)
+            yield _table(found, kind, classes)
 
 
 def _facts(found: Waiting) -> Iterator[Fact]:
@@ -138,22 +141,31 @@ def _picture(found: Waiting, kind: str, classes: Sequence[ClassOfWaiting]) -> Fi
     """Return a bar for all jobs, by job and by core-hour, and one for each class, as thick as it waited."""
     shown = _shown(kind, classes)
     whole = {message("all jobs"): found.shares(), message("by core-hour"): found.shares_by_core_hour()}
-    of_all = [Bar(label, WEIGHT_OF_ALL, _parts(parts)) for label, parts in whole.items() if parts]
+    of_all = [Bar(label, WEIGHT_OF_ALL, _told(found, parts)) for label, parts in whole.items() if parts]
     title = message("Conditions while jobs waited, by {kind}", kind=within_sentence(KINDS[kind]))
-    first = max(LABELS, key=lambda name: (found.shares() or {}).get(name, 0.0))
+    told = _told(found, found.shares() or {})
+    first = max(LABELS, key=lambda name: told.get(name, 0.0))
     return shares(
         f"waiting-picture-{kind}",
         title,
-        [*of_all, *(Bar(one.name, one.share, _parts(one.conditions)) for one in shown)],
+        [*of_all, *(Bar(one.name, one.share, _told(found, one.conditions)) for one in shown)],
         {str(name): label for name, label in LABELS.items()},
         message(
             "{title}. Of all waiting most was of one condition: {condition}, {share}.",
             title=title,
             condition=within_sentence(LABELS[first]),
-            share=fraction((found.shares() or {})[first]),
+            share=fraction(told[first]),
         ),
         note=message("Bars are as thick as the share of the waiting that they are of."),
     )
+
+
+def _told(found: Waiting, conditions: Mapping[Condition, float]) -> dict[str, float]:
+    """Return the conditions as shown: those of room are one where it is not known when there was room."""
+    parts = _parts(conditions)
+    if conditions and not found.knows_room:
+        parts["unknown"] += sum(parts.pop(name) for name in OF_ROOM)
+    return parts
 
 
 def _parts(conditions: Mapping[Condition, float]) -> dict[str, float]:
@@ -165,17 +177,17 @@ def _shown(kind: str, classes: Sequence[ClassOfWaiting]) -> Sequence[ClassOfWait
     return classes[:MAXIMUM_ROWS] if kind != "month" else classes[-MAXIMUM_ROWS:]
 
 
-def _table(kind: str, classes: Sequence[ClassOfWaiting]) -> Table:
+def _table(found: Waiting, kind: str, classes: Sequence[ClassOfWaiting]) -> Table:
     """Return the conditions of each class, those that occur."""
-    shown = _shown(kind, classes)
-    seen = [name for name in CONDITIONS if any(one.conditions[name] >= SEEN for one in shown)]
+    shown = [(one, _told(found, one.conditions)) for one in _shown(kind, classes)]
+    seen = [name for name in CONDITIONS if any(told.get(name, 0.0) >= SEEN for _, told in shown)]
     columns = (
         Column(kind, KINDS[kind]),
         Column("share", message("Share of waiting"), "fraction"),
         *(Column(name, LABELS[name], "fraction") for name in seen),
     )
     rows: list[tuple[Value, ...]] = [
-        (one.name, one.share, *(one.conditions[name] for name in seen)) for one in shown
+        (one.name, one.share, *(told[name] for name in seen)) for one, told in shown
     ]
     return Table(
         f"waiting-{kind}",

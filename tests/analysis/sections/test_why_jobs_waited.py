@@ -5,7 +5,7 @@ import pytest
 
 from gwa.analysis.waiting_sentences import sentences
 from gwa.metrics.waiting import CONDITIONS, Waiting, waiting
-from tests.analysis.sections.blocks import facts, notes, tables
+from tests.analysis.sections.blocks import facts, figures, notes, tables
 from tests.claims.waiting import CPUS, NOTED, WORLDS, Scheduler
 from tests.metrics.test_waiting import header, simulated
 
@@ -124,3 +124,25 @@ def test_a_log_without_reasons_has_the_same_ceilings_and_says_nothing_of_reasons
     assert facts(made[1])["waiting.reasons"][0]["reason"] == NOTED["limit"]
     assert facts(made[1])["waiting.by_reason"][0]["id"] == NOTED["limit"]
     assert "not of the whole wait" in notes(made[1])
+
+
+def test_what_tells_of_room_is_not_shown_where_rows_are_missing(section, make_store):
+    """In no table, bar or caption: facts have it, with what they are a bound of."""
+    columns = simulated()
+    users = np.array(columns["user_id"])
+    names, jobs = np.unique(users, return_counts=True)
+    kept = users != names[jobs.argmax()]
+    store = make_store(header(32), **{name: np.array(one)[kept].tolist() for name, one in columns.items()})
+    made = section("why-jobs-waited", store)
+    assert facts(made)["waiting.is_bound"] == "full_at_least"
+    shown = [column.key for table in tables(made).values() for column in table.columns]
+    assert "unknown" in shown
+    assert not {"ceiling", "unused", "larger", "cycle", "open"} & set(shown)
+    texts = str([(figure.data, figure.alt) for figure in figures(made).values()])
+    assert "Not known" in texts
+    assert "Room for all" not in texts
+
+
+def test_a_bound_of_nothing_is_not_said():
+    missing = {"is_bound": "full_at_least", "missing": "9 % of the numbers of jobs are absent"}
+    assert said({"larger": 9999, "full": 1}, **missing).startswith("Jobs may be missing")
