@@ -127,6 +127,21 @@ def test_a_part_of_a_gpu_costs_its_slice_where_whole_gpus_have_a_price(make_stor
     assert [(one.project, one.lacking, one.jobs) for one in made.uncharged] == [("c", "parts of GPUs", 1)]
 
 
+def test_parts_of_gpus_add_up_exactly(make_store):
+    """A seventh is no whole number of millionths: at this price the difference would be ten cents."""
+    store = make_store(
+        HEADER, submit_time=[OCTOBER[0] + 60.0], wait_time=[0.0], run_time=[3600.0], n_procs=[1],
+        project_id=["a"], status=[1], n_gpus=[1.0], gpu_type=["a100_1g.5gb"],
+    )  # fmt: skip
+    rate = {"name": "All", "cpu_hour": 0, "whole_gpu_hour": 700_000}
+    (paid,) = [
+        line.amount
+        for line in statements(store, from_table({"currency": "EUR", "rates": [rate]}), "2025-10").lines
+        if line.amount
+    ]
+    assert str(paid) == "100000.00"
+
+
 def test_the_price_of_a_gpu_is_of_one_as_the_scheduler_counts(make_store):
     made = parts_of_gpus(make_store, "gpu_hour")
     paid = {name: str(amount) for name, amount in amounts(made).items() if amount}

@@ -28,6 +28,9 @@ from gwa.words.message import message
 MICRO: Final = 1_000_000
 """Millionths in a unit."""
 
+SLICES: Final = 7 * MICRO
+"""Of a whole GPU, whose parts are sevenths and quarters: all are whole numbers of these."""
+
 GIGABYTE: Final = 1024 * 1024
 """KB in a GB."""
 
@@ -60,7 +63,7 @@ SERVICES: Final[Mapping[str, Service]] = {
     for one in (
         Service("cpu_hour", message("core hours"), 1, message("processors")),
         Service("gpu_hour", message("GPU hours"), MICRO, message("GPUs")),
-        Service("whole_gpu_hour", message("whole-GPU hours"), MICRO, message("parts of GPUs")),
+        Service("whole_gpu_hour", message("whole-GPU hours"), SLICES, message("parts of GPUs")),
         Service("gb_hour", message("GB hours"), GIGABYTE, message("memory")),
         Service("shard_hour", message("shard hours"), 1, message("shards")),
         Service("mps_hour", message("MPS hours"), 1, message("MPS")),
@@ -79,7 +82,7 @@ def _whole(amount: str) -> str:
 
 
 GPUS: Final = _whole(f"coalesce(n_gpus, 0) * {float(MICRO)!r}")
-OF_WHOLE_GPUS: Final = _whole(f"({WHOLE_GPUS}) * {float(MICRO)!r}")
+OF_WHOLE_GPUS: Final = _whole(f"({WHOLE_GPUS}) * {float(SLICES)!r}")
 PROCESSORS: Final = "case when n_procs >= 1 then n_procs end"
 BILLING: Final = (
     "try_cast(nullif(regexp_extract(used_resources, '(^|,)billing:([0-9.]+)(,|$)', 2), '') as double)"

@@ -20,7 +20,7 @@ from gwa.cli._terminal import echo, echo_json
     "--k",
     type=click.IntRange(min=1),
     metavar="K",
-    help="Fewest sessions of a cell of the ledger of the model gwa; 1 by default. Fewer lose their week.",
+    help="Sessions that a cell of the ledger of the model gwa counts at least; 1 by default.",
 )
 @click.option(
     "--block-hours",
