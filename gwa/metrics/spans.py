@@ -41,6 +41,16 @@ class Spans:
         )
 
 
+def fits(store: Store) -> bool:
+    """Whether levels are found in memory: neither of few jobs, nor of too many, nor of another engine."""
+    return store.database.name == "duckdb" and SMALL_TRACE < store.known["job_id"] <= MOST_ROWS
+
+
+def are_whole(*columns: Floats) -> bool:
+    """Whether all values are whole, so that their sums are exact."""
+    return all(np.array_equal(column, np.floor(column)) for column in columns)
+
+
 def spans(store: Store, weights: Sequence[str], span: tuple[str, str], table: str) -> Spans | None:
     """
     Return the rows of *table* that have both moments of a *span*, with SQL *weights*, 0 where unknown.
@@ -48,8 +58,7 @@ def spans(store: Store, weights: Sequence[str], span: tuple[str, str], table: st
     Return None where the engine must add up: of few jobs, which it does in no time, of more than `MOST_ROWS`,
     and where not all is whole.
     """
-    jobs = store.known["job_id"]
-    if store.database.name != "duckdb" or not SMALL_TRACE < jobs <= MOST_ROWS:
+    if not fits(store):
         return None
     return store.once(("spans", tuple(weights), span, table), lambda: _spans(store, weights, span, table))
 
@@ -64,6 +73,6 @@ def _spans(store: Store, weights: Sequence[str], span: tuple[str, str], table: s
         f" from {table} as spanned where {begin} is not null and {end} is not null"
     )
     columns = [np.asarray(column, np.float64) for column in found.values()]
-    if not all(np.array_equal(column, np.floor(column)) for column in columns):
+    if not are_whole(*columns):
         return None
     return Spans(columns[0], columns[1], tuple(columns[2:]))

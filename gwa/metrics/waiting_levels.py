@@ -1,6 +1,6 @@
 """Levels at moments: how much was held, and the largest of those that waited. One sort each, no join."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gwa.metrics.held_edges import Edges, edges, hour_of
 from gwa.metrics.steps import step
 from gwa.metrics.timeline import Floats, Ints
 from gwa.store.engines.duckdb import literal
@@ -162,9 +163,12 @@ def level_at(store: Store, moments: str, holding: str, part: str) -> LevelAt:
     *moments* is a table with ``moment`` and ``place``, and *part* SQL over both tables of the part of the
     machine that is looked at.
     """
+    if held := edges(store, holding, part, moments, where=""):
+        busy = held.busy_at(held.changes)
+        return _in_memory(held, held.changes, busy, held.hourly(busy))
     with _seen(store, SEEN.format(part=part, holding=holding, moments=moments, where="", jobs="")) as seen:
         hourly = _by_columns(store, HOURLY.format(seen=seen), ("hour", "most", "net"))
-        return _level(store, seen, "busy", hourly)
+        return _by_engine(store, seen, "busy", hourly)
 
 
 def levels_of_owners(
@@ -176,9 +180,12 @@ def levels_of_owners(
     *owner* is the SQL of the owner. What was held by hours is not known.
     """
     where = _of_owners(owners)
+    if held := edges(store, holding, owner, moments, where):
+        processors, jobs = (_in_memory(held, one, held.busy_at(one), {}) for one in (held.changes, held.ones))
+        return processors, jobs
     query = SEEN.format(part=owner, holding=holding, moments=moments, where=where, jobs=JOBS)
     with _seen(store, query) as seen:
-        return _level(store, seen, "busy", {}), _level(store, seen, "jobs", {})
+        return _by_engine(store, seen, "busy", {}), _by_engine(store, seen, "jobs", {})
 
 
 def busy_at(
@@ -186,9 +193,17 @@ def busy_at(
 ) -> tuple[Floats, dict[str, Ints]]:
     """Return what was held at the *moments* of each of *owners*, by places, and the places of each."""
     where = _of_owners(owners)
+    if held := edges(store, holding, owner, moments, where):
+        return _placed(held.moments.places, held.busy_at(held.changes)), held.parts()
     rows = store.arrays(BUSY.format(part=owner, holding=holding, moments=moments, where=where))
     places = np.asarray(rows["place"], np.int64)
     return _placed(places, rows["busy"]), _places_by_part(places, rows["part"])
+
+
+def _in_memory(held: Edges, changes: Floats, busy: Floats, hourly: Mapping[str, tuple[Floats, ...]]) -> LevelAt:
+    """Return the level that *changes* add up to, *busy* at the moments, with what is known *hourly* of it."""
+    places, lasting = held.moments.places, held.lasting(changes)
+    return _level(places, held.parts(), busy, hour_of(held.moments.times), lasting, hourly)
 
 
 @contextmanager
@@ -204,7 +219,7 @@ def _of_owners(owners: Collection[str] | None) -> str:
     return "" if owners is None else f" where part in ({', '.join(map(literal, sorted(owners)))})"
 
 
-def _level(store: Store, seen: str, level: str, hourly: dict[str, tuple[Floats, ...]]) -> LevelAt:
+def _by_engine(store: Store, seen: str, level: str, hourly: dict[str, tuple[Floats, ...]]) -> LevelAt:
     """Return a *level* of the table of what was *seen*, with what is known *hourly* of it."""
     at = store.arrays(
         f"select part, place, floor(t / {float(HOUR)!r}) as hour, {level} as busy from {seen} as seen"
@@ -212,11 +227,23 @@ def _level(store: Store, seen: str, level: str, hourly: dict[str, tuple[Floats, 
     )
     lasting = _by_columns(store, HELD.format(seen=seen, level=level), ("busy", "seconds"))
     places = np.asarray(at["place"], np.int64)
-    parts, busy = _places_by_part(places, at["part"]), _placed(places, at["busy"])
+    return _level(places, _places_by_part(places, at["part"]), at["busy"], at["hour"], lasting, hourly)
+
+
+def _level(
+    places: Ints,
+    parts: dict[str, Ints],
+    busy: NDArray[Any],
+    hour: NDArray[Any],
+    lasting: Mapping[str, tuple[Floats, ...]],
+    hourly: Mapping[str, tuple[Floats, ...]],
+) -> LevelAt:
+    """Return a level of which each part held what was *lasting*."""
+    busy = _placed(places, busy)
     most = np.zeros(len(busy))
     for name, own in parts.items():
         most[own] = held_level(*lasting.get(name, (np.zeros(0), np.zeros(0))))
-    return LevelAt(busy, most, parts, lasting, hourly, _placed(places, at["hour"]))
+    return LevelAt(busy, most, parts, dict(lasting), dict(hourly), _placed(places, hour))
 
 
 def _by_columns(store: Store, query: str, columns: Sequence[str]) -> dict[str, tuple[Floats, ...]]:
@@ -243,8 +270,8 @@ def _by_part(parts: NDArray[Any]) -> dict[str, Ints]:
     """Return the places of each of *parts*."""
     names, inverse = np.unique(np.asarray(parts).astype(str), return_inverse=True)
     order = np.argsort(inverse, kind="stable")
-    edges = np.searchsorted(inverse[order], np.arange(1, len(names)))
-    return dict(zip(names.tolist(), np.split(order, edges), strict=True))
+    firsts = np.searchsorted(inverse[order], np.arange(len(names)))
+    return dict(zip(names.tolist(), np.split(order, firsts)[1:], strict=True))
 
 
 def _usable(hour: Floats, most: Floats, net: Floats, asked: Floats) -> Floats:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gwa.metrics import spans
 from gwa.metrics import waiting as module
 from gwa.metrics.waiting import CONDITIONS, MINIMUM_MOMENTS, waiting
 from gwa.metrics.waiting_classes import by_class
@@ -132,12 +133,13 @@ def logs(draw):
 
 
 @settings(max_examples=20, deadline=None)
-@given(jobs=logs(), cpus=st.integers(8, 12))
-def test_each_moment_has_the_first_condition_that_holds(jobs, cpus):
+@given(jobs=logs(), cpus=st.integers(8, 12), small=st.sampled_from([0, 10_000]))
+def test_each_moment_has_the_first_condition_that_holds(jobs, cpus, small):
     jobs = [(0, 0, 2000, 2060, 1), *jobs]  # enough waits for shares
     with _stores() as make, pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOMENTS", 1500)
         patch.setattr(module, "MAXIMUM_OVER", 2.0)
+        patch.setattr(spans, "SMALL_TRACE", small)  # levels in memory, or by the engine
         store = make(
             header(cpus),
             submit_time=[START + job[0] for job in jobs],
