@@ -278,7 +278,8 @@ class _Cells:
         """Return the grains without those of which some jobs have too many cells already."""
         if totals(self._store).jobs <= MAXIMUM_CELLS:
             return GRAINS
-        some = _jobs(self._store, self._keys, SOME_JOBS)
+        first = _jobs(self._store, self._keys, SOME_JOBS)
+        some = self._store.keep_once("cube_some", self._of_jobs(_finest(GRAINS), first))
         number = 0
         while number < len(GRAINS) - 1 and self._count(self._of_jobs(GRAINS[number], some)) > MAXIMUM_CELLS:
             number += 1

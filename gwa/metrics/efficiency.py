@@ -161,7 +161,11 @@ def recorded(store: Store) -> tuple[Ratio, ...]:
 
 
 def overall(store: Store, where: str = "true") -> Share:
-    """Return the efficiency of all jobs for which the SQL *where* holds."""
+    """Return the efficiency of all jobs for which the SQL *where* holds; several sections ask."""
+    return store.once(("efficiency", where), lambda: _overall(store, where))
+
+
+def _overall(store: Store, where: str) -> Share:
     ratios = recorded(store)
     columns = ", ".join(["count(*) as jobs", *chain(*map(_sums, ratios))])
     jobs, *sums = store.row(f"select {columns} from jobs where {where}")
