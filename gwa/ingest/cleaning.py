@@ -76,15 +76,14 @@ def insert_jobs(store: Store, relation: str, columns: Sequence[str]) -> None:
     Clean and append the jobs of a *relation*, and count the repairs.
 
     Its *columns* are fields and values for the tables beside ``jobs``. Jobs that have an identity in the
-    source but no number are numbered here, by submission.
+    source but no number have their place in the log until `number_by_submission`.
     """
     fields = [BY_NAME[name] for name in columns if name in BY_NAME]
     relation = judged(store, relation, columns)
     faulty = _count_faults(store, relation, fields)
     values = ", ".join(f"{_cleaned(field, faulty)} as {field.name}" for field in fields)
     if needs_numbers(columns):
-        select = ordered_by_submission(relation, columns)
-        store.connection.execute(f"create temp table identified as {select}")
+        store.connection.execute(f"create temp table identified as from {relation} as mapped")
         (earlier,) = store.row("select count(*) from recorded")
         jobs = with_row_numbers("identified", earlier)
         store.connection.execute(f"insert into recorded by name select job_id, {values} from {jobs}")
@@ -349,10 +348,45 @@ def _assign_job_numbers(store: Store) -> int:
         "create temp table numbered as"
         f" select * replace (row_number() over (order by {order}job_id, rowid) as job_id) from recorded"
     )
-    store.connection.execute("truncate recorded")
-    store.connection.execute("insert into recorded select * from numbered order by job_id")
+    _replace(store, "recorded", "from numbered order by job_id")
     store.connection.execute("drop table numbered")
     return folded
+
+
+BY_SUBMISSION: Final = """
+select * exclude (by_source), row_number() over (order by {submitted}by_source, job_id) as number
+from recorded left join (select job_id, source_id as by_source from source_ids) as identified using (job_id)
+"""
+
+
+def number_by_submission(store: Store) -> None:
+    """
+    Number the jobs, which have their places in the log, by submission, and by identity where that is equal.
+
+    So numbers do not depend on how the log was cut into batches, whatever the memory and the threads.
+    """
+    submitted = "submit_time nulls first, " if _is_recorded(store, "submit_time") else ""
+    store.connection.execute(f"create temp table numbered as {BY_SUBMISSION.format(submitted=submitted)}")
+    if not store.row("select coalesce(bool_and(job_id = number), true) from numbered")[0]:
+        for table in ("source_ids", "raw_ids", "dependencies"):
+            store.connection.execute(
+                f"create temp table renumbered as select {table}.* replace (number as job_id)"
+                f" from {table} inner join numbered using (job_id) order by number"
+            )
+            _replace(store, table, "from renumbered")
+            store.connection.execute("drop table renumbered")
+        _replace(
+            store,
+            "recorded",
+            "select * exclude (number) replace (number as job_id) from numbered order by number",
+        )
+    store.connection.execute("drop table numbered")
+
+
+def _replace(store: Store, table: str, query: str) -> None:
+    """Put the rows that a *query* yields in the place of those of a *table*."""
+    store.connection.execute(f"truncate {table}")
+    store.connection.execute(f"insert into {table} by name {query}")
 
 
 def have_rising_numbers(store: Store, table: str) -> bool:

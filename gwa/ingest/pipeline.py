@@ -22,7 +22,13 @@ from gwa.errors import TraceError
 from gwa.ingest import in_place
 from gwa.ingest.blame import FaultySelectError, is_fault, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile
-from gwa.ingest.cleaning import are_fields, count_noted, insert_noting
+from gwa.ingest.cleaning import (
+    are_fields,
+    count_noted,
+    insert_noting,
+    needs_numbers,
+    number_by_submission,
+)
 from gwa.ingest.clocks import define_clocks, note_repeated_hours
 from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
@@ -188,6 +194,8 @@ def _fill(store: Store, reading: Reading, spec: ConverterSpec, options: ReadOpti
             folded, refused = map_whole_source(
                 store, query, files, stored_rows, strict=options.strict, given=given
             )
+        elif needs_numbers(query.yields):
+            number_by_submission(store)
         in_place.require_unchanged(texts)
         total = count_files(store, read, refused)
         total.folded += folded
