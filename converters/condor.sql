@@ -44,7 +44,7 @@ written. Give either the history or the epochs. Expressions that
 are not the name of another attribute are not evaluated: their value is missing. The queue is the
 universe, by the name that the manual gives its number. The base name of Cmd is the executable, the schedd the
 site of submission, the domain of LastRemoteHost that of execution, its host the node of the last run, and clusters of
-several processes are bags of tasks.
+several processes are bags of tasks. Which GPUs it held (gpu_list) is AssignedGPUs, where these are UUIDs.
 """
 
 # Ads of transfers, which an epoch history has between those of runs.
@@ -308,6 +308,10 @@ select
         when job.has_started and job.hosts = 1
             then nullif(regexp_extract(job.lastremotehost, '([^@]+)$', 1), '')
     end as node_list,
+    case
+        when job.has_started and job.hosts = 1 and regexp_full_match(job.assignedgpus, ' *GPU-[0-9a-f]{8}[0-9a-f-]*( *, *GPU-[0-9a-f]{8}[0-9a-f-]*)* *')
+            then replace(job.assignedgpus, ' ', '')
+    end as gpu_list,
     case when job.has_started then job.gpus end as n_gpus,
     job.wanted_gpus as req_gpus,
     job.gpus_devicename as gpu_type,

@@ -84,6 +84,8 @@ and partition, Cluster the site, Account (else WCKey) the project, JobName the e
 array are a bag of tasks; components of a heterogeneous job (12+1) are jobs of their own. The nodes of the last run are
 those of NodeList (node_list); a list that was cut, or that is none, is missing as a whole, and counted. Why a job waited
 (pending_reason) is Reason: the last one that Slurm noted but Priority and Resources, also of a job that has ended.
+sacct does not say which GPUs of a node a job held (gpu_list). A column SLURM_JOB_GPUS that a site adds does, with what this variable
+is in an Epilog (0,1), or with what scontrol show job -d prints (gpu:2(IDX:0-1)).
 """
 
 [options]
@@ -245,6 +247,7 @@ allocgres = "varchar"
 timelimit = "varchar"
 timelimitraw = "varchar"
 nodelist = "varchar"
+slurm_job_gpus = "varchar"
 reason_ = "varchar"
 jobname = "varchar"
 admincomment = "varchar"
@@ -1298,6 +1301,10 @@ select
     ) as bounds,
     case when did_run and nodelist not in ('', 'None assigned', '(null)', 'None', 'n/a', 'N/A') then nodelist end
         as node_list,
+    -- As in the environment of an epilog (0,1), or as scontrol -d prints GRES: gpu:h100:2(IDX:0-1).
+    case when did_run then
+        nullif(coalesce(nullif(regexp_extract(slurm_job_gpus, 'gpu[^(]*\(IDX:([^)]*)\)', 1), ''), slurm_job_gpus), '')
+    end as gpu_list,
     case when reason_ <> 'None' then nullif(regexp_extract(reason_, '^\w+'), '') end as pending_reason,
     -- Slurm counts runs whose rows are missing, too.
     nullif(coalesce(earlier_runs, 0) + greatest(coalesce(try_cast(restarts as bigint), 0) - listed_earlier, 0), 0) as n_requeues,

@@ -1,7 +1,7 @@
 """Join samples of nodes, which say no job, to the jobs of a store that held the nodes then."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,15 @@ from gwa.ingest import by_node
 from gwa.ingest.clock_skew import REACH, skew
 from gwa.ingest.mapped_samples import is_of_moments, mapped_reader
 from gwa.ingest.measured_files import given, is_table
-from gwa.ingest.node_samples import Head, SampleFile, SampleReader, moments, sample_file, text_head
+from gwa.ingest.node_samples import (
+    COLUMNS,
+    Head,
+    SampleFile,
+    SampleReader,
+    moments,
+    sample_file,
+    text_head,
+)
 from gwa.store.store import Store
 
 if TYPE_CHECKING:
@@ -70,15 +78,15 @@ order by known.node, t
 """
 
 FREE: Final = """
-select since, coalesce(till, 1e300) as till from by_node_moment where node = {node} and jobs = 0
+select since, coalesce(till, 1e300) as till from by_node_moment where slot = {node} and jobs = 0
 union all
-select -1e300, min(since) from by_node_moment where node = {node}
+select -1e300, min(since) from by_node_moment where slot = {node}
 order by since
 """
 
 
 UNKNOWN_NODES: Final = f"""
-select host from by_node_seen_host where host not in (select host from by_node_match)
+select distinct host from by_node_seen_host where host not in (select host from by_node_match)
 order by host limit {NAMED}
 """
 
@@ -216,7 +224,7 @@ def _join_group(
     if clocked:
         said.append(_zone_sentence(store, reader, options))
     try:
-        _match_hosts(store, query)
+        _match_hosts(store, query, has)
         by_node.cut(store, of_nodes=reader.of_nodes)
         by_node.bin_samples(store, query, sorted(has))
         skewed = _skewed(store, reader, query) if "kb" in has and not reader.of_nodes else {}
@@ -296,11 +304,19 @@ def _in_name(path: Path, pattern: str | None, known: Iterable[str]) -> str | Non
     return None
 
 
-def _match_hosts(store: Store, query: str) -> None:
-    """Make the table of the hosts of samples that are nodes of the log, by name with or without domain."""
+def _match_hosts(store: Store, query: str, columns: Collection[str]) -> None:
+    """
+    Make the table of the hosts of samples that are nodes of the log, by name with or without domain.
+
+    Where the log says which GPUs jobs held, that of the hosts that were seen has their devices, too.
+    """
+    devices = ", ".join(
+        name if name in columns and store.has("gpu_list") else f"cast(null as {COLUMNS[name]}) as {name}"
+        for name in ("device", "place")
+    )
     store.connection.execute(
-        f"create or replace temp table by_node_seen_host as"
-        f" select distinct host from ({query}) as samples where host is not null"
+        "create or replace temp table by_node_seen_host as"
+        f" select distinct host, {devices} from ({query}) as samples where host is not null"
     )
     store.connection.execute(
         """create or replace temp table by_node_match as

@@ -3,7 +3,9 @@ Samples of nodes and times joined to the jobs that held the nodes then.
 
 The time of a node is cut into *pieces* in which the jobs that hold it do not change. In a piece with one job,
 what is sampled is that job's; with several, none's. Each sample looks its piece up by node and hour, so that
-nothing is sorted and the memory needed grows with the number of jobs, not of samples.
+nothing is sorted and the memory needed grows with the number of jobs, not of samples. Where the log says
+which GPUs of a node a job held, the time of each of these GPUs is cut, as that of the others is together: a
+job of which it does not say that may have held any.
 
 The run of a job is cut into `MARKS` parts, and a number has a bit for each that has a sample: it tells gaps.
 Sums of power over `BATCHES` parts are batch means, whose spread says how far the mean of all may be from the
@@ -33,7 +35,7 @@ from typing import TYPE_CHECKING, Final
 
 from gwa.ingest.node_samples import COLUMNS
 from gwa.store.engines.duckdb import literal
-from gwa.store.hosts import on_nodes
+from gwa.store.hosts import GPU_FORM, on_nodes
 from gwa.store.runs import END, START
 from gwa.store.schema import NOT_ENDED, SITE
 from gwa.store.store import Store
@@ -93,7 +95,7 @@ WITHIN_SECOND: Final = "{moment} + case when {moment} = floor({moment}) then 0.5
 HOLDS: Final = f"""
 create or replace temp table by_node_placed as
 select job_id, submit_time, node, n_procs * share as procs, coalesce(n_gpus, 0) * share as gpus,
-    since, is_open,
+    since, is_open, case when share = 1 then {{gpu_list}} end as gpu_list,
     coalesce(till, (select max(greatest(coalesce({END}, 0), {START})) from jobs)) as till
 from (
     select *, {WITHIN_SECOND.format(moment=f"({START})")} as since,
@@ -116,38 +118,124 @@ OF_KIND: Final = """
 create or replace temp table by_node_hold as from by_node_placed where {holders}
 """
 
+_SHORT_UUID: Final = "left(lower({uuid}), 12)"
+"""The SQL of the part of a UUID that schedulers write, too."""
+
+TOLD: Final = f"""
+create or replace temp table by_node_told as
+with part as (
+    select job_id, node, gpus, unnest(string_split(gpu_list, ',')) as part
+    from by_node_hold
+    where regexp_full_match(gpu_list, {literal(GPU_FORM)})
+),
+gpu as (
+    select distinct job_id, node, gpus, gpu
+    from (
+        select *, unnest(case
+            when contains(part, 'GPU') then [{_SHORT_UUID.format(uuid="part")}]
+            else cast(
+                range(cast(split_part(part, '-', 1) as integer), cast(split_part(part, '-', -1) as integer) + 1)
+                as varchar[]
+            )
+        end) as gpu
+        from part
+    ) as gpus
+),
+-- Of a node that has a GPU without the one or the other, nothing is told by it.
+seen as (
+    select node, count(*) = count(number) as has_numbers, count(*) = count(uuid) as has_uuids
+    from by_node_gpu group by node
+),
+comparable as (
+    select job_id, node, gpus, gpu, starts_with(gpu, 'gpu-') as by_uuid
+    from gpu inner join seen using (node)
+    where if(by_uuid, has_uuids, has_numbers)
+    qualify not (bool_or(by_uuid) over (partition by node) and not by_uuid)
+)
+select job_id, node, gpu from comparable
+qualify abs(count(*) over (partition by job_id, node) - gpus) < 1e-6
+"""
+"""
+Which GPUs jobs held, of jobs on one node: by number, or by the beginning of the UUID where jobs of the node
+are told by it. What does not agree with how many GPUs a job held tells nothing.
+"""
+
+GPUS: Final = f"""
+create or replace temp table by_node_gpu as
+select distinct known.node, seen.host, seen.device, seen.place,
+    cast(coalesce(seen.place, try_cast(seen.device as integer)) as varchar) as number,
+    case when starts_with(seen.device, 'GPU-') then {_SHORT_UUID.format(uuid="seen.device")} end as uuid
+from by_node_seen_host as seen inner join by_node_match as known using (host)
+where seen.device is not null
+"""
+"""The GPUs that were sampled, each by what jobs may be told to hold."""
+
+SLOTS: Final = """
+create or replace temp table by_node_slot as
+select cast((select count(*) from by_node_node) + row_number() over (order by node, gpu) as integer) as slot,
+    node, gpu
+from (select distinct node, gpu from by_node_told union select distinct node, '' from by_node_told) as parts
+"""
+"""
+Parts of nodes of which samples are looked up alone: the GPUs that a job was told to hold, and of each of
+their nodes all others. A slot with the number of a node is all of it.
+"""
+
+SLOT_OF_GPU: Final = """
+create or replace temp table by_node_slot_of_gpu as
+select host, device, coalesce(place, -1) as place,
+    coalesce(any_value(slot) filter (where gpu <> ''), any_value(slot)) as slot
+from by_node_gpu as seen inner join by_node_slot as part
+    on seen.node = part.node and part.gpu in (seen.number, seen.uuid, '')
+group by host, device, seen.place
+"""
+
+HELD: Final = """
+create or replace temp table by_node_held as
+select job_id, node as slot, since, till, gpus,
+    node not in (select node from by_node_slot) as is_looked_up
+from by_node_hold
+union all
+select job_id, slot, since, till, 1, true
+from by_node_hold inner join by_node_told using (job_id, node) inner join by_node_slot using (node, gpu)
+union all
+select job_id, slot, since, till, 0, true
+from by_node_hold anti join by_node_told using (job_id, node) inner join by_node_slot using (node)
+"""
+"""Which slots jobs may have held, when; nodes as a whole stand beside their slots."""
+
 MOMENTS: Final = """
 create or replace temp table by_node_moment as
 with border as (
-    select node, since as t, 1 as step, job_id, cast(gpus as decimal(18, 6)) as gpus from by_node_hold
+    select slot, since as t, 1 as step, job_id, cast(gpus as decimal(18, 6)) as gpus from by_node_held
     union all
-    select node, till, -1, -job_id, -cast(gpus as decimal(18, 6)) from by_node_hold
+    select slot, till, -1, -job_id, -cast(gpus as decimal(18, 6)) from by_node_held
 ),
 moment as (
-    select node, t, sum(step) as step, sum(job_id) as job, sum(gpus) as gpus from border group by node, t
+    select slot, t, sum(step) as step, sum(job_id) as job, sum(gpus) as gpus from border group by slot, t
 ),
 running as (
-    select node, t as since, lead(t) over by_time as till, sum(step) over by_time as jobs,
+    select slot, t as since, lead(t) over by_time as till, sum(step) over by_time as jobs,
         sum(job) over by_time as job, sum(gpus) over by_time as gpus
     from moment
-    window by_time as (partition by node order by t)
+    window by_time as (partition by slot order by t)
 )
-select node, since, till, cast(jobs as bigint) as jobs,
+select slot, since, till, cast(jobs as bigint) as jobs,
     case when jobs = 1 then cast(job as bigint) end as job, cast(gpus as double) as gpus,
     coalesce(sum(cast(jobs > 1 as bigint)) over (
-        partition by node order by since rows between unbounded preceding and 1 preceding
+        partition by slot order by since rows between unbounded preceding and 1 preceding
     ), 0) as shared_before
 from running
 """
-"""When the jobs of a node change, what holds it from then on, and how many pieces before were shared."""
+"""When the jobs of a slot change, what holds it from then on, and how many pieces before were shared."""
 
 HOLDERS: Final = f"""
 create or replace temp table by_node_piece as
-select cast(row_number() over (order by moment.node, moment.since) as integer) as piece, moment.node, job,
+select cast(row_number() over (order by moment.slot, moment.since) as integer) as piece, moment.slot, job,
     jobs, moment.since, moment.till, hold.since as start,
     {MARKS}.0 / (hold.till - hold.since) as marks_a_second
 from by_node_moment as moment
-left join by_node_hold as hold on moment.job = hold.job_id and moment.node = hold.node
+left join by_node_held as hold on moment.job = hold.job_id and moment.slot = hold.slot
 where jobs > 0
 """
 
@@ -156,6 +244,10 @@ create or replace temp table by_node_hourly as
 select *, unnest(range(cast(floor(since / 3600) as bigint), cast(ceil(till / 3600) as bigint))) as hour
 from by_node_piece
 """
+
+OF_GPU: Final = """
+    left join by_node_slot_of_gpu as part
+        on sample.host = part.host and sample.device = part.device and {place} = part.place"""
 
 BINNED: Final = f"""
 create or replace temp table by_node_bin as
@@ -175,9 +267,9 @@ from (
         cast(least(floor((t - start) * marks_a_second), {MARKS - 1}) as utinyint) as mark,
         mark >> {(MARKS // BATCHES).bit_length() - 1} as batch
     from (select {{guarded}} from ({{samples}}) as sample) as sample
-    left join by_node_match as known on sample.host = known.host
+    left join by_node_match as known on sample.host = known.host{{of_gpu}}
     left join by_node_hourly as held
-        on held.node = known.node and hour = cast(floor(t / 3600) as bigint) and t >= since and t < till
+        on held.slot = {{slot}} and hour = cast(floor(t / 3600) as bigint) and t >= since and t < till
 ) as placed
 group by node, device, piece, day
 """
@@ -286,7 +378,7 @@ select *, coalesce(model, concat(node, '/', device)) as board,
     count(*) over (partition by node) as devices,
     greatest(
         count(*) over (partition by node), coalesce(max(place) over (partition by node) + 1, 0),
-        coalesce({peak}, 0), {stated}
+        coalesce({peak}, 0), coalesce(told, 0), {stated}
     ) as whole
 from seen
 left join (
@@ -295,13 +387,14 @@ left join (
     select node, ceil(max(gpus) - 1e-6) as peak
     from (
         select node, gpus, sum(till - since) as seconds, sum(seconds) over (partition by node) as all_seconds
-        from by_node_moment where jobs > 0 group by node, gpus
+        from by_node_moment inner join by_node_node on slot = node where jobs > 0 group by node, gpus
         union all
         select node, gpus, 1, 1 from by_node_hold
     ) as amounts
     where seconds >= 0.01 * all_seconds
     group by node
 ) as held using (node)
+left join (select node, count(*) - 1 as told from by_node_slot group by node) as slots using (node)
 """
 
 IDLE_POWER: Final = f"""
@@ -383,22 +476,25 @@ with place as (
         max(last) as last
     from by_node_device group by node
 ),
+told as (
+    select job_id, node, count(*) as told from by_node_told group by job_id, node
+),
 held as (
     select job_id, bool_or(is_open) as is_open, max(till - since) as seconds,
         sum(gpus) as gpus, sum(procs) as procs,
         bool_or(since < last and till > first) as is_in_time,
         bool_and(place.node is not null) as is_on_seen,
-        coalesce(bool_or(devices < whole), false) as lacks_devices,
+        coalesce(bool_or(told is null and devices < whole), false) as lacks_devices,
         coalesce(bool_or({{holds_part}}), false) as is_part,
-        sum(devices) as devices
-    from by_node_hold as hold left join place using (node)
+        sum(coalesce(told, devices)) as devices
+    from by_node_hold as hold left join place using (node) left join told using (job_id, node)
     group by job_id
 ),
 shared as (
-    select distinct hold.job_id from by_node_hold as hold
-    inner join by_node_moment as early on early.node = hold.node and early.since = hold.since
-    inner join by_node_moment as late on late.node = hold.node and late.since = hold.till
-    where late.shared_before > early.shared_before
+    select distinct hold.job_id from by_node_held as hold
+    inner join by_node_moment as early on early.slot = hold.slot and early.since = hold.since
+    inner join by_node_moment as late on late.slot = hold.slot and late.since = hold.till
+    where is_looked_up and late.shared_before > early.shared_before
 ),
 sampled as (
     select job as job_id, count(*) as seen, bool_and(coalesce(is_covered, false)) as is_covered,
@@ -496,8 +592,8 @@ where job is null or day < 0 group by why order by why
 """
 
 TABLES: Final = (
-    "node", "placed", "hold", "moment", "piece", "hourly", "seen_host", "match", "bin", "device",
-    "idle", "of_device", "job", "row", "id",
+    "node", "placed", "hold", "gpu", "told", "slot", "slot_of_gpu", "held", "moment", "piece", "hourly",
+    "seen_host", "match", "bin", "device", "idle", "of_device", "job", "row", "id",
 )  # fmt: skip
 
 
@@ -530,7 +626,8 @@ def place_jobs(store: Store) -> None:
     database = store.connection
     placed = on_nodes(store)
     database.execute(NODES.format(on_nodes=placed))
-    database.execute(HOLDS.format(on_nodes=placed))
+    gpu_list = "gpu_list" if store.has("gpu_list") else "cast(null as varchar)"
+    database.execute(HOLDS.format(on_nodes=placed, gpu_list=gpu_list))
     database.execute(IDS)
 
 
@@ -541,23 +638,27 @@ def log_span(store: Store) -> tuple[float, float]:
 
 
 def cut(store: Store, *, of_nodes: bool) -> None:
-    """Make the pieces of the time of nodes: of all jobs, or of those that held GPUs."""
+    """
+    Make the pieces of the time of nodes: of all jobs, or of those that held GPUs.
+
+    The table ``by_node_match`` says which ``node`` a ``host`` is, and ``by_node_seen_host`` which were seen.
+    """
     store.connection.execute(OF_KIND.format(holders="true" if of_nodes else "gpus > 0"))
-    store.connection.execute(MOMENTS)
-    store.connection.execute(HOLDERS)
-    store.connection.execute(HOURLY)
+    for table in (GPUS, TOLD, SLOTS, SLOT_OF_GPU, HELD, MOMENTS, HOLDERS, HOURLY):
+        store.connection.execute(table)
 
 
 def bin_samples(store: Store, samples: str, columns: Sequence[str]) -> None:
     """
     Make the sums of *samples* by job and part of its run: a query of rows of those *columns* that there are.
 
-    `place_jobs` and `cut` were called before, and the table ``by_node_match`` says which ``node`` a ``host``
-    is.
+    `place_jobs` and `cut` were called before.
     """
     first, last = log_span(store)
     sums = [SUMS[name] if name in columns else text for name, text in MISSING.items()]
     kept = [name for name in COLUMNS if name in columns and name not in {"host", "clock", "t"}]
+    tells_gpus = bool(store.row("select count(*) from by_node_slot")[0])
+    place = "coalesce(sample.place, -1)" if "place" in columns else "-1"
     store.connection.execute(
         BINNED.format(
             values=", ".join([*(name for name in GUARDED if name in columns), "null"]),
@@ -566,6 +667,8 @@ def bin_samples(store: Store, samples: str, columns: Sequence[str]) -> None:
             within=f"when t - span < since - 1 then {BEGUN_WITHIN}" if "span" in columns else "",
             guarded=", ".join(["host", "t", *(GUARDED.get(name, name) for name in kept)]),
             samples=samples,
+            of_gpu=OF_GPU.format(place=place) if tells_gpus else "",
+            slot="coalesce(part.slot, known.node)" if tells_gpus else "known.node",
             first=first,
             last=last,
         )
@@ -591,7 +694,9 @@ def conclude(store: Store, source: str, *, of_nodes: bool) -> ByNode:
     database = store.connection
     for table in (IDLE_POWER, OF_DEVICE):
         database.execute(table)
-    database.execute(OF_JOB.format(holds_part="false" if of_nodes else "gpus < whole - 1e-6"))
+    database.execute(
+        OF_JOB.format(holds_part="false" if of_nodes else "told is null and gpus < whole - 1e-6")
+    )
     fields = OF_NODES if of_nodes else OF_GPUS
     named = ", ".join(f"{sql} as {name}" for name, sql in fields.items())
     database.execute(ROWS.format(source=literal(source), fields=named))

@@ -15,7 +15,7 @@ from gwa.ingest.contradictions import REPAIRS, SLACK, clear_false_times, judged
 from gwa.ingest.row_order import total_order
 from gwa.ingest.spec import RepairStep
 from gwa.store.engines.duckdb import literal
-from gwa.store.hosts import is_readable
+from gwa.store.hosts import GPU_FORM, is_readable
 from gwa.store.repairs import CLOCK_SKEW, EARLIER, INVALID_VALUE, LACKING, LONG_NAME, UNSEALED
 from gwa.store.runs import FORM
 from gwa.store.schema import BY_NAME, FIELDS, MAXIMUM_NAME, STATUS, Field
@@ -48,6 +48,9 @@ NOTED: Final = "noted_faults"
 
 KEPT_OF_NAME: Final = 80
 """Characters that are kept of a name that is cut."""
+
+FORMS: Final = {"runs": FORM, "gpu_list": GPU_FORM}
+"""What the texts of fields in a notation of gwa look like; lists of nodes are looked at each once."""
 
 STATUS_CONDITION: Final = f"status in ({', '.join(map(str, STATUS))})"
 
@@ -205,7 +208,8 @@ def is_clean(store: Store) -> bool:
     """Whether ``jobs`` is already as `insert_jobs` and `finish_jobs` would leave it."""
     valid = [f"coalesce(bool_and({_valid_condition(field)}), true)" for field in _numeric(FIELDS)]
     valid.append(f"coalesce(bool_and({STATUS_CONDITION}), true)")
-    valid.append(f"coalesce(bool_and(regexp_matches(runs, {literal(f'^{FORM}$')})), true)")
+    for name, form in FORMS.items():
+        valid.append(f"coalesce(bool_and(regexp_matches({name}, {literal(f'^{form}$')})), true)")
     valid.append("count(*) = count(distinct job_id)")
     # In bits: not every engine counts the bytes of a text under the same name.
     lengths = (f"coalesce(max(bit_length({field.name})), 0)" for field in FIELDS if field.is_name)
@@ -273,11 +277,13 @@ def _due(store: Store, steps: Sequence[RepairStep]) -> Sequence[RepairStep]:
 
 
 def _clear_false_values(store: Store, recorded: Sequence[str]) -> None:
-    """Set what is no status, and runs that are not written as they are, to missing."""
-    invalid_runs = INVALID_VALUE.format(field="runs")
+    """Set what is no status, and runs and GPUs that are not written as they are, to missing."""
     false = (
         ("status", f"not ({STATUS_CONDITION})", "unknown status", UNKNOWN_STATUS),
-        ("runs", f"not regexp_full_match(runs, {literal(FORM)})", "invalid value", invalid_runs),
+        *(
+            (name, f"not regexp_full_match({name}, {literal(form)})", "invalid value", INVALID_VALUE)
+            for name, form in FORMS.items()
+        ),
     )
     asked = [kind for kind in false if kind[0] in recorded]
     counts = ", ".join(f"count(*) filter (where {where})" for _, where, _, _ in asked)
@@ -285,7 +291,7 @@ def _clear_false_values(store: Store, recorded: Sequence[str]) -> None:
     for (field, where, name, meaning), count in zip(asked, found, strict=True):
         if count:
             store.connection.execute(f"update recorded set {field} = null where {where}")
-            store.repaired(name, meaning, count)
+            store.repaired(name, meaning.format(field=field), count)
 
 
 def _clear_unreadable_lists(store: Store, recorded: Sequence[str]) -> None:

@@ -49,7 +49,7 @@ FLAGS: Final = ("has_false_start", "has_false_submission", "has_measured_run")
 
 HELD: Final = (
     "n_procs", "n_nodes", "n_gpus", "average_cpu_time", "used_memory", "max_memory", "energy",
-    "gpu_utilization", "gpu_memory", "last_run_site_id", "node_list",
+    "gpu_utilization", "gpu_memory", "last_run_site_id", "node_list", "gpu_list",
 )  # fmt: skip
 """Fields of jobs that ran."""
 

@@ -7,6 +7,9 @@ than of another, the slots follow the name: ``n1*4,n2*2``. A name that stands tw
 
 Each list is read once, however many jobs ran on its nodes. A list that cannot be read is missing as a whole,
 never a part of it.
+
+The field `gpu_list` says which GPUs of its only node a job held: indices such as ``0-1,3``, as nvidia-smi
+counts, or the beginnings of UUIDs such as ``GPU-b156e653``.
 """
 
 from typing import Final
@@ -24,6 +27,11 @@ _RANGES: Final = rf"\[{_SPAN}(?:,{_SPAN})*\]"
 _WORD: Final = rf"(?:{_SIGN}|{_RANGES})+(?:\*[0-9]{{1,6}})?"
 FORM: Final = rf"{_WORD}(?:,{_WORD})*"
 """The regular expression of what `node_list` may be; `is_readable` asks for the sizes of ranges, too."""
+
+GPU_INDICES: Final = "[0-9]{1,2}(?:-[0-9]{1,2})?(?:,[0-9]{1,2}(?:-[0-9]{1,2})?)*"
+GPU_UUIDS: Final = "GPU-[0-9a-f]{8}[0-9a-f-]*(?:,GPU-[0-9a-f]{8}[0-9a-f-]*)*"
+GPU_FORM: Final = f"(?:{GPU_INDICES}|{GPU_UUIDS})"
+"""The regular expressions of what `gpu_list` may be."""
 
 _LOW: Final = "cast(split_part(span, '-', 1) as bigint)"
 _HIGH: Final = "cast(split_part(span, '-', -1) as bigint)"

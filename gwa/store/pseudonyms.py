@@ -14,7 +14,7 @@ from collections.abc import Collection
 from typing import Final
 
 from gwa.store.engines.duckdb import literal
-from gwa.store.hosts import HOSTS, LISTS, read_lists
+from gwa.store.hosts import GPU_INDICES, HOSTS, LISTS, read_lists
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 
@@ -236,6 +236,7 @@ def anonymous_sql(field: str, kept: Collection[str], colliding: Collection[str])
             "runs": _ANONYMOUS_RUNS,
             "node_list": f"(select anonymous from {ANONYMOUS_LISTS} as list"
             " where list.node_list = jobs.node_list)",
+            "gpu_list": f"case when regexp_full_match(gpu_list, {literal(GPU_INDICES)}) then gpu_list end",
         }
         return own.get(field, field)
     replaced = f"pseudonym('{PSEUDONYM_LETTERS[field]}', {field})"
@@ -257,5 +258,7 @@ def is_anonymous_sql(field: str) -> str:
     if field == "node_list":
         host = rf"{HOST_LETTER}~[0-9a-f]{{16}}(\*[0-9]{{1,9}})?"
         return f"regexp_full_match({field}, {literal(f'{host}(,{host})*')})"
+    if field == "gpu_list":
+        return f"regexp_full_match({field}, {literal(GPU_INDICES)})"
     form = f"{PUBLIC_WORDS[field]}|{PSEUDONYM}" if field in PUBLIC_WORDS else PSEUDONYM
     return f"regexp_full_match({field}, {literal(form)})"

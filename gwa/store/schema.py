@@ -15,7 +15,7 @@ from typing import Final
 from gwa.store.peaks import peak_query
 from gwa.store.runs import END, FIRST_START, START, boxes
 
-LISTS: Final = ("runs", "node_list")
+LISTS: Final = ("runs", "node_list", "gpu_list")
 """Fields whose texts are lists in a notation of gwa."""
 
 MAXIMUM_NAME: Final = 1000
@@ -148,6 +148,7 @@ EXTENSION_FIELDS: Final = (
     Field("idle_nodes", "IdleNodes", "BIGINT", "", "nodes of the job on which it used no CPU time", 0, 1e9),
     Field("node_list", "NodeList", "VARCHAR", "", "names of the nodes of its last run: n[01-04],m3*2"),
     Field("pending_reason", "PendingReason", "VARCHAR", "", "why it waited, as its source noted last"),
+    Field("gpu_list", "GPUList", "VARCHAR", "", "which GPUs of its only node it held: 0-1,3, or UUIDs"),
 )
 """What is recorded beside the 29; GWF text holds them in its columns of resources."""
 

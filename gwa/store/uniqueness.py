@@ -94,7 +94,7 @@ class Fineness:
     def fields(self, recorded: Mapping[str, int]) -> dict[str, str]:
         """Return the SQL of the fields that become coarser, of those *recorded*; None is for no value."""
         changed = {"submit_time": f"floor(submit_time / {self.seconds!r}) * {self.seconds!r}"}
-        changed |= {"eligible_time": "", "runs": "", "node_list": ""}
+        changed |= {"eligible_time": "", "runs": "", "node_list": "", "gpu_list": ""}
         changed |= {name: _power(name) for name in SIZE_FIELDS if self.powers}
         changed |= {} if self.programs else {"executable_id": ""}
         return {name: sql for name, sql in changed.items() if recorded.get(name)}

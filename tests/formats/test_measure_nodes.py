@@ -25,6 +25,7 @@ from tests.program import invoke as run
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "nodes"
 HEADER = "JobID|JobIDRaw|Cluster|User|Submit|Start|End|ElapsedRaw|State|AllocCPUS|NNodes|NodeList|AllocTRES\n"
+TOLD = HEADER.replace("\n", "|SLURM_JOB_GPUS\n")
 SMI = "timestamp, index, uuid, name, utilization.gpu [%], memory.used [MiB], power.draw [W]"
 BEGIN = 1_760_000_400
 """A whole number of ten minutes."""
@@ -39,6 +40,11 @@ def job(number, begin, end, nodes="gpu01", gpus=1, n_nodes=1, cluster="made"):
         f"{number}|{number}|{cluster}|ana|{times}|{length}|{state}|8|{n_nodes}|{nodes}|"
         f"cpu=8,node={n_nodes},gres/gpu={gpus}\n"
     )
+
+
+def told(held, *args, **values):
+    """Return the line of a job that says which GPUs of its node it held."""
+    return job(*args, **values).replace("\n", f"|{held}\n")
 
 
 def reading(second, use=50, memory=1000, watts=300.0, index=0, model="H100", zone=UTC):
@@ -675,6 +681,144 @@ def test_the_join_equals_one_by_hand(jobs, watts):
     assert found == pytest.approx(expected)
 
 
+def two_gpus(begin, end, **values):
+    """Return readings of two GPUs, of which the second draws 100 W more."""
+    return [
+        line
+        for index in (0, 1)
+        for line in samples(begin, end, index=index, watts=300.0 + 100 * index, **values)
+    ]
+
+
+def test_jobs_that_share_a_node_are_measured_on_the_gpus_that_they_are_told_to_hold(made, smi):
+    store = made(
+        told("0", 1, 0, 3600),
+        told("gpu:h100:1(IDX:1)", 2, 1800, 5400),
+        told("", 3, 6000, 9600, gpus=2),
+        told("0-1", 4, 10000, 13600, gpus=2),
+        told("1", 5, 14000, 17600),
+        header=TOLD,
+    )
+    joined = measure(store, [smi(*two_gpus(0, 18000))])
+    watts = {"1": 300, "2": 400, "3": 700, "4": 700, "5": 400}
+    assert fields(store, "energy") == {name: power * 3600.0 for name, power in watts.items()}
+    assert fields(store, "gpu_list") == {"1": "0", "2": "1", "3": None, "4": "0-1", "5": "1"}
+    assert "5 of 5 jobs with GPUs on 1 node measured" in said(joined)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("", 1), ("1", 1)),  # may have been on 1, too
+        (("0", 1), ("0", 1)),
+        (("0", 2), ("1", 1)),  # held two, of which one is told
+        (("GPU-0", 1), ("1", 1)),  # too short for a UUID
+        (("0-1", 2), ("1", 1)),
+    ],
+)
+def test_jobs_that_may_have_shared_a_gpu_are_not_measured(made, smi, first, second):
+    jobs = [told(*one, number, 0, 3600, gpus=gpus) for number, (*one, gpus) in enumerate((first, second), 1)]
+    store = made(*jobs, header=TOLD)
+    joined = measure(store, [smi(*two_gpus(0, 3600))])
+    assert fields(store, "energy", "gpu_utilization") == {"1": (None, None), "2": (None, None)}
+    assert "2 shared a node with others" in said(joined)
+
+
+def test_gpus_are_told_by_uuid_before_index(made, tmp_path):
+    """Schedulers write eight digits of a UUID, and may count GPUs otherwise than nvidia-smi."""
+    uuids = [f"GPU-{'ab'[index] * 8}-1111-2222-3333-444444444444" for index in (0, 1)]
+    store = made(told(uuids[1][:12], 1, 0, 3600), told(uuids[0], 2, 0, 3600), header=TOLD)
+    path = tmp_path / "gpu01.csv"
+    lines = [SMI, *two_gpus(0, 3600)]
+    path.write_text("\n".join(lines).replace(" GPU-0,", f" {uuids[0]},").replace(" GPU-1,", f" {uuids[1]},"))
+    measure(store, [path])
+    assert fields(store, "energy") == {"1": 400.0 * 3600, "2": 300.0 * 3600}
+    store = made(told(uuids[1][:12], 1, 0, 3600), told("0", 2, 0, 3600), header=TOLD)
+    measure(store, [path])
+    assert fields(store, "energy") == {"1": None, "2": None}
+
+
+def test_gpus_are_not_told_where_samples_cannot_be_compared(made, tmp_path):
+    """Samples have UUIDs, and no index: what the job alone on the node held is measured nevertheless."""
+    store, path = made(told("0", 1, 0, 3600), header=TOLD), tmp_path / "gpu01.csv"
+    path.write_text("\n".join(["t,gpu,w", *(f"{BEGIN + second},GPU-x,300" for second in range(0, 3600, 60))]))
+    measure(store, [path], stated="time=t,device=gpu,power=w:W")
+    assert fields(store, "energy") == {"1": 300.0 * 3600}
+
+
+def test_gpus_of_several_nodes_are_not_told_by_one_list(made, smi):
+    store = made(
+        told("0", 1, 0, 3600, nodes="gpu[01-02]", gpus=2, n_nodes=2), told("1", 2, 0, 3600), header=TOLD
+    )
+    measure(store, [smi(*two_gpus(0, 3600), name=f"gpu0{number}.csv") for number in (1, 2)])
+    assert fields(store, "energy") == {"1": None, "2": None}
+
+
+def test_a_gpu_that_no_job_is_told_to_hold_is_of_the_others(made, smi):
+    store = made(told("0", 1, 0, 3600), told("", 2, 4000, 7600, gpus=2), header=TOLD)
+    joined = measure(store, [smi(*two_gpus(0, 7600))])
+    assert fields(store, "energy") == {"1": 300.0 * 3600, "2": 700.0 * 3600}
+    assert "148 when no job held a GPU" in said(joined)
+
+
+def test_the_list_of_gpus_is_kept_without_what_is_none_and_without_uuids_where_names_are_replaced(
+    made, tmp_path
+):
+    store = made(told("0-1", 1, 0, 60), told("GPU-abcdef01", 2, 0, 60), told("x", 3, 0, 60), header=TOLD)
+    assert fields(store, "gpu_list") == {"1": "0-1", "2": "GPU-abcdef01", "3": None}
+    assert ("a gpu_list that is not a valid value was set to missing", 1) in rows_of(
+        store, "select meaning, jobs from repairs"
+    )
+    run("convert", store, "-o", tmp_path / "plain.duckdb", "--anonymize")
+    found = rows_of(tmp_path / "plain.duckdb", "select gpu_list from jobs order by job_id")
+    assert found == [("0-1",), (None,), (None,)]
+
+
+@examples(25)
+@given(
+    jobs=st.lists(
+        st.tuples(SECONDS, st.integers(10, 30), st.sampled_from(["0", "1", "0-1", ""])),
+        min_size=1,
+        max_size=5,
+    ),
+    watts=st.lists(st.integers(50, 700), min_size=80, max_size=80),
+)
+def test_the_join_by_gpu_equals_one_by_hand(jobs, watts):
+    """Independent: each job against each other job, each sample and each GPU that it may have held."""
+    lines = [
+        told(gpus, number, begin, begin + minutes * 60, gpus=1 if gpus in "01" and gpus else 2)
+        for number, (begin, minutes, gpus) in enumerate(jobs, 1)
+    ]
+    held = [
+        (begin, begin + minutes * 60, {"0": {0}, "1": {1}}.get(gpus, {0, 1})) for begin, minutes, gpus in jobs
+    ]
+    whole = max(2, *(sum(len(own) for begin, end, own in held if begin <= one < end) for one, _, _ in held))
+    expected = {}
+    for number, (begin, end, own) in enumerate(held, 1):
+        others = [one for place, one in enumerate(held, 1) if place != number]
+        if any(one[0] < end and one[1] > begin and one[2] & own for one in others) or end > 80 * 60:
+            continue
+        if not jobs[number - 1][2] and whole > 2:
+            continue
+        of_run = [minute for minute in range(80) if begin <= minute * 60 + 17 < end]
+        if len(of_run) >= 10:
+            mean = sum(watts[minute] + 100 * gpu for minute in of_run for gpu in own) / len(of_run)
+            expected[str(number)] = mean * (end - begin)
+    with TemporaryDirectory() as folder:
+        log, store, path = (Path(folder, name) for name in ("a.sacct", "a.duckdb", "gpu01.csv"))
+        log.write_text(TOLD + "".join(lines))
+        convert([log], store)
+        rows = [
+            reading(minute * 60 + 17, watts=power + 100 * index, index=index)
+            for minute, power in enumerate(watts)
+            for index in (0, 1)
+        ]
+        path.write_text("\n".join([SMI, *rows]))
+        measure(store, [path], nodes=NodeOptions(shift=0.0))
+        found = {name: value for name, value in fields(store, "energy").items() if value is not None}
+    assert found == pytest.approx(expected)
+
+
 @pytest.mark.skipif(not CASES.exists(), reason="no cases beside the project")
 class TestCases:
     """Inputs with what is right, of which the readings of two are of a real H100."""
@@ -723,6 +867,20 @@ class TestCases:
         assert found["3"] == (0.9, 1.8e6, 16000 * 1024)
         assert found["1"] == found["2"] == found["4"] == (None, None, None)
         assert measured(store)["4"]["gpu_memory_at_most"] == 8004 * 1024
+
+    def test_jobs_that_share_a_node_whose_gpus_are_told(self, tmp_path):
+        log, store = tmp_path / "jobs.sacct", tmp_path / "a.duckdb"
+        head, *jobs = (CASES / "6-shared-node" / "jobs.sacct").read_text().splitlines()
+        gpus = {"1": "0", "2": "1", "4": "0"}
+        rows = [f"{head}|SLURM_JOB_GPUS", *(f"{row}|{gpus.get(row.split('|')[0], '')}" for row in jobs)]
+        log.write_text("\n".join(rows))
+        convert([log], store)
+        measure(store, [CASES / "6-shared-node" / "query.csv"], nodes=NodeOptions(node="gpu01"))
+        expected = json.loads((CASES / "6-shared-node" / "expect.json").read_text())
+        expected = expected["with indices (1: 0, 2: 1, 4: 0)"]
+        assert fields(store, "gpu_utilization", "energy") == {
+            name: (wanted["gpu_utilization"], wanted["joules"]) for name, wanted in expected.items()
+        }
 
     @pytest.mark.parametrize(("name", "shift"), [("late60.csv", 60), ("zone1h.csv", 3600)])
     def test_clocks_that_differ(self, tmp_path, name, shift):
