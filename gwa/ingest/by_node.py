@@ -134,7 +134,7 @@ gpu as (
         select *, unnest(case
             when contains(part, 'GPU') then [{_SHORT_UUID.format(uuid="part")}]
             else cast(
-                range(cast(split_part(part, '-', 1) as integer), cast(split_part(part, '-', -1) as integer) + 1)
+                range(cast(split_part(part, '-', 1) as int), cast(split_part(part, '-', -1) as int) + 1)
                 as varchar[]
             )
         end) as gpu
