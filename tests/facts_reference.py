@@ -167,7 +167,7 @@ def rows_of_statements() -> Iterator[dict[str, str]]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "sample.sacct"
         write_sample("slurm", path)
-        yield from _rows_of_reasons(path)
+        yield from _rows_of_parts(path)
         with gwa.open(path) as trace:
             trace.store.stated |= stated
             trace.store.stated["window"] = MaintenanceWindow.parse(window, trace.store.system)
@@ -176,13 +176,12 @@ def rows_of_statements() -> Iterator[dict[str, str]]:
             )
 
 
-def _rows_of_reasons(path: Path) -> Iterator[dict[str, str]]:
-    """Yield what the reference says of the facts of a log in which the scheduler noted why jobs waited."""
-    header, *lines = path.read_text().splitlines()
-    noted = path.with_name("noted.sacct")
-    noted.write_text("\n".join([f"{header}|Reason", *(f"{line}|AssocGrpCPULimit" for line in lines)]) + "\n")
-    with gwa.open(noted) as trace:
-        yield from rows(build(trace.store, "sample", only=["why-jobs-waited"], strict=True))
+def _rows_of_parts(path: Path) -> Iterator[dict[str, str]]:
+    """Yield what the reference says of the facts of a log in which jobs held parts of GPUs."""
+    parts = path.with_name("parts.sacct")
+    parts.write_text(path.read_text().replace("gpu:a100=", "gpu:a100_1g.5gb="))
+    with gwa.open(parts) as trace:
+        yield from rows(build(trace.store, "sample", only=["why-jobs-waited", "usage"], strict=True))
 
 
 def kept() -> list[dict[str, Any]]:

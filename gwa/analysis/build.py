@@ -20,6 +20,7 @@ from gwa.analysis.synthetic import OVERLINE, reworded
 from gwa.analysis.titles import titles
 from gwa.breakdown.charge.charges import stated
 from gwa.report.document import Fact, Note, Report
+from gwa.store.gpu_parts import has_parts
 from gwa.report.explorer import Explorer
 from gwa.store.store import Store
 from gwa.store.subset import Subset
@@ -81,9 +82,10 @@ def build(
     shown = {section.id for section in sections if not section.failed}
     first = lead(store, known, has_facts="budget" in shown)
     told = findings(known.facts, shown, whole=not known.is_selection)
+    rates = stated(store)
     made = replace(
         report,
-        findings=tuple(priced(one, stated(store)) for one in told),
+        findings=tuple(priced(one, rates, has_parts=has_parts(store)) if rates else one for one in told),
         overline=OVERLINE if store.is_generated else message("Workload report"),
         answers=answers(known, shown),
         answer=first.sentence,

@@ -19,8 +19,13 @@ TOTALS: Final[Mapping[Stake, str]] = {
 }  # fmt: skip
 """The facts of all seconds that jobs held, by the unit of a stake."""
 
-PRICES: Final[Mapping[str, str]] = {"core-hours": "cpu_hour", "GPU-hours": "gpu_hour"}
-"""The prices of an hour, by its unit."""
+OF_WHOLE_GPUS: Final = "usage.whole_gpu_seconds"
+"""The fact in place of that of GPU-hours, where jobs held parts of GPUs."""
+
+PRICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "core-hours": ("cpu_hour",), "GPU-hours": ("whole_gpu_hour", "gpu_hour"),
+}  # fmt: skip
+"""The prices of an hour, by its unit: a log has one of them at most."""
 
 
 class HeldHours(NamedTuple):
@@ -32,6 +37,8 @@ class HeldHours(NamedTuple):
     def share(self, facts: Facts) -> float | None:
         """Return their share of all hours held; None where these are unknown."""
         total = facts.get(TOTALS.get(self.unit, "")) or 0.0
+        if self.unit == "GPU-hours":
+            total = facts.get(OF_WHOLE_GPUS, total)
         return min(self.hours * HOUR / total, 1.0) if total else None
 
     def text(self, facts: Facts) -> Message:
@@ -66,10 +73,15 @@ def nothing_ran(facts: Facts) -> HeldHours | None:
     return HeldHours(cpus * lost / HOUR)
 
 
-def priced(found: Finding, rates: Rates | None) -> Finding:
-    """Return a finding with what is at stake at the stated *rates*, where its hours have one price."""
-    price = rates.of_all(PRICES[found.stake_unit]) if rates and found.stake_unit in PRICES else None
-    if rates is None or not price:
+def priced(found: Finding, rates: Rates, *, has_parts: bool) -> Finding:
+    """
+    Return a finding with what is at stake at the stated *rates*, where its hours have one price.
+
+    GPU-hours are of whole GPUs: if jobs held parts (*has_parts*), a price of GPUs as counted is not of them.
+    """
+    names = [name for name in PRICES.get(found.stake_unit, ()) if not (has_parts and name == "gpu_hour")]
+    price = next(filter(None, map(rates.of_all, names)), None)
+    if not price:
         return found
     worth = (found.stake_hours or 0.0) * float(price)
     text = message(

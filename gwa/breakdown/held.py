@@ -13,6 +13,7 @@ from gwa.metrics.outcomes import OUTCOMES, Outcome, outcome
 from gwa.metrics.presence import has_boxes, run_time, unfinished, unlisted, with_boxes
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.window import window
+from gwa.store.gpu_parts import WHOLE_GPUS, has_parts
 from gwa.store.runs import FIRST_START
 from gwa.store.schema import NAMES
 from gwa.store.store import Period, Store
@@ -144,6 +145,23 @@ def held(store: Store) -> Held | None:
     totals = {name: sum(values[name] for values in by_outcome.values()) for name in amounts}
     of_cpus = {name: by_outcome.get(name, {}).get("cpu_seconds", 0.0) for name in OUTCOMES}
     return Held(totals, of_cpus, *_of_runs(store, period))
+
+
+def whole_gpu_seconds(store: Store) -> float | None:
+    """
+    Return the seconds of whole GPUs that jobs held, as `held` counts; None where no job held parts.
+
+    A part counts as its slice, and one of unknown size is left out.
+    """
+    period = window(store).period
+    if period is None or not store.has("n_gpus") or not has_parts(store):
+        return None
+    inside, where = within(period)
+    (seconds,) = store.row(
+        f"select {exact_sum(f'({WHOLE_GPUS}) * {inside}')} as seconds"
+        f" from {held_jobs(store)} as held where {where}"
+    )
+    return seconds or 0.0
 
 
 def _of_runs(store: Store, period: Period) -> tuple[float | None, float | None]:

@@ -25,7 +25,7 @@ from gwa.metrics.totals import Totals, totals
 from gwa.metrics.waits import HELD
 from gwa.metrics.whole import exactly
 from gwa.report.facts import number
-from gwa.store.gpu_parts import HAS_PARTS, PART, WHOLE_GPUS
+from gwa.store.gpu_parts import PART, WHOLE_GPUS, has_parts
 from gwa.store.schema import RAN
 from gwa.store.store import SMALL_TRACE, Store
 from gwa.store.system import System
@@ -239,12 +239,6 @@ HELD_A_GPU: Final = "run_time >= 0 and n_gpus > 0"
 
 IS_GPU_MEMORY_MEASURED: Final = "(bounds is null or ',' || bounds || ',' not like '%,gpu_memory,%')"
 """Jobs whose memory of GPUs is known, not only that it is at least so much."""
-
-
-def has_parts(store: Store) -> bool:
-    """Whether jobs of *store* held parts of GPUs."""
-    found = f"select count(*) filter (where {HAS_PARTS}) > 0 as is_any from jobs"
-    return store.once("parts of GPUs", lambda: bool(store.row(found)[0]))
 
 
 def _of_gpu_time(name: str, where: str, field: str) -> tuple[Measure, ...]:

@@ -57,6 +57,10 @@ SCALES: Final[Mapping[Stake, float]] = {
 """What a sum over seconds is divided by."""
 
 HAS_GPUS: Final = "n_gpus > 0"
+OF_KNOWN_PARTS: Final = "gpu_part is not null"
+WHOLE_GPUS: Final = "n_gpus * gpu_part"
+"""GPU-hours are of whole GPUs: a part (MIG) counts as its slice, and one of unknown size is not judged."""
+
 NO_GPUS: Final = "coalesce(n_gpus, 0.0) = 0.0"
 NOT_KILLED: Final = "not is_out_of_memory"
 """What was ended for its memory would have used more."""
@@ -285,10 +289,10 @@ class IdleGpuHours(Rule):
     heading = message("Idle GPUs")
     found_unit = "count"
     concerns = HAS_GPUS
-    known = "idle is not null"
+    known = f"idle is not null and {OF_KNOWN_PARTS}"
     fault = "idle > 0.0"
     sure = "is_idle_sure"
-    at_stake = "idle"
+    at_stake = "idle * gpu_part"
     found = "idle"
 
     list_hours: Amount
@@ -322,10 +326,10 @@ class LowGpuUse(LowUse):
     heading = message("Mean use")
     parts = ("idle-gpu-hours", "gpu-too-powerful")
     concerns = HAS_GPUS
-    known = "gpu_use is not null"
-    at_stake = "(1.0 - gpu_use) * n_gpus"
+    known = f"gpu_use is not null and {OF_KNOWN_PARTS}"
+    at_stake = f"(1.0 - gpu_use) * {WHOLE_GPUS}"
     found = "gpu_use"
-    held = "coalesce(n_gpus, 0.0)"
+    held = f"coalesce({WHOLE_GPUS}, 0.0)"
     use_of_job = "gpu_use"
 
 
@@ -606,7 +610,8 @@ class LimitGpu(Limit):
     stake = "GPU-hours"
     needs = (("req_time",), ("n_gpus",))
     concerns = f"is_completed and {HAS_GPUS}"
-    size = "n_gpus"
+    known = f"{Limit.known} and {OF_KNOWN_PARTS}"
+    size = WHOLE_GPUS
     at_stake = f"{UNUSED_TIME} * {size}"
 
 

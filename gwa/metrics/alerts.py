@@ -18,6 +18,7 @@ from gwa.metrics.presence import has_boxes, listed_boxes
 from gwa.metrics.timeline import decimal_sum, exact_sum
 from gwa.metrics.usage import seconds
 from gwa.store.engines.duckdb import literal
+from gwa.store.gpu_parts import HAS_PARTS, PART
 from gwa.store.runs import END, START, UNLISTED_RUNS
 from gwa.store.schema import BY_NAME, NAMES
 from gwa.store.store import Store
@@ -153,7 +154,7 @@ select job_id, user_id, project_id, run_time, start_time, end_time, {seconds} as
     lower(coalesce(state, '')) like 'out_of_mem%' or lower(coalesce(state, '')) like 'oom%'
         as is_out_of_memory,
     coalesce(status = 1, false) as is_completed,
-    regexp_matches(lower(coalesce(gpu_type, '')), '[0-9]g[.][0-9]+gb') as is_part_of_gpu,
+    coalesce({has_parts}, false) as is_part_of_gpu, {part} as gpu_part,
     {is_judged} as is_judged,
     cast({node_cores} as double) as node_cores, cast({node_memory} as double) as node_memory,
     cast({node_gpus} as double) as node_gpus, {earlier} as earlier, {all_runs} as all_runs
@@ -245,6 +246,8 @@ def judged_jobs(store: Store) -> str:
         no_data=NO_DATA,
         watts=WATTS.format(energy=energy) if has_watts else "cast(null as double)",
         busy_watts=BUSY_WATTS.format(energy=energy) if has_watts else "cast(null as double)",
+        has_parts=HAS_PARTS,
+        part=PART,
         is_judged=thresholds(store).excluded.condition,
         within=within,
         **several,

@@ -12,6 +12,8 @@ Source: NVIDIA MIG User Guide, https://docs.nvidia.com/datacenter/tesla/mig-user
 
 from typing import Final
 
+from gwa.store.store import Store
+
 _TYPE: Final = "lower(gpu_type)"
 _PROFILE: Final = r"([1-7])g[._-]?([0-9]+)gb"
 _SLICES: Final = f"cast(regexp_extract({_TYPE}, '{_PROFILE}', 1) as double)"
@@ -37,3 +39,9 @@ end
 
 WHOLE_GPUS: Final = f"case when n_gpus > 0 then n_gpus * {PART} else 0 end"
 """The SQL of the whole GPUs that a job held, null where it held parts and it is not known how large."""
+
+
+def has_parts(store: Store) -> bool:
+    """Whether jobs of *store* held parts of GPUs."""
+    found = f"select count(*) filter (where {HAS_PARTS}) > 0 as is_any from jobs"
+    return store.has("gpu_type") and store.once("parts of GPUs", lambda: bool(store.row(found)[0]))

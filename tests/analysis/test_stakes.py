@@ -90,6 +90,22 @@ def test_who_could_ask_for_less_are_those_for_whom_the_alert_holds(make_store):
     assert table.columns[-1].label == "Requested and not needed"
 
 
+def test_gpu_hours_are_a_share_of_those_of_whole_gpus_where_jobs_held_parts():
+    held = HELD | {"usage.whole_gpu_seconds": 2 * HOUR}
+    assert found("idle-gpu-hours", held | alert("idle-gpu-hours", 1.0)).stake_share == pytest.approx(0.5)
+    assert found("low-cpu-use", held | alert("low-cpu-use", 400.0)).stake_share == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("price", "has_parts", "worth"),
+    [("gpu_hour", False, 40.0), ("gpu_hour", True, None), ("whole_gpu_hour", True, 40.0)],
+)
+def test_a_price_of_gpus_as_they_are_counted_is_not_of_whole_ones(price, has_parts, worth):
+    rates = Rates(currency="EUR", rates=(Rate(name="all", **{price: 2.0}),))
+    one = Finding("gpus", "", "", "", 0.1, action="Do.", stake_hours=20.0, stake_unit="GPU-hours")
+    assert stakes.priced(one, rates, has_parts=has_parts).stake_price == worth
+
+
 def test_at_stated_rates_money_is_what_comes_first():
     """A GPU-hour at 50 times the price of a core-hour weighs more than a larger share of the core-hours."""
     made = [
@@ -102,9 +118,7 @@ def test_at_stated_rates_money_is_what_comes_first():
     ]  # fmt: skip
     rate = Rate(name="all", cpu_hour=0.02, gpu_hour=1.0)
     rates = Rates(currency="EUR", rates=(rate,))
-    told = [stakes.priced(one, rates) for one in made]
-
+    told = [stakes.priced(one, rates, has_parts=False) for one in made]
     assert [one.stake_price for one in told] == [pytest.approx(8.0), pytest.approx(20.0), None]
     assert told[0].stake == "At stake: 400 core-hours. At the rates that is 8 EUR."
     assert [one.id for one in sorted(told, key=lambda one: one.priority)] == ["gpus", "cores", "nodes"]
-    assert [stakes.priced(one, None) for one in made] == made

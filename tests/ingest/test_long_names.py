@@ -106,4 +106,5 @@ def test_lists_of_resources_and_runs_are_no_names():
         "req_resources",
         "runs",
         "node_list",
+        "gpu_list",
     }

@@ -247,6 +247,23 @@ def test_a_part_of_a_gpu_is_no_gpu_that_is_too_powerful(make_store):
     assert hours(by_id(make_store(**(world | {"gpu_type": ["a100_1g.10gb"]})))["gpu-too-powerful"]) == {}
 
 
+def test_gpu_hours_are_of_whole_gpus_and_parts_of_unknown_size_are_not_judged(make_store):
+    """A seventh that is idle for 700 hours is 100 hours of a GPU, and of one without a profile nobody knows."""
+    world: dict[str, list[Any]] = {
+        "submit_time": [1e9] * 4, "wait_time": [0.0] * 4, "run_time": [2_520_000.0] * 4,
+        "n_procs": [1] * 4, "user_id": ["ann", "bob", "cid", "cid"], "n_gpus": [1.0] * 4,
+        "gpu_utilization": [0.0, 0.0, 0.0, 0.9], "gpu_memory": [1e5] * 4, "status": [1] * 4,
+        "req_time": [25_200_000.0] * 4, "gpu_type": ["a100_1g.5gb", "a100", "mig", "a100_1g.5gb"],
+    }  # fmt: skip
+    found = by_id(make_store(**world))
+    assert hours(found["idle-gpu-hours"]) == {"ann": pytest.approx(100), "bob": pytest.approx(700)}
+    assert (found["idle-gpu-hours"].known, found["idle-gpu-hours"].about) == (3, 4)
+    assert hours(found["low-gpu-use"]) == {"ann": pytest.approx(100), "bob": pytest.approx(700)}
+    assert hours(found["limit-gpu"]) == {"bob": pytest.approx(6300)}
+    every = by_id(make_store(**(world | {"gpu_type": ["a100"] * 4})))
+    assert hours(every["limit-gpu"]) == pytest.approx({"ann": 6300, "bob": 6300, "cid": 12600})
+
+
 def test_idle_nodes(of_lines):
     store = of_lines(line(1, nodes=4, cores=32, idle_nodes=3), line(2, nodes=2, cores=32))
     found = by_id(store)["idle-nodes"]

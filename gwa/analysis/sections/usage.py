@@ -5,7 +5,7 @@ from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.breakdown.dimensions import OUTCOME_NAMES
-from gwa.breakdown.held import KNOWN_OF, held
+from gwa.breakdown.held import KNOWN_OF, held, whole_gpu_seconds
 from gwa.metrics.outcomes import OUTCOMES, coding
 from gwa.report.document import Block, Fact, Facts, Note
 from gwa.report.facts import number
@@ -48,6 +48,10 @@ def usage(store: Store) -> Iterator[Block]:
             for name, value in found.amounts.items()
         )
     )
+    whole_gpus = whole_gpu_seconds(store)
+    if whole_gpus is not None:
+        title = message("GPU time held in whole GPUs, of parts whose size is known")
+        yield Facts((Fact("usage.whole_gpu_seconds", number(whole_gpus), title, "held seconds"),))
     if found.earlier is not None:
         yield Facts(
             (
