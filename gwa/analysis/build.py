@@ -20,8 +20,8 @@ from gwa.analysis.synthetic import OVERLINE, reworded
 from gwa.analysis.titles import titles
 from gwa.breakdown.charge.charges import stated
 from gwa.report.document import Fact, Note, Report
-from gwa.store.gpu_parts import has_parts
 from gwa.report.explorer import Explorer
+from gwa.store.gpu_parts import has_parts
 from gwa.store.store import Store
 from gwa.store.subset import Subset
 from gwa.util.progress import SILENT, Progress

@@ -98,10 +98,14 @@ def test_gpu_hours_are_a_share_of_those_of_whole_gpus_where_jobs_held_parts():
 
 @pytest.mark.parametrize(
     ("price", "has_parts", "worth"),
-    [("gpu_hour", False, 40.0), ("gpu_hour", True, None), ("whole_gpu_hour", True, 40.0)],
+    [
+        ({"gpu_hour": 2.0}, False, 40.0),
+        ({"gpu_hour": 2.0}, True, None),
+        ({"whole_gpu_hour": 2.0}, True, 40.0),
+    ],
 )
 def test_a_price_of_gpus_as_they_are_counted_is_not_of_whole_ones(price, has_parts, worth):
-    rates = Rates(currency="EUR", rates=(Rate(name="all", **{price: 2.0}),))
+    rates = Rates(currency="EUR", rates=(Rate(name="all", **price),))
     one = Finding("gpus", "", "", "", 0.1, action="Do.", stake_hours=20.0, stake_unit="GPU-hours")
     assert stakes.priced(one, rates, has_parts=has_parts).stake_price == worth
 
