@@ -248,7 +248,7 @@ def test_a_part_of_a_gpu_is_no_gpu_that_is_too_powerful(make_store):
 
 
 def test_gpu_hours_are_of_whole_gpus_and_parts_of_unknown_size_are_not_judged(make_store):
-    """A seventh that is idle for 700 hours is 100 hours of a GPU, and of one without a profile nobody knows."""
+    """A seventh that is idle for 700 hours is 100 hours of a GPU; without a profile it is unknown."""
     world: dict[str, list[Any]] = {
         "submit_time": [1e9] * 4, "wait_time": [0.0] * 4, "run_time": [2_520_000.0] * 4,
         "n_procs": [1] * 4, "user_id": ["ann", "bob", "cid", "cid"], "n_gpus": [1.0] * 4,
