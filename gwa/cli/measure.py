@@ -76,8 +76,8 @@ def command(
     stays. Files may be joined again and again.
 
     Samples of nodes, such as those of nvidia-smi, say no job. They are joined to the job that was alone on
-    the node then, if the log names its nodes; of any other job they say a bound, or nothing. Of other tables
-    --map has host=, time= and device=.
+    the node then, if the log names its nodes, or on the GPUs that the log says it held; of any other job they
+    say a bound, or nothing. Of other tables --map has host=, time= and device=.
 
     \b
     Examples:

@@ -16,7 +16,6 @@ import duckdb
 from gwa.errors import DefinitionError, TraceError
 from gwa.formats.measure_nodes import NodeOptions, NodeSamples, join_samples, sorted_out
 from gwa.formats.open import open_files
-from gwa.formats.registry import writer
 from gwa.ingest.by_node import AT_LEAST, NOTES
 from gwa.ingest.jobstats import define_jobstats
 from gwa.ingest.measured_files import GivenFiles, by_kind, given
@@ -223,8 +222,12 @@ def measure(
     Raise `TraceError` where *trace* is no store, `DefinitionError` where a file is of no known kind, and
     `OutputError` where another command is at work on the store.
     """
-    if writer(trace).name != "duckdb" or not trace.is_file():
-        raise TraceError(f"{trace}: measurements are joined to a store, expected one that gwa convert made")
+    if trace.suffix.lower() != ".duckdb" or not trace.is_file():
+        store = trace.with_suffix(".duckdb").name
+        raise TraceError(
+            f"{trace}: measurements are joined to a store, expected one that gwa convert made, as in"
+            f" 'gwa convert LOG -o {store}'"
+        )
     with exclusive(trace):
         return _measure(trace, files, partial(read, files, on, stated, nodes), options or ReadOptions())
 

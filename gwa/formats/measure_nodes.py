@@ -407,6 +407,12 @@ def _sentences(found: by_node.ByNode, unknown: Sequence[str], reader: SampleRead
         f"{reader.name}: {found.found.get('measured', 0):,} {on} measured by node and time"
         + "".join(f"; {state}" for state in states)
     ]
+    if not reader.of_nodes and "shared" in found.found and not found.tells_gpus:
+        lines.append(
+            "the log does not say which GPUs of a shared node a job held, so nothing is joined to"
+            f" {_number_of(found.found['shared'], 'job')}; a column SLURM_JOB_GPUS says it: see"
+            " 'gwa formats slurm'"
+        )
     if found.unsure:
         lines.append(
             f"of {_number_of(found.unsure, 'job')} every reading of a GPU is 0, and its power is above that"

@@ -610,6 +610,7 @@ class ByNode:
     ``none`` (no sample) are those that were not. *unsure* of those that were measured were read as 0, and
     their power does not agree, or is not known; of *uncounted* ones the samples say which part of the
     processors was used, and not how many there are. *unused* are the samples that are of no job, by reason.
+    The log *tells_gpus* of a node that some job held.
     """
 
     rows: "pa.Table"
@@ -619,6 +620,7 @@ class ByNode:
     samples: int
     unused: Mapping[int, int]
     nodes: int
+    tells_gpus: bool
 
 
 def place_jobs(store: Store) -> None:
@@ -710,6 +712,7 @@ def conclude(store: Store, source: str, *, of_nodes: bool) -> ByNode:
         samples=store.row("select coalesce(sum(n), 0)::bigint from by_node_bin")[0],
         unused=dict(store.rows(UNUSED)),
         nodes=store.row("select count(distinct node) from by_node_device")[0],
+        tells_gpus=bool(store.row("select count(*) from by_node_told")[0]),
     )
 
 

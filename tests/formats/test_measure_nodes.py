@@ -724,6 +724,22 @@ def test_jobs_that_may_have_shared_a_gpu_are_not_measured(made, smi, first, seco
     assert "2 shared a node with others" in said(joined)
 
 
+def test_a_log_that_does_not_tell_gpus_is_told_how_it_may(made, smi):
+    hint = "which GPUs of a shared node a job held, so nothing is joined to 2 jobs; a column SLURM_JOB_GPUS"
+    shared = [job(1, 0, 3600), job(2, 0, 3600)]
+    assert hint in said(measure(made(*shared), [smi(*two_gpus(0, 3600))]))
+    assert "SLURM_JOB_GPUS" not in said(measure(made(shared[0]), [smi(*samples(0, 3600))]))
+    told_of = [told("0", number, 0, 3600) for number in (1, 2)]
+    assert "SLURM_JOB_GPUS" not in said(measure(made(*told_of, header=TOLD), [smi(*two_gpus(0, 3600))]))
+
+
+def test_a_log_in_place_of_a_store_is_refused_with_the_command_that_makes_one(tmp_path, smi):
+    log = tmp_path / "jobs.sacct"
+    log.write_text(HEADER + job(1, 0, 3600))
+    with pytest.raises(TraceError, match=r"expected one that gwa convert made.*LOG -o jobs\.duckdb"):
+        measure(log, [smi(*samples(0, 3600))])
+
+
 def test_gpus_are_told_by_uuid_before_index(made, tmp_path):
     """Schedulers write eight digits of a UUID, and may count GPUs otherwise than nvidia-smi."""
     uuids = [f"GPU-{'ab'[index] * 8}-1111-2222-3333-444444444444" for index in (0, 1)]
