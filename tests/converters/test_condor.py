@@ -429,6 +429,8 @@ def test_gpus(said, gpus, jobs):
         ({"GPUsUsage": 0.25}, "gpu_utilization", None),
         ({"GPUsMemoryUsage": 300.0}, "gpu_memory", 307_200),
         ({"GPUs_DeviceName": "Tesla V100"}, "gpu_type", "Tesla V100"),
+        ({"AssignedGPUs": "GPU-1a2b3c4d, GPU-5e6f7a8b"}, "gpu_list", "GPU-1a2b3c4d,GPU-5e6f7a8b"),
+        ({"AssignedGPUs": "CUDA0"}, "gpu_list", None),
         ({"ResidentSetSize": 2000, "ResidentSetSize_RAW": 1900}, "max_memory", 1900),
         ({"MemoryUsage": 2}, "max_memory", 2048),
         ({"ImageSize": 2000}, "max_memory", None),
