@@ -376,6 +376,7 @@ def by_hand(said, bags):
         "node_list": said["lastremotehost"].split("@")[-1]
         if of_nodes == 1 and "lastremotehost" in said
         else None,
+        "gpu_list": assigned if start and of_nodes == 1 and (assigned or "").startswith("GPU-") else None,
         "n_gpus": gpus if start else None,
         "req_gpus": number("requestgpus"),
         "gpu_type": said.get("gpus_devicename"),
