@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from gwa.breakdown.breakdown import breakdown
 from gwa.breakdown.dimensions import by_name
+from gwa.breakdown.held import held, whole_gpu_seconds
 from gwa.store.engines.spark_sql import to_spark_sql
 from gwa.store.gpu_parts import HAS_PARTS, PART, WHOLE_GPUS
 
@@ -65,3 +66,18 @@ def test_breakdowns_have_the_time_of_whole_gpus_beside_that_of_gpus_as_they_are_
 
 def test_spark_has_a_counterpart():
     assert to_spark_sql(f"select {WHOLE_GPUS} as whole, {HAS_PARTS} as has from jobs")
+
+
+def test_usage_has_the_time_of_whole_gpus_where_jobs_held_parts(make_store):
+    jobs = 200
+    columns = {
+        "submit_time": [3600.0 * place for place in range(jobs)], "wait_time": [0.0] * jobs,
+        "run_time": [5400.0] * jobs, "n_procs": [1] * jobs, "n_gpus": [2.0] * jobs, "status": [1] * jobs,
+    }  # fmt: skip
+    sevenths = make_store((), **columns, gpu_type=["a100_1g.5gb"] * jobs)
+    counted = held(sevenths)
+    assert counted is not None
+    assert whole_gpu_seconds(sevenths) == pytest.approx(counted.amounts["gpu_seconds"] / 7)
+    assert whole_gpu_seconds(make_store((), **columns, gpu_type=["mig"] * jobs)) == 0.0
+    assert whole_gpu_seconds(make_store((), **columns, gpu_type=["a100"] * jobs)) is None
+    assert whole_gpu_seconds(make_store((), **columns)) is None
