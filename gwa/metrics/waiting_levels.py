@@ -200,7 +200,9 @@ def busy_at(
     return _placed(places, rows["busy"]), _places_by_part(places, rows["part"])
 
 
-def _in_memory(held: Edges, changes: Floats, busy: Floats, hourly: Mapping[str, tuple[Floats, ...]]) -> LevelAt:
+def _in_memory(
+    held: Edges, changes: Floats, busy: Floats, hourly: Mapping[str, tuple[Floats, ...]]
+) -> LevelAt:
     """Return the level that *changes* add up to, *busy* at the moments, with what is known *hourly* of it."""
     places, lasting = held.moments.places, held.lasting(changes)
     return _level(places, held.parts(), busy, hour_of(held.moments.times), lasting, hourly)
