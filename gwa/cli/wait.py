@@ -195,7 +195,8 @@ def _record(record: "QueueRecord") -> str:
         if record.held_large is not None
         else ""
     )
-    weak = "" if min(record.held, record.held_large or 1.0) >= MINIMUM_HELD * QUANTILE else f" {WEAK}"
+    least = min(share for share in (record.held, record.held_large) if share is not None)
+    weak = "" if least >= MINIMUM_HELD * QUANTILE else f" {WEAK}"
     return f"In this log, such bounds held for {fraction(record.held)} of {record.jobs:,} jobs{large}.{weak}"
 
 

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -13,11 +14,13 @@ from hypothesis import strategies as st
 import gwa
 from gwa.cli import gwa as cli
 from gwa.errors import TraceError
+from gwa.evaluation import queue_bounds as bounding
 from gwa.evaluation.prediction import WaitingJobs
-from gwa.evaluation.queue_bounds import queue_bounds
+from gwa.evaluation.queue_bounds import QueueBounds, QueueRecord, queue_bounds
 from gwa.formats.queue_now import read_queue
 from gwa.metrics.waiting_now import WaitingNow, waiting_now
 
+TINY = Path(__file__).parents[2] / "sample_traces" / "swf" / "tiny.swf"
 NOW = 2_000_000.0
 QUEUE = [
     WaitingNow("new", NOW, 1, 3600.0, "q0", "u"),
@@ -279,6 +282,25 @@ def test_the_command_bounds_the_jobs_that_wait_at_the_end_of_the_log(slurm_sampl
     assert len(found["jobs"]) == len(waiting) == pending > 0
     assert found["now"] == now
     assert all(one["left"] > 0 for one in found["jobs"])
+
+
+@pytest.mark.parametrize(
+    ("held", "large", "is_weak"),
+    [
+        (0.96, None, False), (0.96, 0.96, False), (0.96, 0.9, True), (0.96, 0.0, True), (0.9, 0.96, True),
+        (0.0, None, True),
+    ],
+)  # fmt: skip
+def test_what_holds_for_too_few_of_all_or_of_large_jobs_is_not_to_be_relied_on(
+    held, large, is_weak, monkeypatch
+):
+    record = QueueRecord(100, 1.0, held, large)
+    monkeypatch.setattr(bounding, "queue_bounds", lambda *_: QueueBounds(NOW, np.empty(0), record))
+    monkeypatch.setattr("gwa.metrics.waiting_now.waiting_now", lambda _: (NOW, []))
+    said = CliRunner().invoke(cli, ["wait", str(TINY), "--queue-now"]).stderr
+    assert f"such bounds held for {100 * held:g} % of 100 jobs" in said
+    assert ("of more than 64 processors" in said) == (large is not None)
+    assert ("do not rely on it" in said) == is_weak
 
 
 @pytest.mark.parametrize("text", ["", "JOBID PARTITION", "[]", "{}", '{"jobs": 1}'])
