@@ -1,12 +1,16 @@
 """What headers and system files say of a system."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gwa.errors import DefinitionError
 from gwa.store.privacy import public_line
 from gwa.store.system import ABSOLUTE, from_header, overridden, read_system
+from tests.conftest import examples
 
 
 @pytest.mark.parametrize(
@@ -73,6 +77,32 @@ def test_a_system_file_says_since_when_there_were_how_many_processors(tmp_path):
     assert [public_line(*line) for line in stated if line[0] == "Sizes"] == [
         line for line in stated if line[0] == "Sizes"
     ]
+
+
+SECONDS = st.integers(0, 30)
+
+
+@examples(60)
+@given(
+    first=st.integers(1, 99),
+    changes=st.lists(
+        st.tuples(SECONDS, st.integers(1, 99)), min_size=1, max_size=4, unique_by=lambda one: one[0]
+    ),
+    period=st.tuples(SECONDS, SECONDS).map(sorted),
+    gap=st.tuples(SECONDS, SECONDS).map(sorted),
+)
+def test_a_machine_that_grew_and_shrank_has_what_each_second_had(first, changes, period, gap):
+    """Second by second; the largest is that of all times, before the first change, too."""
+    system = from_header((("Processors", str(first)), ("Sizes", json.dumps(changes))))
+    since = {-1: first, **dict(changes)}
+    of_second = [since[max(begin for begin in since if begin <= second)] for second in range(30)]
+    begin, end = period
+    counted = [second for second in range(begin, end) if not gap[0] <= second < gap[1]]
+
+    assert system.largest == max(since.values())
+    assert system.capacity((begin, end), [(gap[0], gap[1])]) == sum(of_second[second] for second in counted)
+    mean = system.mean_size((begin, end))
+    assert mean == (pytest.approx(sum(of_second[begin:end]) / (end - begin)) if begin < end else None)
 
 
 def test_dates_that_a_log_without_a_calendar_cannot_place_leave_the_size_unknown():
