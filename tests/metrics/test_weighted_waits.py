@@ -100,6 +100,21 @@ def test_the_range_over_users_is_that_of_drawing_users_with_all_their_jobs():
     assert low < waits.median < high
 
 
+@examples(30)
+@given(st.lists(st.integers(0, 500) | st.sampled_from([1000, 1001, 1020]), min_size=5, max_size=19))
+def test_of_users_who_are_all_alike_the_range_is_the_class_in_which_the_quantile_lies(waits):
+    """Whoever is drawn, the quantile is the same; its class is 1/16 wide by the logarithm of 1 + wait."""
+    waits = sorted(waits)[: len(waits) - 1 + len(waits) % 2]  # an odd number: no share is met exactly
+    with stored([(wait, 600, 4, f"U{user}") for user in range(30) for wait in waits]) as store:
+        found = weighted_waits(store)
+    classes = np.floor(np.log(np.array(waits) + 1.0) * 16)
+    expected = []
+    for share in (0.5, 0.95):
+        alike = np.array(waits)[classes == classes[int(share * len(waits))]]
+        expected.append((alike.min(), alike.max()))
+    assert found.ranges == tuple(expected)
+
+
 @pytest.mark.parametrize(
     ("large", "kind"),
     [
