@@ -1,12 +1,20 @@
 """Who got their share, whose jobs went ahead, and who waited longest: against logs worked out by hand."""
 
+from collections import Counter
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.fairness import Asked, asked, by_month
 from gwa.breakdown.going_ahead import Order, orders
 from gwa.breakdown.held import cpu_seconds_by
 from gwa.breakdown.starvation import MINIMUM_LIKE, starvation
+from tests.conftest import examples
 from tests.metrics.test_waiting import START, header
 
 HOUR = 3600.0
@@ -60,6 +68,26 @@ def test_who_holds_eight_of_ten_holds_1_6_times_an_equal_split(make_store):
     assert second.waited_below == pytest.approx(second.waited)
     assert found.moved == pytest.approx(0.3, abs=0.005)
     assert sum(share for _, _, _, share, _ in by_month(store, found)) / 3 == pytest.approx(0.3, abs=0.005)
+
+
+EDGES = [31 * 24, 59 * 24, 90 * 24 - 1, 120 * 24 - 1]
+"""The hours from the begin of 1997 in Stockholm to that of the next months: in April it is summer time."""
+
+
+@examples(50)
+@given(st.dictionaries(st.integers(0, 4000) | st.sampled_from(EDGES), st.integers(1, 64), min_size=1))
+def test_an_hour_is_of_the_month_in_which_it_begins(make_shared_store, amounts):
+    """By the calendar of datetime, in a zone that is not that of the clock."""
+    first, zone = START - HOUR, ZoneInfo("Europe/Stockholm")
+    hours, held = (np.array(each) for each in zip(*sorted(amounts.items()), strict=True))
+    places, classes = np.arange(len(hours)), np.zeros(len(hours), np.int64)
+    found = Asked(("a",), hours, places, classes, held * HOUR, held * 2.0, first, HOUR)
+    expected: Counter[str] = Counter()
+    for hour, amount in amounts.items():
+        expected[f"{datetime.fromtimestamp(first + hour * HOUR, zone):%Y-%m}"] += amount
+    store = make_shared_store((("Times", "Unix seconds, UTC"), ("TimeZoneString", zone.key)))
+    months = [(name, had, waited) for name, had, waited, _, _ in by_month(store, found)]
+    assert months == [(month, n * HOUR, n * 2.0) for month, n in sorted(expected.items())]
 
 
 def test_in_proportion_to_stated_shares_of_four_to_one_both_have_theirs(make_store):
