@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gwa.errors import DefinitionError, TraceError
@@ -159,6 +159,13 @@ def test_what_cannot_be_told_is_unknown_and_said(made, smi, jobs, state):
     joined = measure(store, [smi(*both)])
     assert state in said(joined)
     assert fields(store, "gpu_utilization", "energy", "idle_gpus")["1"] == (None, None, None)
+
+
+def test_of_two_gpus_one_without_samples_is_not_left_out_of_the_sums(made, smi):
+    store = made(job(1, 0, 3600, gpus=2), job(2, 3600, 7200, gpus=2))
+    joined = measure(store, [smi(*samples(0, 7200), *samples(3600, 7200, index=1))])
+    assert fields(store, "gpu_utilization", "energy") == {"1": (None, None), "2": (0.5, 600.0 * 3600)}
+    assert "1 of 2 jobs with GPUs on 1 node measured by node and time; 1 were sampled fewer" in said(joined)
 
 
 def test_jobs_whose_nodes_are_not_known_are_counted(made, smi):
@@ -652,29 +659,41 @@ SECONDS = st.integers(0, 40).map(lambda step: step * 60)
 @given(
     jobs=st.lists(st.tuples(SECONDS, st.integers(10, 30), st.integers(1, 2)), min_size=1, max_size=5),
     watts=st.lists(st.integers(50, 700), min_size=80, max_size=80),
+    dark=st.sets(st.integers(0, 4)),
 )
-def test_the_join_equals_one_by_hand(jobs, watts):
-    """Independent: each job against each other job and each sample, in seconds."""
+@example(jobs=[(0, 10, 2), (1200, 12, 2)], watts=[50] * 80, dark={0})
+def test_the_join_equals_one_by_hand(jobs, watts, dark):
+    """Independent: each job against each other job and each sample, in seconds; *dark* ones lack a GPU's."""
     lines = [
         job(number, begin, begin + minutes * 60, gpus=gpus)
         for number, (begin, minutes, gpus) in enumerate(jobs, 1)
     ]
     held = [(begin, begin + minutes * 60, gpus) for begin, minutes, gpus in jobs]
     readings = [(second * 60 + 17, watts[second]) for second in range(80)]
-    whole = max(2, *(sum(gpus for begin, end, gpus in held if begin <= one < end) for one, _, _ in held))
+    unseen = [one[:2] for place, one in enumerate(held) if place in dark]
+    second_board = [one for one in readings if not any(begin <= one[0] < end for begin, end in unseen)]
+    log_begin, log_end = min(begin for begin, _, _ in held) - 30, max(end for _, end, _ in held)
+    boards = [
+        each for each in (readings, second_board) if any(log_begin <= second < log_end for second, _ in each)
+    ]
+    most = max(sum(gpus for begin, end, gpus in held if begin <= one < end) for one, _, _ in held)
     expected = {}
     for number, (begin, end, gpus) in enumerate(held, 1):
         others = [one for place, one in enumerate(held, 1) if place != number]
-        if any(one[0] < end and one[1] > begin for one in others) or gpus < whole or whole > 2:
+        if any(one[0] < end and one[1] > begin for one in others) or not gpus == len(boards) >= most:
             continue
-        own = [power for second, power in readings if begin <= second < end]
-        if len(own) >= 10 and end <= 80 * 60:
-            expected[str(number)] = 2 * sum(own) / len(own) * (end - begin)
+        own = [[power for second, power in each if begin <= second < end] for each in boards]
+        if min(map(len, own)) >= 10:
+            expected[str(number)] = sum(sum(each) / len(each) for each in own) * (end - begin)
     with TemporaryDirectory() as folder:
         log, store, path = (Path(folder, name) for name in ("a.sacct", "a.duckdb", "gpu01.csv"))
         log.write_text(HEADER + "".join(lines))
         convert([log], store)
-        rows = [reading(second, watts=power, index=index) for second, power in readings for index in (0, 1)]
+        rows = [
+            reading(second, watts=power, index=index)
+            for index, each in enumerate((readings, second_board))
+            for second, power in each
+        ]
         path.write_text("\n".join([SMI, *rows]))
         measure(store, [path], nodes=NodeOptions(shift=0.0))
         found = {name: value for name, value in fields(store, "energy").items() if value is not None}
