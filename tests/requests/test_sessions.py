@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gwa.errors import OutputError
 from gwa.formats.convert import convert
+from gwa.formats.open import open_trace
 from gwa.requests.generate import generate_requests
 from gwa.requests.ledger import Arrivals
 from gwa.requests.measured import SubmissionSpan
@@ -142,6 +143,44 @@ def test_sessions_are_the_trees_of_parents(parents, shuffled, tmp_path_factory):
     with opened(path) as store:
         found = store.rows("select session_id from requests order by submit_time")
     assert [session for (session,) in found] == [root(number) for number in range(len(rows))]
+
+
+OWN = """/* ---
+of = "requests"
+title = "Ours"
+files = ["*.log"]
+notes = "ours"
+delimiter = ";"
+missing = [""]
+[columns]
+id = "varchar"
+before = "varchar"
+chat = "varchar"
+--- */
+select file_no, line, line as submit_time, 5 as tokens_in, id as request, before as parent, chat as session_id
+from source
+"""
+
+
+@examples(20)
+@given(parents=LINKS, stated=st.lists(st.booleans(), min_size=30, max_size=30))
+def test_a_session_that_a_log_states_is_kept_and_others_are_named_by_their_root(
+    parents, stated, tmp_path_factory
+):
+    def root(number):
+        return root(parents[number]) if parents[number] >= 0 else f"r{number}"
+
+    folder = tmp_path_factory.mktemp("stated")
+    (folder / "own.sql").write_text(OWN)
+    rows = [
+        f"r{number};{f'r{parent}' if parent >= 0 else ''};{f's{number}' if stated[number] else ''}"
+        for number, parent in enumerate(parents)
+    ]
+    (folder / "x.log").write_text("\n".join([*rows, ""]))
+    with open_trace([folder / "x.log"], str(folder / "own.sql"), ReadOptions(requests=True)) as store:
+        found = [session for (session,) in store.rows("select session_id from requests order by submit_time")]
+    expected = [f"s{number}" if stated[number] else root(number) for number in range(len(parents))]
+    assert found == expected
 
 
 def test_links_in_a_circle_and_to_what_is_missing_come_to_an_end(tmp_path):
