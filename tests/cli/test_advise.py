@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from gwa.cli import gwa
+from gwa.report.letter import Advice, Letter, as_html, as_text
 
 HEAD = (
     "JobID|User|Account|State|Submit|Start|End|ElapsedRaw|NNodes|AllocCPUS|ReqMem|AllocTRES|MaxRSS"
@@ -440,6 +441,26 @@ def test_a_letter_greets_and_says_of_when_why_and_from_whom(log):
     assert "You get this because one thing about your jobs is worth changing." in lines
     assert "All numbers: https://example.org/jobs" in lines
     assert "Questions? Write to hpc@example.org." in lines
+
+
+@pytest.mark.parametrize("write", [as_text, as_html])
+@pytest.mark.parametrize("is_mailed", [False, True])
+@pytest.mark.parametrize("sender", ["", "hpc@example.org"])
+@pytest.mark.parametrize("page", ["", "https://example.org/jobs"])
+@pytest.mark.parametrize("has_advice", [False, True])
+@pytest.mark.parametrize("period", ["", "2026-11"])
+def test_a_letter_says_what_there_is_and_asks_for_replies_to_mail_only(
+    write, is_mailed, sender, page, has_advice, period
+):
+    advice = (Advice("a", "Ask for less.", "Little was used."),) if has_advice else ()
+    letter = Letter("ann", 3, 7.0, advice, period=period)
+    said = write(letter, "heron", is_mailed=is_mailed, sender=sender, page=page)
+    assert ("Reply to this mail" in said) == (is_mailed and not sender)
+    assert ("Questions? Write to hpc@example.org." in said) == bool(sender)
+    assert ("All numbers:" in said) == bool(page)
+    assert ("They were submitted in this time: 2026-11." in said) == bool(period)
+    assert ("You get this because" in said) == has_advice
+    assert ("show nothing that should be changed" in said) == (not has_advice)
 
 
 def test_a_letter_makes_up_neither_a_sender_nor_a_page(log):
