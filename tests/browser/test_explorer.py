@@ -1002,6 +1002,7 @@ def test_lists_are_read_from_the_top_and_others_stand_last(context, tmp_path, mo
         page, wrong = visit(context, page_of(trace, tmp_path))
     rows_shown = page.locator(".list.used li")
     expect(rows_shown).to_have_count(7)
+    expect(page.locator(".list.used .sub")).to_contain_text("35 of 70")  # all hold alike
     page.locator(".list.used .more").click()
     assert rows_shown.count() > 7
     assert " others" in rows_shown.last.inner_text()
