@@ -16,7 +16,7 @@ PURPOSE = Purpose.PUBLISH
 SIMULATORS: Final = {
     "batsim": "Batsim: workload.json and platform.xml.",
     "opendc": "OpenDC: tasks and fragments as Parquet, topology.json.",
-    "wfcommons": "WfCommons: an instance of WfFormat 1.5 for each workflow or job array in the log.",
+    "wfcommons": "WfCommons: an instance of WfFormat 1.5 for each workflow and bag of tasks.",
     "alea": "Alea: SWF and its file of machines.",
     "accasim": "AccaSim: SWF and system.json.",
     "simgrid": "SimGrid: platform.xml and jobs.csv.",

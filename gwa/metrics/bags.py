@@ -6,7 +6,7 @@ number of the first job of their bag. A job of an unknown user or without a subm
 former still separates other jobs where a bag is *contiguous*.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gwa.statistics.sample import Sample
@@ -72,7 +72,15 @@ ARRAYS: Final = Definition(
     gap=None,
     where="job_structure = 'BoT' and job_structure_params is not null",
 )
+RECORDED: Final = replace(ARRAYS, name="recorded", title="one bag, as the trace says", where="true")
+"""The bags that a trace records; where those of one task are recorded, too, these as well."""
+
 DEFINITIONS: Final = {definition.name: definition for definition in (TEXT, THESIS, MINH, ARRAYS)}
+
+
+def that_apply(store: Store) -> Definition:
+    """Return the definition of the bags of a trace: those that it records, else those of the thesis."""
+    return RECORDED if store.has("job_structure_params") else THESIS
 
 
 def bagged(store: Store, definition: Definition) -> str:

@@ -206,14 +206,119 @@ def test_what_is_lost_is_said(make_store, tmp_path):
     )  # fmt: skip
 
 
-def test_a_log_without_workflows_is_refused_not_exported_as_nothing(tmp_path):
-    """Bags by the times of submissions are no workflows: nothing was written, with status 0."""
-    words = ["export", str(TINY), "--wfcommons", "-o", str(tmp_path / "out")]
-    done = CliRunner().invoke(program, words)
+def test_a_log_without_workflows_is_refused_not_exported_as_nothing(make_store, tmp_path):
+    store = make_store(submit_time=[0.0, 500.0], run_time=[1.0, 1.0], n_procs=[1, 1], user_id=["ann", "ann"])
+    with pytest.raises(TraceError, match="no job depends on another one or shares a bag"):
+        export(store, "wfcommons", tmp_path / "out")
 
-    assert done.exit_code == 1
-    assert "records no workflow or job array of two jobs or more" in str(done.exception)
     assert not list(tmp_path.rglob("*.json"))
+
+
+def test_bags_that_are_not_recorded_are_those_of_the_thesis_and_say_so(make_store, tmp_path):
+    """Gaps of at most 120 s; a job of a workflow is in no bag."""
+    store = make_store(
+        job_id=[1, 2, 3, 4, 5, 6], submit_time=[0.0, 100.0, 200.0, 400.0, 401.0, 402.0], run_time=[1.0] * 6,
+        n_procs=[1] * 6, user_id=["ann"] * 6,
+    )  # fmt: skip
+    store.insert("dependencies", [(5, 2, None)])
+    export(store, "wfcommons", tmp_path / "out")
+    found = instances(tmp_path / "out")
+
+    assert {one["name"]: sorted(tasks) for one, tasks in found} == {
+        "workflow-1": ["1", "3"], "workflow-2": ["2", "5"], "workflow-3": ["4", "6"]
+    }  # fmt: skip
+    assert "bag (same user and group, gaps of at most 120 s" in found[0][0]["description"]
+    assert "A workflow of 2 jobs" in found[1][0]["description"]
+
+
+def instances(folder):
+    """Return the instances in a folder, each with its tasks by id: a reader of WfFormat 1.5 of its own."""
+    found = []
+    for path in sorted(folder.glob("workflow-*.json")):
+        instance = json.loads(path.read_text())
+        assert instance["schemaVersion"] == "1.5"
+        workflow = instance["workflow"]
+        specified = {task["id"]: task for task in workflow["specification"]["tasks"]}
+        executed = {task["id"]: task for task in workflow["execution"]["tasks"]}
+        assert list(specified) == list(executed)
+        assert len(specified) == len(workflow["specification"]["tasks"])
+        found.append((instance, {key: specified[key] | executed[key] for key in specified}))
+    return found
+
+
+def connected(nodes, links):
+    """Return the sets of nodes that links connect."""
+    group = {node: {node} for node in nodes}
+    for a, b in links:
+        if group[a] is not group[b]:
+            group[a] |= group[b]
+            for node in group[b]:
+                group[node] = group[a]
+    return {frozenset(one) for one in group.values() if len(one) > 1}
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 10**6), st.integers(0, 10**5), st.integers(1, 64),
+            st.sampled_from([None, "a", "b"]), st.sampled_from(["ann", "bob"]), st.sets(st.integers(0, 11)),
+        ),
+        min_size=1, max_size=12,
+    )
+)  # fmt: skip
+@examples(40)
+def test_instances_have_the_tasks_times_and_dependencies_of_the_log(
+    make_shared_store, tmp_path_factory, rows
+):
+    """Bags are by name and user; what dependencies connect is one workflow; names are told apart."""
+    rows = sorted(rows, key=lambda row: row[0])
+    store = make_shared_store(
+        job_id=list(range(1, len(rows) + 1)),
+        submit_time=[float(row[0]) for row in rows],
+        run_time=[float(row[1]) for row in rows],
+        n_procs=[row[2] for row in rows],
+        job_structure=["BoT" if row[3] else None for row in rows],
+        job_structure_params=[row[3] for row in rows],
+        user_id=[row[4] for row in rows],
+    )
+    after = {(str(n + 1), str(k + 1)) for n, row in enumerate(rows) for k in row[5] if k < n}
+    store.insert("dependencies", sorted((int(own), int(earlier), None) for own, earlier in after))
+    named = {}
+    for n, row in enumerate(rows):
+        if row[3]:
+            named.setdefault((row[3], row[4]), []).append(str(n + 1))
+        else:
+            named[n] = [str(n + 1)]
+    if not any(row[3] for row in rows):
+        return
+    nodes = [str(n + 1) for n in range(len(rows))]
+    links = [*after, *((bag[0], one) for bag in named.values() for one in bag)]
+    expected = connected(nodes, links)
+    folder = tmp_path_factory.mktemp("wfcommons") / "out"
+    if not expected:
+        with pytest.raises(TraceError):
+            export(store, "wfcommons", folder)
+        return
+    done = export(store, "wfcommons", folder)
+    found = instances(folder)
+
+    assert {frozenset(tasks) for _, tasks in found} == expected
+    assert len({one["name"] for one, _ in found}) == len(found)
+    assert done.jobs == sum(map(len, expected))
+    parents = {(key, above) for _, tasks in found for key, task in tasks.items() for above in task["parents"]}
+    children = {
+        (below, key) for _, tasks in found for key, task in tasks.items() for below in task["children"]
+    }
+    assert parents == children == after
+    for instance, tasks in found:
+        of = [rows[int(key) - 1] for key in tasks]
+        assert [(task["runtimeInSeconds"], task["coreCount"]) for task in tasks.values()] == [
+            (row[1], row[2]) for row in of
+        ]
+        execution = instance["workflow"]["execution"]
+        begin = datetime.fromisoformat(execution["executedAt"]).timestamp()
+        assert begin == min(row[0] for row in of)
+        assert begin + execution["makespanInSeconds"] == max(row[0] + row[1] for row in of)
 
 
 def test_the_jobs_of_an_export_are_those_that_were_written(make_store, tmp_path):
@@ -225,7 +330,7 @@ def test_the_jobs_of_an_export_are_those_that_were_written(make_store, tmp_path)
 
     assert done.jobs == 2
     assert [path.name for path in done.files] == [ABOUT, "workflow-00001.json"]
-    assert "2 jobs of no workflow or job array of several" in done.left_out
+    assert "2 jobs of no workflow or bag of several" in done.left_out
 
 
 @pytest.mark.parametrize("name", simulators())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.errors import ModelError
-from gwa.metrics.bags import ARRAYS, THESIS, Definition, bagged, bags
+from gwa.metrics.bags import Definition, bagged, bags, that_apply
 from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.models.arrival_process import Arrivals
 from gwa.models.arrivals.slots import Slots
@@ -37,9 +37,6 @@ from gwa.words.message import message
 
 MINIMUM_LOG_SIZE: Final = math.log(1.5)
 MAXIMUM_LOG2_GAP: Final = math.log2(120.5)
-
-RECORDED: Final = replace(ARRAYS, name="recorded", title="one bag, as the trace says", where="true")
-"""The bags that a trace records; in traces of this family those of one task are recorded, too."""
 
 SOURCE = "S. D. Anoep, Performance analysis of bags-of-tasks in grids, MSc thesis, TU Delft (2009)"
 
@@ -197,7 +194,7 @@ class BagsModel(TasksModel):
     @classmethod
     def bag_definition(cls, store: Store) -> Definition:
         """Return the definition of bags that applies to a trace."""
-        definition = RECORDED if store.has("job_structure_params") else THESIS
+        definition = that_apply(store)
         if not store.has(definition.key[0]):
             raise ModelError(
                 message(
