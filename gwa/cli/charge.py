@@ -29,7 +29,7 @@ def _print_example() -> None:
 @_options.reads(
     "--rates rates_file",
     "FILE.toml",
-    "Prices by queue, partition, QoS, GPU type, project and class.",
+    "Prices by queue, partition, QoS, GPU type, project and class; of tokens by model.",
     required=True,
 )
 @_options.says(
@@ -63,7 +63,8 @@ def command(
 
     Each job is charged at the first rate that fits it, for its seconds within each month. A job that no rate
     fits stops the statements. DIR also has index.html, summary.csv with all lines, and statement.json, which
-    --against reads. A period of several months is the sum of their lines, each rounded once.
+    --against reads. A period of several months is the sum of their lines, each rounded once. Users of
+    language models are charged for tokens, by rates with basis = "tokens".
 
     \b
     Examples:
@@ -80,7 +81,7 @@ def command(
     rates = read_rates(rates_file)
     before = [read_given(one) for one in dict.fromkeys(against)]
     look = _options.looking(params)
-    with opened_whole(trace, params) as whole:
+    with opened_whole(trace, params, takes_requests=True) as whole:
         write_texts({**params, "force": force})
         period = period_of(whole, params) or params["period"]
         made = statements(whole.store, rates, period, before)

@@ -343,7 +343,7 @@ def test_requests_are_refused_as_jobs_with_the_right_word(tmp_path):
     for trace in (path, tmp_path / "a.duckdb"):
         with pytest.raises(UnknownFormat, match="holds requests of language models, not jobs") as error:
             gwa.open(trace)
-        assert "gwa convert, report, facts, sql and model take it" in str(error.value)
+        assert "gwa convert, report, facts, charge, sql and model take it" in str(error.value)
         assert "\n" not in str(error.value)
     with pytest.raises(UnknownFormat, match="holds requests of language models"):
         convert_anonymized([path], tmp_path / "x.duckdb", b"key" * 20)

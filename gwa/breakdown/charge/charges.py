@@ -28,6 +28,9 @@ from gwa.words.message import message
 MICRO: Final = 1_000_000
 """Millionths in a unit."""
 
+MILLION: Final = 1_000_000
+"""Tokens that have a price."""
+
 SLICES: Final = 7 * MICRO
 """Of a whole GPU, whose parts are sevenths and quarters: all are whole numbers of these."""
 
@@ -41,21 +44,22 @@ SHOWN: Final = 10
 @dataclass(frozen=True)
 class Service:
     """
-    What is charged by the hour: its *price* in rates, the *unit* of its quantity, and *scale* of these.
+    What is charged: its *price* in rates, the *unit* of its quantity, and *scale* of these.
 
     The amount of a job, in ``amounts``, is *scale* for one unit; *lacking* is what the log does not say of a
-    job without it.
+    job without it. It is charged for *seconds*, an hour unless it is of requests, which count tokens.
     """
 
     price: str
     unit: str
     scale: int
     lacking: str
+    seconds: int = HOUR
 
     @property
     def per(self) -> int:
         """How much of what jobs hold, times seconds, is one of the quantity."""
-        return self.scale * HOUR
+        return self.scale * self.seconds
 
 
 SERVICES: Final[Mapping[str, Service]] = {
@@ -69,6 +73,9 @@ SERVICES: Final[Mapping[str, Service]] = {
         Service("mps_hour", message("MPS hours"), 1, message("MPS")),
         Service("billing_hour", message("billing hours"), MICRO, message("billing")),
         Service("node_hour", message("node hours"), MICRO, message("processors or memory")),
+        Service("million_in", message("million tokens in"), MILLION, message("tokens in"), 1),
+        Service("million_cached", message("million cached tokens"), MILLION, message("cached tokens"), 1),
+        Service("million_out", message("million tokens out"), MILLION, message("tokens out"), 1),
     )
 }
 """What may be charged, by its key in rates."""
@@ -171,13 +178,18 @@ class BillingPeriod:
 
 @dataclass(frozen=True)
 class ChargedUsage:
-    """What *jobs* of a *project* held at a rate, by the key of its price; *running* had not ended."""
+    """
+    What *jobs* of a *project* held at a rate, by the key of its price; *running* had not ended.
+
+    Of requests it is what those of a *model* used.
+    """
 
     project: str | None
     place: int
     jobs: int
     running: int
     amounts: Mapping[str, int]
+    model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -263,7 +275,15 @@ def _is_first(rates: Rates) -> str:
 
 
 def amounts_of(rates: Rates, system: System, *, has_gpus: bool) -> dict[str, str]:
-    """Return the SQL of what a job holds of all that has a price, by the key of that; null if unknown."""
+    """
+    Return the SQL of what a job holds of all that has a price, by the key of that; null if unknown.
+
+    Raise `DefinitionError` for rates of tokens, which are of requests.
+    """
+    if rates.basis == "tokens":
+        raise DefinitionError(
+            "basis: is 'tokens', which is of requests, expected another one: these are jobs"
+        )
     basis: Mapping[Basis, dict[str, str]] = {
         "allocated": {
             "cpu_hour": PROCESSORS,

@@ -34,6 +34,7 @@ QUANTITY_DECIMALS: Final = 6
 SHOWN_DECIMALS: Final = 2
 
 NO_PROJECT: Final = message("without a project")
+NO_USER: Final = message("without a user")
 
 CHARGED: Final[dict[Basis, str]] = {
     "allocated": message(
@@ -48,6 +49,10 @@ CHARGED: Final[dict[Basis, str]] = {
         "A job is charged for the largest of its shares of a node's processors, memory and GPUs, from its"
         " start to its end, whether it used them or not."
     ),
+    "tokens": message(
+        "A request is charged for the tokens of its prompt and of its answer, in the month in which it was"
+        " submitted. Tokens of the prompt that a cache held are charged apart where they have a price."
+    ),
 }
 
 HEADINGS: Final = {
@@ -56,6 +61,8 @@ HEADINGS: Final = {
     "qos": message("QoS"),
     "gpu_types": message("GPU type"),
     "projects": message("Project"),
+    "models": message("Model"),
+    "services": message("Way of asking"),
     "classes": message("Class"),
 }
 """What conditions of rates are called."""
@@ -77,9 +84,11 @@ class StatementRow:
 # --- Words ---
 
 
-def project_name(project: str | None) -> str:
-    """Return what a *project* is called."""
-    return NO_PROJECT if project is None else Verbatim(project)
+def project_name(project: str | None, rates: Rates) -> str:
+    """Return what a *project* is called, or a user of requests."""
+    if project is not None:
+        return Verbatim(project)
+    return NO_USER if rates.basis == "tokens" else NO_PROJECT
 
 
 def service(line: StatementLine) -> str:
@@ -137,7 +146,7 @@ def row(line: StatementLine, rates: Rates) -> StatementRow:
 def notes(statements: Statements) -> list[str]:
     """Return what a reader has to know: jobs that are not charged, still run, or are not known yet."""
     said = [
-        _not_charged([one for one in statements.uncharged if one.lacking == lacking])
+        _not_charged([one for one in statements.uncharged if one.lacking == lacking], statements.rates)
         for lacking in dict.fromkeys(one.lacking for one in statements.uncharged)
     ]
     if statements.undated:
@@ -160,6 +169,10 @@ def notes(statements: Statements) -> list[str]:
         moment = timestamp(statements.known_until, _zone(statements.system))
         said.append(
             message(
+                "The log ends at {moment}: later requests become lines of a later statement.", moment=moment
+            )
+            if statements.rates.basis == "tokens"
+            else message(
                 "The log is known to be complete until {moment} only: what jobs held afterwards may be"
                 " missing, and becomes a line of a later statement.",
                 moment=moment,
@@ -168,8 +181,16 @@ def notes(statements: Statements) -> list[str]:
     return said
 
 
-def _not_charged(uncharged: Sequence[Uncharged]) -> str:
+def _not_charged(uncharged: Sequence[Uncharged], rates: Rates) -> str:
     jobs, ids = sum(one.jobs for one in uncharged), [name for one in uncharged for name in one.ids][:10]
+    if rates.basis == "tokens":
+        return plural(
+            "{n} request is not charged, as the log does not say its {what}: {ids}.",
+            "{n} requests are not charged, as the log does not say their {what}: {ids}.",
+            jobs,
+            what=uncharged[0].lacking,
+            ids=Verbatim(", ".join(ids) + (", …" if jobs > len(ids) else "")),
+        )
     return plural(
         "{n} job is not charged, as the log does not say its {what}: {ids}.",
         "{n} jobs are not charged, as the log does not say their {what}: {ids}.",
@@ -182,17 +203,20 @@ def _not_charged(uncharged: Sequence[Uncharged]) -> str:
 def definitions(statements: Statements) -> list[str]:
     """Return how amounts are computed, in sentences."""
     rates = statements.rates
-    said = [
-        CHARGED[rates.basis],
-        message(
-            "A job that ran across the end of a month is charged in both months, for its seconds in each."
-        ),
+    said = [CHARGED[rates.basis]]
+    if rates.basis != "tokens":
+        said.append(
+            message(
+                "A job that ran across the end of a month is charged in both months, for its seconds in each."
+            )
+        )
+    said.append(
         plural(
             "An amount is rounded once, to {n} decimal, halves away from zero; totals are sums of lines.",
             "An amount is rounded once, to {n} decimals, halves away from zero; totals are sums of lines.",
             rates.decimals,
-        ),
-    ]
+        )
+    )
     if any(rate.minimum_seconds for rate in rates.rates):
         said.append(message("A job is charged for at least the minimum time of its rate."))
     if any(line.is_correction for line in statements.lines):
@@ -256,7 +280,7 @@ def statement_page(
         language,
         theme,
         paper=paper,
-        project=language(project_name(project)),
+        project=language(project_name(project, statements.rates)),
         rows=[_translated(row(line, statements.rates), language) for line in statements.lines],
         **_bar(statements, language),
         has_months=len({line.part for line in statements.lines}) > 1,
@@ -270,7 +294,7 @@ def index_page(
     used = [key for key in SERVICES if any(line.service == key for line in statements.lines)]
     projects = [
         (
-            language(project_name(project)),
+            language(project_name(project, statements.rates)),
             quote(files[project]),
             _quantities(own.lines, used, language),
             language(decimal(own.total)),
@@ -304,6 +328,7 @@ def _page(
 ) -> str:
     return filled(
         template,
+        is_of_requests=statements.rates.basis == "tokens",
         overrides=theme,
         language=language,
         zone=_zone(statements.system),
@@ -354,9 +379,10 @@ def _translated_rate(rate: Rate, rates: Rates, language: Language) -> dict[str, 
     ]
     if rate.minimum_seconds:
         prices.append(message("for {time} at least", time=seconds(rate.minimum_seconds)))
+    others = message("all other requests") if rates.basis == "tokens" else message("all other jobs")
     return {
         "name": rate.name,
-        "jobs": language(joined("; ", conditions) if conditions else message("all other jobs")),
+        "jobs": language(joined("; ", conditions) if conditions else others),
         "prices": language(joined("; ", prices)),
     }
 

@@ -1,9 +1,9 @@
 """
 Rates: what an hour of processors, GPUs or memory costs, by queue, QoS, type of GPU, project and more.
 
-The first rate that fits a job is the rate of the job. A rate that fits no job which an earlier one does not
-fit is refused, and so is whatever else the file says without an effect. Prices are decimal numbers: what
-stands in the file is what is computed with.
+Of requests to language models it is what a million tokens cost. The first rate that fits a job is the rate
+of the job. A rate that fits no job which an earlier one does not fit is refused, and so is whatever else the
+file says without an effect. Prices are decimal numbers: what stands in the file is what is computed with.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,12 +18,13 @@ from gwa.store.engines.duckdb import literal
 from gwa.util.toml import Check, TomlFile, record
 from gwa.util.units import DAY
 
-Basis: TypeAlias = Literal["allocated", "billing", "largest"]
+Basis: TypeAlias = Literal["allocated", "billing", "largest", "tokens"]
 
 PRICES: Final[Mapping[Basis, tuple[str, ...]]] = {
     "allocated": ("cpu_hour", "gpu_hour", "whole_gpu_hour", "gb_hour", "shard_hour", "mps_hour"),
     "billing": ("billing_hour",),
     "largest": ("node_hour",),
+    "tokens": ("million_in", "million_cached", "million_out"),
 }
 """What has a price, by the basis of the charges."""
 
@@ -33,8 +34,16 @@ CONDITIONS: Final[Mapping[str, str]] = {
     "qos": "qos",
     "gpu_types": GPU_TYPE,
     "projects": "project_id",
+    "models": "model",
+    "services": "service",
 }
 """The SQL of a job that is compared with the names of a rate, by the key of these."""
+
+OF_REQUESTS: Final = frozenset({"projects", "models", "services"})
+"""The conditions that requests have, whose users are projects."""
+
+OF_JOBS: Final = CONDITIONS.keys() - {"models", "services"}
+"""The conditions that jobs have."""
 
 MAXIMUM_BYTES: Final = 2_000_000
 """The size of the largest file of rates; it may list thousands of projects."""
@@ -109,7 +118,8 @@ class Rate:
 
     Prices are of an hour of a processor, a GPU as the scheduler counts them, a whole GPU, of which a part
     (MIG) costs its slice, a share of one (Slurm's shards and MPS), a GB of memory, a unit of Slurm's billing,
-    or a whole node. A job is charged for *minimum_seconds* at least. The sizes of a
+    a whole node, or of a million tokens of prompts, of prompts that a cache held, and of answers. A job is
+    charged for *minimum_seconds* at least. The sizes of a
     node, which the largest share is of, are those of the system unless they are given; memory is in KB.
     """
 
@@ -119,6 +129,8 @@ class Rate:
     qos: Names = ()
     gpu_types: Names = ()
     projects: Names = ()
+    models: Names = ()
+    services: Names = ()
     classes: Names = ()
     cpu_hour: Price = None
     gpu_hour: Price = None
@@ -128,6 +140,9 @@ class Rate:
     mps_hour: Price = None
     billing_hour: Price = None
     node_hour: Price = None
+    million_in: Price = None
+    million_cached: Price = None
+    million_out: Price = None
     minimum_seconds: Annotated[int, SECONDS] = 0
     node_cores: Size = None
     node_memory: Size = None
@@ -155,7 +170,7 @@ class Free:
 
     def of(self, price: str) -> Decimal:
         """Return the free hours of what has a *price*, such as cpu_hour."""
-        hours = getattr(self, f"{price}s")
+        hours = getattr(self, f"{price}s", None)
         return exact(hours) if hours is not None else Decimal(0)
 
 
@@ -178,6 +193,7 @@ class Rates:
 
     *basis* is what jobs are charged for: *allocated* processors, GPUs, shares of these and memory; the
     *billing* that Slurm records; or the *largest* of the shares of processors, memory and GPUs of a node.
+    Requests to language models are charged for their *tokens*, and their users are the projects.
     *classes* are of projects. Of discounts and free hours, those of a project take precedence over those of
     its class. What jobs held in earlier runs, before they were preempted or requeued say, is *charged*, or
     *free*.
@@ -207,6 +223,8 @@ class Rates:
         for place, rate in enumerate(self.rates):
             self._check_prices(f"rates[{place}]", rate)
             self._check_reached(place, rate)
+        if self.basis == "tokens" and self.has_free_hours:
+            raise ValueError("free: has no effect by basis 'tokens', expected none: hours are of jobs")
         for kind in ("projects", "classes"):
             for name, free in getattr(self.free, kind).items():
                 self._check_free(f"free.{kind}.{name}", free)
@@ -243,6 +261,14 @@ class Rates:
             raise ValueError(f"{path}.whole_gpu_hour: stands beside gpu_hour, expected one price of GPUs")
         if not rate.prices:
             raise ValueError(f"{path}: has no price, expected {' or '.join(keys)}")
+        has_tokens = self.basis == "tokens"
+        if has_tokens and not {"million_in", "million_out"} <= rate.prices.keys():
+            raise ValueError(f"{path}: expected million_in and million_out; a price of 0 is free")
+        for key in CONDITIONS.keys() - (OF_REQUESTS if has_tokens else OF_JOBS):
+            if getattr(rate, key):
+                raise ValueError(f"{path}.{key}: has no effect by basis '{self.basis}', expected none")
+        if has_tokens and rate.minimum_seconds:
+            raise ValueError(f"{path}.minimum_seconds: has no effect by basis 'tokens', expected none")
         for key in ("node_cores", "node_memory", "node_gpus"):
             if getattr(rate, key) is not None and self.basis != "largest":
                 raise ValueError(f"{path}.{key}: has no effect by basis '{self.basis}', expected 'largest'")

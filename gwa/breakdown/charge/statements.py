@@ -15,6 +15,7 @@ from itertools import groupby
 from math import floor
 from typing import Final, Literal
 
+from gwa.breakdown.charge import charges, tokens
 from gwa.breakdown.charge.became import Worth, became
 from gwa.breakdown.charge.charges import (
     SERVICES,
@@ -23,8 +24,6 @@ from gwa.breakdown.charge.charges import (
     ChargedUsage,
     Month,
     Uncharged,
-    month,
-    uncharged,
 )
 from gwa.breakdown.charge.rates import WHOLE, Rates
 from gwa.errors import ArgumentError, DefinitionError
@@ -150,6 +149,14 @@ def statements(
     """
     asked = parts(period, store.system, is_whole=rates.has_free_hours)
     _require_sound(asked, against, rates)
+    are_requests = store.holds == "requests"
+    for of in (rates, *(given.rates for given in against)):
+        if are_requests != (of.basis == "tokens"):
+            expected = "tokens" if are_requests else "one of jobs"
+            raise DefinitionError(
+                f"basis: is '{of.basis}', expected {expected}: the trace holds {store.holds}"
+            )
+    month = tokens.month if are_requests else charges.month
     charged = {part: given for given in against for part in given.parts}
     fresh = [part for part in asked if part not in charged]
     again = [part for part in charged if part in asked]
@@ -164,21 +171,25 @@ def statements(
             _require_known(one, before)
             made = list(corrections(made, before))
         lines += made
-    (undated,) = store.row("select count(*) as jobs from all_jobs where submit_time is null")
     first_months = [one for one, _ in months if one.part in asked]
     whole = BillingPeriod(period, asked[0].first, asked[-1].last)
+    made_of = Statements(rates, period, store.system, fresh, sorted(lines, key=_place))
+    if are_requests:
+        (until,) = store.row("select max(submit_time) from requests")
+        return replace(
+            made_of,
+            uncharged=tokens.uncharged(store, rates, whole),
+            known_until=until if until is not None and until < whole.last else None,
+        )
     is_known = all(one.is_known for one in first_months)
-    return Statements(
-        rates,
-        period,
-        store.system,
-        fresh,
-        sorted(lines, key=_place),
-        uncharged(store, rates, whole, is_known=is_known),
-        undated,
-        _running(first_months),
-        _known_until(store, asked[-1]),
-        became(store, rates, fresh),
+    (undated,) = store.row("select count(*) as jobs from all_jobs where submit_time is null")
+    return replace(
+        made_of,
+        uncharged=charges.uncharged(store, rates, whole, is_known=is_known),
+        undated=undated,
+        running=_running(first_months),
+        known_until=_known_until(store, asked[-1]),
+        became=became(store, rates, fresh),
         is_bound=not coding(store).tells("failed"),
     )
 
@@ -282,7 +293,9 @@ def _require_known(one: Month, before: Sequence[StatementLine]) -> None:
 def lines_of(of: Month, rates: Rates) -> list[StatementLine]:
     """Return the lines of a month: of each project what it held by rate, its free hours, and its discount."""
     found: list[StatementLine] = []
-    ordered = sorted(of.usage, key=lambda one: (one.project is None, one.project or "", one.place))
+    ordered = sorted(
+        of.usage, key=lambda one: (one.project is None, one.project or "", one.place, one.model or "")
+    )
     for project, group in groupby(ordered, lambda one: one.project):
         held = [line for usage in group for line in _held(usage, of.part, rates)]
         free = list(_free(held, project, rates))
@@ -293,13 +306,12 @@ def lines_of(of: Month, rates: Rates) -> list[StatementLine]:
 def _held(usage: ChargedUsage, part: BillingPeriod, rates: Rates) -> Iterator[StatementLine]:
     """Yield a line for each service that was held."""
     rate = rates.rates[usage.place]
+    name = rate.name if usage.model in {None, rate.name} else f"{rate.name}, {usage.model}"
     for key, price in rate.prices.items():
         units, per = usage.amounts[key], SERVICES[key].per
         if units:
             amount = rounded(Fraction(units, per) * Fraction(price), rates.decimals)
-            yield StatementLine(
-                usage.project, part, "use", rate.name, key, units, per, price, amount, usage.jobs
-            )
+            yield StatementLine(usage.project, part, "use", name, key, units, per, price, amount, usage.jobs)
 
 
 def _free(held: Sequence[StatementLine], project: str | None, rates: Rates) -> Iterator[StatementLine]:
@@ -392,7 +404,11 @@ def unused(of: Statements) -> list[str]:
     rates, projects = of.rates, set(of.projects)
     charged = {line.name for line in of.lines}
     terms = {
-        "rates": [rate.name for rate in rates.rates if rate.name not in charged],
+        "rates": [
+            rate.name
+            for rate in rates.rates
+            if not any(name == rate.name or name.startswith(f"{rate.name}, ") for name in charged)
+        ],
         "discounts": [name for name in rates.discounts.projects if name not in projects],
         "free hours": [name for name in rates.free.projects if name not in projects],
         "projects of classes": [
