@@ -23,8 +23,8 @@ def refuse_requests(path: Path, options: ReadOptions) -> None:
     """Raise `UnknownFormat` for a trace of requests unless *options* take those, too."""
     if options.join or not options.requests:
         raise UnknownFormat(
-            f"{path}: holds {WORDS[RequestStore.holds]}, not jobs: gwa convert, report, facts, charge, sql and"
-            " model take it, nothing else does, see 'gwa formats requests'"
+            f"{path}: holds {WORDS[RequestStore.holds]}, not jobs: gwa convert, report, facts, charge, sql"
+            " and model take it, nothing else does, see 'gwa formats requests'"
         )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from gwa.errors import ModelError
-from gwa.metrics.bags import MINH, bags
+from gwa.metrics.bags import MINH, RECORDED, bags
 from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.metrics.papers.minh2010 import YEAR_2009, YEAR_2010, jobs
 from gwa.models import similar_bags, size_cells
@@ -21,7 +21,6 @@ from gwa.models.arrivals.wavelet import Wavelet
 from gwa.models.bag_streams import split_blocks
 from gwa.models.base import Model
 from gwa.models.clustered import Clustered, LabelledJobs
-from gwa.models.families.thesis import RECORDED
 from gwa.models.parameters import Quantity, positive
 from gwa.models.streams import Block
 from gwa.models.temporal_locality import LabelRuns
