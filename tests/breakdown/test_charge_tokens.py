@@ -3,6 +3,7 @@
 from collections import defaultdict
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -24,7 +25,7 @@ ZONE = "Europe/Berlin"
 OCTOBER = 1759269600
 """2025-10-01 in Berlin; November begins 31 days and an hour later."""
 
-TABLE = {
+TABLE: dict[str, Any] = {
     "currency": "USD",
     "decimals": 4,
     "basis": "tokens",
@@ -35,7 +36,7 @@ TABLE = {
     ],
     "discounts": {"projects": {"bob": 12.5}},
 }
-PLAIN = {
+PLAIN: dict[str, Any] = {
     "currency": "USD",
     "basis": "tokens",
     "rates": [{"name": "All", "million_in": 1, "million_out": 2}],
@@ -70,8 +71,8 @@ def stored(folder, rows):
 
 def expected(rows):
     """Return the amount of each user, month and model, and how many requests are not charged, by user."""
-    sums = defaultdict(int)
-    unknown = defaultdict(int)
+    sums: dict[Any, int] = defaultdict(int)
+    unknown: dict[Any, int] = defaultdict(int)
     for moment, tokens_in, tokens_out, cached, model, user in rows:
         month = datetime.fromtimestamp(moment, ZoneInfo(ZONE)).strftime("%Y-%m")
         if model == "large":
@@ -87,7 +88,7 @@ def expected(rows):
         used = {"in": tokens_in - of_cache, "cached": of_cache, "out": tokens_out}
         for kind, price in prices.items():
             sums[user, month, model, kind, price] += used[kind]
-    amounts = defaultdict(Decimal)
+    amounts: dict[Any, Decimal] = defaultdict(Decimal)
     for (user, month, _, _, price), tokens in sums.items():
         exact = Decimal(tokens) * Decimal(price) / 1_000_000
         amounts[user, month] += exact.quantize(Decimal("0.0001"), ROUND_HALF_UP)
@@ -104,7 +105,8 @@ def test_tokens_are_charged_exactly_by_user_month_and_model(tmp_path_factory, ro
     store = stored(tmp_path_factory.mktemp("requests"), rows)
     made = statements(store, from_table(TABLE), "2025-10..2025-12")
     amounts, unknown = expected(rows)
-    found, left = defaultdict(Decimal), defaultdict(int)
+    found: dict[Any, Decimal] = defaultdict(Decimal)
+    left: dict[Any, int] = defaultdict(int)
     for line in made.lines:
         found[line.project, line.part.name] += line.amount
     for one in made.uncharged:

@@ -283,7 +283,7 @@ def test_instances_have_the_tasks_times_and_dependencies_of_the_log(
     )
     after = {(str(n + 1), str(k + 1)) for n, row in enumerate(rows) for k in row[5] if k < n}
     store.insert("dependencies", sorted((int(own), int(earlier), None) for own, earlier in after))
-    named = {}
+    named: dict[object, list[str]] = {}
     for n, row in enumerate(rows):
         if row[3]:
             named.setdefault((row[3], row[4]), []).append(str(n + 1))

@@ -183,20 +183,22 @@ def notes(statements: Statements) -> list[str]:
 
 def _not_charged(uncharged: Sequence[Uncharged], rates: Rates) -> str:
     jobs, ids = sum(one.jobs for one in uncharged), [name for one in uncharged for name in one.ids][:10]
+    said = {
+        "what": uncharged[0].lacking,
+        "ids": Verbatim(", ".join(ids) + (", …" if jobs > len(ids) else "")),
+    }
     if rates.basis == "tokens":
         return plural(
             "{n} request is not charged, as the log does not say its {what}: {ids}.",
             "{n} requests are not charged, as the log does not say their {what}: {ids}.",
             jobs,
-            what=uncharged[0].lacking,
-            ids=Verbatim(", ".join(ids) + (", …" if jobs > len(ids) else "")),
+            **said,
         )
     return plural(
         "{n} job is not charged, as the log does not say its {what}: {ids}.",
         "{n} jobs are not charged, as the log does not say their {what}: {ids}.",
         jobs,
-        what=uncharged[0].lacking,
-        ids=Verbatim(", ".join(ids) + (", …" if jobs > len(ids) else "")),
+        **said,
     )
 
 

@@ -5,14 +5,7 @@ A request is of the month in which it was submitted. Of its prompt, the tokens t
 apart where its rate has a price of these. The user stands where the project of a job does.
 """
 
-from gwa.breakdown.charge.charges import (
-    SERVICES,
-    SHOWN,
-    BillingPeriod,
-    ChargedUsage,
-    Month,
-    Uncharged,
-)
+from gwa.breakdown.charge.charges import SERVICES, SHOWN, BillingPeriod, ChargedUsage, Month, Uncharged
 from gwa.breakdown.charge.rates import PRICES, Rates
 from gwa.errors import TraceError
 from gwa.store.store import Store
