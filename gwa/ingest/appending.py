@@ -85,7 +85,7 @@ def append_rows(heads: Sequence[FileHead], spec: ConverterSpec, options: ReadOpt
                 before.jobs,
                 after.jobs,
                 options,
-                is_sorted=spec.scope == "trace",
+                is_of_whole=spec.scope == "trace",
                 has_false_submissions=_has_false_submissions(store, after),
             )
             store.insert("repairs", told)
@@ -323,7 +323,7 @@ def _replace_jobs(
     after: Path,
     options: ReadOptions,
     *,
-    is_sorted: bool,
+    is_of_whole: bool,
     has_false_submissions: bool,
 ) -> int:
     """
@@ -339,7 +339,7 @@ def _replace_jobs(
             " select *, count(*) over (partition by source_id, submit_time) as same"
             f" from read_parquet({literal(str(path))})"
         )
-    settled = _take_settled(store, fields) if options.settled_logs and is_sorted else 0
+    settled = _take_settled(store, fields) if options.settled_logs and is_of_whole else 0
     is_same = " and ".join(f"old.{name} is not distinct from new.{name}" for name in (*fields, "raw_id"))
     database.execute(
         f"""create temp table stays as
@@ -350,7 +350,7 @@ def _replace_jobs(
         where old.same = 1 and new.same = 1"""
     )
     _find_places(store)
-    first = _first_moved(store, is_sorted=is_sorted, has_false_submissions=has_false_submissions)
+    first = _first_moved(store, has_false_submissions=has_false_submissions)
     _change_in_place(store, fields, first)
     _write_tail(store, fields, first)
     for table in ("before", "after", "stays", "place", "tail"):
@@ -416,15 +416,13 @@ def _find_places(store: Store) -> None:
         raise RebuildNeeded("the store does not hold the jobs of its rows")
 
 
-def _first_moved(store: Store, *, is_sorted: bool, has_false_submissions: bool) -> int:
+def _first_moved(store: Store, *, has_false_submissions: bool) -> int:
     """
     Return the first number from which on jobs are numbered again.
 
     Jobs without a submission are the first ones, but where it is a false one they stand where that put them.
     """
     (last,) = store.row("select coalesce(max(job_id), 0) from recorded")
-    if not is_sorted:
-        return int(last) + 1
     moving = (
         "(select submit_time from before where job_id not in (select old from stays)"
         " union all select submit_time from after where job_id not in (select new from stays))"

@@ -30,6 +30,7 @@ from gwa.util.progress import Progress
 from tests import forked
 from tests.conftest import examples
 from tests.killing import run
+from tests.program import invoke
 
 ROWS = 240
 HEADERS = {"swf": 10, "sge": 4, "slurm": 1, "google": 0, "pbs": 0}
@@ -108,6 +109,36 @@ def test_a_log_in_parts_becomes_what_it_is_as_a_whole(kind, logs, tmp_path_facto
 def test_however_a_log_is_cut_it_becomes_what_it_is_as_a_whole(kind, logs, tmp_path_factory, places):
     store, whole = in_parts(kind, logs(kind), places, tmp_path_factory.mktemp("parts"))
     assert store == whole
+
+
+OWN = """/* ---
+title = "A list of our own"
+files = ["*.log"]
+delimiter = ","
+first = '^job[0-9]+,[0-9]+'
+notes = "Jobs with names, in any order."
+
+[columns]
+id = "varchar"
+submitted = "double"
+--- */
+select id as source_id, submitted as submit_time, 60 as wait_time, 600 as run_time, 1 as n_procs from source
+"""
+
+
+def test_jobs_with_names_are_numbered_by_submission_in_parts_and_as_a_whole(tmp_path):
+    lines = [f"job{n * 37 % 60},{1_700_000_000 + n * 7919 % 997 // 20 * 3600}\n" for n in range(60)]
+    (tmp_path / "own.sql").write_text(OWN)
+    with_own = "--with", tmp_path / "own.sql"
+    for part in (parts := cut(lines, 0, [25, 40], tmp_path)):
+        assert not invoke("convert", "--append", part, "-o", tmp_path / "store.duckdb", *with_own).exit_code
+    assert not invoke("convert", *parts, "-o", tmp_path / "whole.duckdb", *with_own).exit_code
+    assert content(tmp_path / "store.duckdb") == content(tmp_path / "whole.duckdb")
+    with Store.open(tmp_path / "whole.duckdb") as store:
+        jobs = "select submit_time, source_id from jobs inner join source_ids using (job_id) order by job_id"
+        found = store.rows(jobs)
+    expected = sorted((float(line.split(",")[1]), line.split(",")[0]) for line in lines)
+    assert found == expected
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from gwa.errors import TraceError
 from gwa.formats.base import Format, new_store, require_match
 from gwa.formats.builtin import _parquet as parquet
 from gwa.formats.builtin._columns import source_rows
-from gwa.ingest.cleaning import insert_jobs
+from gwa.ingest.cleaning import insert_jobs, number_by_submission
 from gwa.ingest.counting import RowCounts, finish_store
 from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
@@ -99,6 +99,7 @@ def _fill(store: Store, heads: Sequence[FileHead], options: ReadOptions) -> None
     store.begin(["job_id", *(name for name in expressions if name != "source_id")])
     fields = ", ".join(f"{value} as {name}" for name, value in expressions.items())
     insert_jobs(store, f"(select {fields} from task)", list(expressions))
+    number_by_submission(store)
     if types.get("parents", "").endswith("INT[]"):
         _insert_dependencies(store)
     counts = [parquet.row_counts(store, head) for head in heads]
