@@ -442,7 +442,7 @@ class Trace:
         >>> import gwa
         >>> with gwa.open("sample_traces/swf/tiny.swf") as trace:
         ...     trace.arrow().shape
-        (1200, 49)
+        (1200, 50)
 
         """
         return self.store.arrow(f"select * from jobs{self.store.order}")  # noqa: S608 - our own
