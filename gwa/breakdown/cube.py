@@ -283,6 +283,7 @@ class _Cells:
         number = 0
         while number < len(GRAINS) - 1 and self._count(self._of_jobs(GRAINS[number], some)) > MAXIMUM_CELLS:
             number += 1
+        self._store.drop(some)
         return GRAINS[number:]
 
     def _are_few(self, grain: Grain) -> bool:

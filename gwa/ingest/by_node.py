@@ -121,8 +121,8 @@ create or replace temp table by_node_hold as from by_node_placed where {holders}
 _SHORT_UUID: Final = "left(lower({uuid}), 12)"
 """The SQL of the part of a UUID that schedulers write, too."""
 
-TOLD: Final = f"""
-create or replace temp table by_node_told as
+GPUS_OF_JOBS: Final = f"""
+create or replace temp table by_node_gpu_of_job as
 with part as (
     select job_id, node, gpus, unnest(string_split(gpu_list, ',')) as part
     from by_node_hold
@@ -160,7 +160,7 @@ Which GPUs jobs held, of jobs on one node: by number, or by the beginning of the
 are told by it. What does not agree with how many GPUs a job held tells nothing.
 """
 
-GPUS: Final = f"""
+SAMPLED_GPUS: Final = f"""
 create or replace temp table by_node_gpu as
 select distinct known.node, seen.host, seen.device, seen.place,
     cast(coalesce(seen.place, try_cast(seen.device as integer)) as varchar) as number,
@@ -174,7 +174,10 @@ SLOTS: Final = """
 create or replace temp table by_node_slot as
 select cast((select count(*) from by_node_node) + row_number() over (order by node, gpu) as integer) as slot,
     node, gpu
-from (select distinct node, gpu from by_node_told union select distinct node, '' from by_node_told) as parts
+from (
+    select distinct node, gpu from by_node_gpu_of_job
+    union select distinct node, '' from by_node_gpu_of_job
+) as parts
 """
 """
 Parts of nodes of which samples are looked up alone: the GPUs that a job was told to hold, and of each of
@@ -197,10 +200,10 @@ select job_id, node as slot, since, till, gpus,
 from by_node_hold
 union all
 select job_id, slot, since, till, 1, true
-from by_node_hold inner join by_node_told using (job_id, node) inner join by_node_slot using (node, gpu)
+from by_node_hold inner join by_node_gpu_of_job using (job_id, node) inner join by_node_slot using (node, gpu)
 union all
 select job_id, slot, since, till, 0, true
-from by_node_hold anti join by_node_told using (job_id, node) inner join by_node_slot using (node)
+from by_node_hold anti join by_node_gpu_of_job using (job_id, node) inner join by_node_slot using (node)
 """
 """Which slots jobs may have held, when; nodes as a whole stand beside their slots."""
 
@@ -477,7 +480,7 @@ with place as (
     from by_node_device group by node
 ),
 told as (
-    select job_id, node, count(*) as told from by_node_told group by job_id, node
+    select job_id, node, count(*) as told from by_node_gpu_of_job group by job_id, node
 ),
 held as (
     select job_id, bool_or(is_open) as is_open, max(till - since) as seconds,
@@ -592,7 +595,7 @@ where job is null or day < 0 group by why order by why
 """
 
 TABLES: Final = (
-    "node", "placed", "hold", "gpu", "told", "slot", "slot_of_gpu", "held", "moment", "piece", "hourly",
+    "node", "placed", "hold", "gpu", "gpu_of_job", "slot", "slot_of_gpu", "held", "moment", "piece", "hourly",
     "seen_host", "match", "bin", "device", "idle", "of_device", "job", "row", "id",
 )  # fmt: skip
 
@@ -646,7 +649,7 @@ def cut(store: Store, *, of_nodes: bool) -> None:
     The table ``by_node_match`` says which ``node`` a ``host`` is, and ``by_node_seen_host`` which were seen.
     """
     store.connection.execute(OF_KIND.format(holders="true" if of_nodes else "gpus > 0"))
-    for table in (GPUS, TOLD, SLOTS, SLOT_OF_GPU, HELD, MOMENTS, HOLDERS, HOURLY):
+    for table in (SAMPLED_GPUS, GPUS_OF_JOBS, SLOTS, SLOT_OF_GPU, HELD, MOMENTS, HOLDERS, HOURLY):
         store.connection.execute(table)
 
 
@@ -712,7 +715,7 @@ def conclude(store: Store, source: str, *, of_nodes: bool) -> ByNode:
         samples=store.row("select coalesce(sum(n), 0)::bigint from by_node_bin")[0],
         unused=dict(store.rows(UNUSED)),
         nodes=store.row("select count(distinct node) from by_node_device")[0],
-        tells_gpus=bool(store.row("select count(*) from by_node_told")[0]),
+        tells_gpus=bool(store.row("select count(*) from by_node_gpu_of_job")[0]),
     )
 
 

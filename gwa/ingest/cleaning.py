@@ -360,8 +360,8 @@ def _assign_job_numbers(store: Store) -> int:
 
 
 BY_SUBMISSION: Final = """
-select * exclude (by_source), row_number() over (order by {submitted}by_source, job_id) as number
-from recorded left join (select job_id, source_id as by_source from source_ids) as identified using (job_id)
+select job_id, row_number() over (order by {submitted}source_id, job_id) as number
+from recorded left join source_ids using (job_id)
 """
 
 
@@ -374,18 +374,13 @@ def number_by_submission(store: Store) -> None:
     submitted = "submit_time nulls first, " if _is_recorded(store, "submit_time") else ""
     store.connection.execute(f"create temp table numbered as {BY_SUBMISSION.format(submitted=submitted)}")
     if not store.row("select coalesce(bool_and(job_id = number), true) from numbered")[0]:
-        for table in ("source_ids", "raw_ids", "dependencies"):
+        for table in ("recorded", "source_ids", "raw_ids", "dependencies"):
             store.connection.execute(
                 f"create temp table renumbered as select {table}.* replace (number as job_id)"
                 f" from {table} inner join numbered using (job_id) order by number"
             )
             _replace(store, table, "from renumbered")
             store.connection.execute("drop table renumbered")
-        _replace(
-            store,
-            "recorded",
-            "select * exclude (number) replace (number as job_id) from numbered order by number",
-        )
     store.connection.execute("drop table numbered")
 
 

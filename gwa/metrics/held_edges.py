@@ -134,20 +134,28 @@ def edges(store: Store, holding: str, part: str, moments: str, where: str) -> Ed
     names = _names(store, held, looked_at)
     if names is None:
         return None
-    codes = np.asarray(found["code"], np.uint64)
-    own, index = np.unique(codes, return_inverse=True)
-    times, changes = np.concatenate((begun, ended)), np.concatenate((amount, -amount))
-    index = np.concatenate((index, index)).astype(np.min_scalar_type(len(own)))
-    order = np.argsort(times)
-    order = order[np.argsort(index[order], kind="stable")]
-    firsts = np.concatenate(([0], np.cumsum(np.bincount(index, minlength=len(own)))))
-    places = {int(code): slice(firsts[n], firsts[n + 1]) for n, code in enumerate(own)}
+    places, times, changes = _sorted(np.asarray(found["code"], np.uint64), begun, ended, amount)
     seen = Moments(
         np.asarray(at["place"], np.int64),
         np.asarray(at["moment"], np.float64),
         np.asarray(at["code"], np.uint64),
     )
-    return Edges(names, places, times[order], changes[order], seen)
+    return Edges(names, places, times, changes, seen)
+
+
+def _sorted(
+    codes: NDArray[np.uint64], begun: Floats, ended: Floats, amount: Floats
+) -> tuple[dict[int, slice], Floats, Floats]:
+    """Return where the edges of each part lie, by its code, their times and the changes, by part and time."""
+    own, index = np.unique(codes, return_inverse=True)
+    times, changes = np.concatenate((begun, ended)), np.concatenate((amount, -amount))
+    # The smallest type: its stable sort is by digits.
+    index = np.concatenate((index, index)).astype(np.min_scalar_type(len(own)))
+    order = np.argsort(times)
+    order = order[np.argsort(index[order], kind="stable")]
+    firsts = np.concatenate(([0], np.cumsum(np.bincount(index, minlength=len(own)))))
+    places = {int(code): slice(firsts[n], firsts[n + 1]) for n, code in enumerate(own)}
+    return places, times[order], changes[order]
 
 
 def _names(store: Store, held: str, looked_at: str) -> dict[int, str] | None:

@@ -143,6 +143,15 @@ def test_lines_are_by_model_and_what_is_unknown_is_said(tmp_path):
     ]  # fmt: skip
 
 
+def test_a_rate_whose_name_begins_another_is_used_only_where_it_is_charged(tmp_path):
+    prices = {"million_in": 1, "million_out": 1}
+    rates = [{"name": "Large, new", "models": ["large-2"], **prices}, {"name": "Large", **prices}]
+    rows = [(OCTOBER, 1_000_000, 0, None, "large-2", "ann")]
+    made = statements(stored(tmp_path, rows), from_table({**PLAIN, "rates": rates}), "2025-10")
+
+    assert unused(made) == ["not used in 2025-10: 1 of the rates (Large)"]
+
+
 def test_a_request_without_a_rate_stops_the_statements_and_says_what_to_add(tmp_path):
     store = stored(tmp_path, [(OCTOBER, 1, 1, None, "new", "ann"), (OCTOBER + 1, 1, 1, None, None, "ann")])
     table = {**TABLE, "rates": TABLE["rates"][:2]}

@@ -397,18 +397,20 @@ def _known_until(store: Store, last: BillingPeriod) -> float | None:
     return until if until is not None and until < last.last else None
 
 
+def _rate_of(line: str, rates: Rates) -> str:
+    """Return the name of the rate in that of a *line*, which may name a model after it; empty for none."""
+    names = (rate.name for rate in rates.rates if f"{line}, ".startswith(f"{rate.name}, "))
+    return max(names, key=len, default="")
+
+
 def unused(of: Statements) -> list[str]:
     """Return what the rates say of no job that is charged: names of rates, and of projects with own terms."""
     if not of.parts:
         return []
     rates, projects = of.rates, set(of.projects)
-    charged = {line.name for line in of.lines}
+    charged = {_rate_of(line.name, rates) for line in of.lines}
     terms = {
-        "rates": [
-            rate.name
-            for rate in rates.rates
-            if not any(name == rate.name or name.startswith(f"{rate.name}, ") for name in charged)
-        ],
+        "rates": [rate.name for rate in rates.rates if rate.name not in charged],
         "discounts": [name for name in rates.discounts.projects if name not in projects],
         "free hours": [name for name in rates.free.projects if name not in projects],
         "projects of classes": [
