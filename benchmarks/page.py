@@ -12,6 +12,7 @@ from typing import Final
 from benchmarks.measure import Cost, spread, typical
 from benchmarks.peers import PACKAGES
 from benchmarks.session import Outcome
+from gwa.util.cores import usable_cores
 from gwa.util.version import DISTRIBUTION
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "explanation" / "benchmarks.md"
@@ -25,13 +26,12 @@ COLD: Final = "| work | warm, CPU s | warm, wall s | cold, CPU s | cold, wall s 
 
 def machine(rows: int, runs: int) -> str:
     """Say on what the figures were measured, without naming the machine."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     often = f"median of {runs} runs after one to warm up" if runs else "a single run"
     names = (DISTRIBUTION, "duckdb", "numpy", "scipy", "pandas")
     versions = ", ".join(f"{name} {_version(name)}" for name in names)
     return (
         f"{rows:,} rows; {often}, in turn\n"
-        f"{cores} cores, load {os.getloadavg()[0]:.1f}, {platform.system()} {platform.machine()}, "
+        f"{usable_cores()} cores, load {os.getloadavg()[0]:.1f}, {platform.system()} {platform.machine()}, "
         f"Python {platform.python_version()}, {versions}\n"
         f"peers: {', '.join(PACKAGES).replace('==', ' ')}"
     )

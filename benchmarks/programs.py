@@ -76,12 +76,13 @@ def hash_files(folder: str) -> None:
 # What makes a table of a log.
 
 
-def by_hand(log: str, store: str, *ours: str) -> None:
+def by_hand(log: str, store: str, *ours: str, threads: int | None = None) -> None:
     """
     Make the jobs of a log of `benchmarks.data` by DuckDB's SQL, written by hand: the same table as gwa's.
 
     The SQL stands in ``benchmarks/limits/``: it checks nothing, and knows what these logs hold. With *ours*,
-    the store that gwa made of the log, it is told how many rows of the two differ, if any do.
+    the store that gwa made of the log, it is told how many rows of the two differ, if any do. Without a
+    number of *threads*, it takes all cores.
     """
     import duckdb
 
@@ -95,6 +96,8 @@ def by_hand(log: str, store: str, *ours: str) -> None:
         Path(text).write_bytes(squeeze(Path(log).read_bytes()))
     Path(store).unlink(missing_ok=True)
     with duckdb.connect(store, config={"storage_compatibility_version": "v1.0.0"}) as database:
+        if threads:
+            database.execute(f"set threads = {threads}")
         database.execute(f"create table jobs ({', '.join(f'{field.name} {field.sql}' for field in FIELDS)})")
         made = Path(__file__).parent / "limits" / f"{kind}.sql"
         database.execute(made.read_text().replace("$log", f"'{text}'"))
@@ -103,6 +106,11 @@ def by_hand(log: str, store: str, *ours: str) -> None:
             ((different,),) = database.execute(DIFFERENCE).fetchall()
             if different:
                 sys.exit(f"{different} rows differ")
+
+
+def by_hand_on(threads: str, log: str, store: str) -> None:
+    """Do the same on a number of *threads*."""
+    by_hand(log, store, threads=int(threads))
 
 
 def polars_parquet(log: str, out: str) -> None:

@@ -116,7 +116,7 @@ def _fits(values: str, title: str) -> tuple[Work, ...]:
     )
 
 
-BY_HAND: Final = {"swf": 1, "gwf": 1, "sge": 2, "slurm": 1.3, "pbs": 2, "google": 2}
+BY_HAND: Final = {"swf": 1, "gwf": 1, "sge": 2, "slurm": 1.5, "pbs": 1.9, "google": 2}
 """
 Logs of which the same table of jobs is made by hand, with the SQL in ``limits/``, and how many times the CPU
 time of that may be taken.
@@ -149,6 +149,25 @@ def _floors() -> Iterator[Work]:
         title, limit = f"convert {name} to a store", {**BY_HAND, **OTHER_LIMITS}.get(name, 2)
         check = f"{floor.command} {{out}}/{name}.duckdb" if name in BY_HAND else ""
         yield Work(name, title, CONVERT.format(name), (Target(Kind.CPU, limit),), floor, (name,), check=check)
+
+
+THREADED: Final = ("swf", "slurm")
+"""Logs that are converted by numbers of threads, too: one whose blocks are in flight, one read in place."""
+
+
+def _threaded() -> Iterator[Work]:
+    """Yield what one and two threads take, beside the work by hand on as many; `_floors` have all threads."""
+    for name in THREADED:
+        for threads in ("1 thread", "2 threads"):
+            number = threads[0]
+            yield Work(
+                name=f"{name}-{threads.replace(' ', '-')}",
+                title=f"convert {name} to a store, {threads}",
+                ours=f"{CONVERT.format(name)} --threads {number}",
+                targets=(Target(Kind.CPU, BY_HAND[name]),),
+                beside=Beside(f"by hand, {threads}", f"by_hand_on {number} {{{name}}} {{out}}/hand.duckdb"),
+                needs=(name,),
+            )
 
 
 def _flat() -> Iterator[Work]:
@@ -195,6 +214,7 @@ WORKS: Final = (
         cold=True,
     ),
     *_floors(),
+    *_threaded(),
     *_flat(),
     *_generated(),
     Work(
