@@ -26,6 +26,7 @@ from gwa.formats.tables.units import KINDS, value
 from gwa.formats.tables.values import Values
 from gwa.formats.tables.vocabulary import meanings, roles
 from gwa.ingest.source.head import FileHead
+from gwa.metrics.quality import problems
 from gwa.store.options import ReadOptions
 from gwa.store.store import Store
 from tests.conftest import LOGS
@@ -634,3 +635,28 @@ def test_the_unit_that_is_proposed_for_a_run_time_is_that_of_the_times_beside_it
         "id,submit,duration,cpus,wait\n1,1772445600000,1284000,2,3000\n2,1772445601500,930000,2,1000\n"
     )
     assert "run=duration:ms" in asked(path)
+
+
+LISTS = "id,submit,start,end,cpus,state,nodelist,gpu_ids\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (("n1", "0"), ("n1", "0")),
+        (('"n[1-2,7]"', '"0-1,3"'), ("n[1-2,7]", "0-1,3")),
+        (("n1 n2", "0;1"), ("n1,n2", "0,1")),
+        (("n1 + n2", "0 | 1"), ("n1,n2", "0,1")),
+        (("\"['n1', 'n2']\"", "all"), (None, None)),
+    ],
+)
+def test_nodes_and_gpus_of_a_table_are_those_of_its_jobs(tmp_path, written, read):
+    path = tmp_path / "jobs.csv"
+    times = "2025-01-01 00:00:00,2025-01-01 00:01:00,2025-01-01 02:00:00"
+    path.write_text(
+        f"{LISTS}1,{times},4,COMPLETED,{written[0]},{written[1]}\n2,2025-01-01 00:00:00,,,4,PENDING,n9,1\n"
+    )
+    with opened(path) as store:
+        assert store.rows("select node_list, gpu_list from jobs order by job_id") == [read, (None, None)]
+        lost = sum(repair.count or 0 for repair in problems(store) if "not a valid value" in repair.meaning)
+    assert lost == (2 if read == (None, None) else 0)

@@ -38,6 +38,12 @@ TEXTS: Final = {
     "state": "state",
 }
 
+HELD: Final = {
+    "node_list": r"regexp_replace(node_list_, '\s*[\s;,+|]\s*', ',', 'g')",
+    "gpu_list": r"regexp_replace(gpu_list_, '\s*[\s;,+|]\s*', ',', 'g')",
+}
+"""The SQL of lists of what a job held, whatever stands between their members."""
+
 
 class PlanSelection:
     """A *plan* as SQL over the table ``source``, whose columns stand for those of the files."""
@@ -221,6 +227,9 @@ class PlanSelection:
         for role in ("req_gpus", "energy", "gpu_utilization", "gpu_memory"):
             if self._has(role):
                 yield role, f"{role}_"
+        for role, sql in HELD.items():
+            if self._has(role):
+                yield role, f"case when has_begun then {sql} end"
         if self._has("eligible"):
             yield "eligible_time", "eligible_"
 
