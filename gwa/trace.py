@@ -284,7 +284,7 @@ class Trace:
         """
         from gwa.breakdown.cube import cube
 
-        return cube(self.store)
+        return cube(self.store, has_moments=True)
 
     def breakdown(self, dimension: str, by: str = "cpu") -> "pd.DataFrame":
         """

@@ -13,8 +13,11 @@ from gwa.analysis.base import Chapter, analyses
 from gwa.analysis.budget_sentence import phrases
 from gwa.analysis.first_lists import LIST_PHRASES, first_lists
 from gwa.analysis.sections.breakdowns import SECTIONS
+from gwa.analysis.waiting_bar import waiting_bar
+from gwa.analysis.waiting_sentences import PHRASES as WAITING_PHRASES
 from gwa.breakdown.budget import budget
-from gwa.breakdown.cube import EPOCH, OTHERS, Cube, by_size, capacities, cube, lies_within_a_century
+from gwa.breakdown.cell_keys import OTHERS, by_size
+from gwa.breakdown.cube import EPOCH, Cube, capacities, cube, lies_within_a_century
 from gwa.breakdown.dimensions import OUTCOME_NAMES, Dimension, recorded
 from gwa.breakdown.held import KNOWN_OF, RESTARTED
 from gwa.breakdown.planes import packed
@@ -23,6 +26,7 @@ from gwa.metrics.outcomes import OUTCOMES
 from gwa.metrics.presence import recorded as recorded_time
 from gwa.metrics.stillness import stillness
 from gwa.metrics.usage import usage
+from gwa.metrics.waiting import CONDITIONS
 from gwa.report.course import Course
 from gwa.report.explorer import Choice, Explorer, Mark
 from gwa.store.resources import GPU
@@ -86,18 +90,19 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     """
     if not lies_within_a_century(store):
         return None
-    cells = cube(store)
+    cells = cube(store, has_moments=store.has("wait_time"))
     jobs = cells.jobs
     if not cells.days.num_rows or _filled(jobs["jobs"]).sum() < MINIMUM_JOBS:
         return None
     shown = _telling([one for one in recorded(store) if one.name in jobs.schema.names], jobs)
     choices = [_choice(store, one, cells) for one in shown]
-    days = np.union1d(_filled(cells.days["day"]), _filled(jobs["day"].drop_null())).astype(np.int64)
+    days = _all_days(cells)
     first, end = _first_and_end(store, days, cells.grain.days)
     tables = {
         "days": _days(store, cells, days, first),
         "jobs": _jobs(cells, jobs, days, choices, shown),
         "usage": _usage(cells, days, choices, shown),
+        **_moments(cells, days, choices, shown),
     }
     layout, content = packed(tables)
     cpus, sizes = store.system.size, tuple(_sizes(store))
@@ -122,6 +127,7 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
         dict(_phrases()),
         first_lists(tables, choices, octaves, is_bound=told["is_bound"]),
         sizes,
+        waiting_bar(store),
     )
 
 
@@ -130,6 +136,7 @@ def _phrases() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield from phrases().items()
     yield from ((f"label_{name}", (label,)) for name, label in LABELS.items())
     yield from ((f"list_{name}", (text,)) for name, text in LIST_PHRASES.items())
+    yield from ((f"waiting_{name}", (text,)) for name, text in WAITING_PHRASES.items())
 
 
 def _budget(store: Store) -> dict[str, Any]:
@@ -165,7 +172,8 @@ def _telling(dimensions: Sequence[Dimension], jobs: pa.Table) -> list[Dimension]
 def _choice(store: Store, dimension: Dimension, cells: Cube) -> Choice:
     """Return what can be chosen of a *dimension*: of names, the largest first."""
     classes = dimension.of(store)
-    present = {value for table in (cells.jobs, cells.usage) for value in _distinct(table, dimension.name)}
+    tables = (cells.jobs, cells.usage, *([cells.moments] if cells.moments else []))
+    present = {value for table in tables for value in _distinct(table, dimension.name)}
     if classes is not None and classes.names is not None:
         names = [name for name in classes.names.values() if name in present]
         return _named(dimension, names, 0)
@@ -209,6 +217,12 @@ def _numbered(store: Store, span: Period) -> tuple[Calendar, int]:
     return calendar, calendar.first if calendar.dates is None else (calendar.dates[0] - EPOCH).days
 
 
+def _all_days(cells: Cube) -> NDArray[np.int64]:
+    """Return the days of all cells, in order."""
+    tables = (cells.days, cells.jobs, *([cells.moments] if cells.moments else []))
+    return np.unique(np.concatenate([_filled(table["day"].drop_null()) for table in tables])).astype(np.int64)
+
+
 def _days(store: Store, cells: Cube, days: NDArray[np.int64], first: int) -> dict[str, Codes]:
     """
     Return the columns of the days: how far each is from the *first* one, and its seconds.
@@ -233,7 +247,7 @@ def _jobs(
     choices: Sequence[Choice],
     shown: Sequence[Dimension],
 ) -> dict[str, Codes]:
-    columns = _shared(jobs, days, choices, shown)
+    columns = _shared(jobs, days, choices, shown) | _outcomes(jobs)
     if cells.grain.octaves:
         columns["wait"] = _waits(jobs, cells.grain.octaves)
     if cells.grain.have_hours:
@@ -247,7 +261,7 @@ def _jobs(
 def _usage(
     cells: Cube, days: NDArray[np.int64], choices: Sequence[Choice], shown: Sequence[Dimension]
 ) -> dict[str, Codes]:
-    columns = _shared(cells.usage, days, choices, shown)
+    columns = _shared(cells.usage, days, choices, shown) | _outcomes(cells.usage)
     told = {name: _filled(cells.usage[name], np.nan) for name in ("known", "accounted")}
     return columns | told | _amounts(cells.usage, *MEASURED, RESTARTED)
 
@@ -255,13 +269,29 @@ def _usage(
 def _shared(
     table: pa.Table, days: NDArray[np.int64], choices: Sequence[Choice], shown: Sequence[Dimension]
 ) -> dict[str, Codes]:
-    """Return the columns that both tables have: the place of the day, the last where unknown, and codes."""
+    """Return the columns that all tables have: the place of the day, the last where unknown, and codes."""
     places = np.searchsorted(days, _filled(table["day"], days[-1] + 1))
     columns = {"day": places.astype(np.float64)}
     for choice, dimension in zip(choices, shown, strict=True):
         codes = {name: code for code, name in enumerate((*choice.names, OTHERS, None))}
         columns[choice.key] = _coded(table, dimension.name, codes)
-    return columns | {"outcome": _coded(table, "outcome", {name: code for code, name in enumerate(OUTCOMES)})}
+    return columns
+
+
+def _outcomes(table: pa.Table) -> dict[str, Codes]:
+    return {"outcome": _coded(table, "outcome", {name: code for code, name in enumerate(OUTCOMES)})}
+
+
+def _moments(
+    cells: Cube, days: NDArray[np.int64], choices: Sequence[Choice], shown: Sequence[Dimension]
+) -> dict[str, dict[str, Codes]]:
+    """Return the table of moments of waiting, where the cube has it."""
+    if cells.moments is None:
+        return {}
+    codes: dict[str | None, int] = {name: code for code, name in enumerate(CONDITIONS)}
+    columns = _shared(cells.moments, days, choices, shown)
+    columns["condition"] = _coded(cells.moments, "condition", codes)
+    return {"moments": columns | {"moments": _filled(cells.moments["moments"])}}
 
 
 def _coded(table: pa.Table, name: str, codes: Mapping[str | None, int]) -> Codes:

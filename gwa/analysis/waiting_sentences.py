@@ -24,6 +24,32 @@ HELD: Final = {
     "jobs": message("it never ran more than {most} jobs at once for long"),
 }
 
+PHRASES: Final = {
+    "cannot": message("Why jobs waited cannot be told: {why}."),
+    "too_little": message("These jobs waited too little of the time that all waited to tell why."),
+    "full": message("{share} of the waiting was while fewer processors were free than the job asked for."),
+    "full_at_least": message(
+        "At least {share} of the waiting was while fewer processors were free than the job asked for."
+    ),
+    "full_at_most": message(
+        "At most {share} of the waiting was while fewer processors were free than the job asked for, of"
+        " the {most} ever in use at once."
+    ),
+    "holds_unknown": message("Dependencies and holds are not recorded, and are among these."),
+    "held": message("{share} was before jobs could start: dependencies, holds, begin times."),
+    "missing": message(
+        "Jobs may be missing ({why}): more was busy than the log shows, and nothing can be said of room."
+    ),
+    "overlapping": message("Partitions share processors: whether there was room for a job cannot be told."),
+    "priority": message("At most {share} can be priority, or room kept for larger jobs."),
+    "room": message(
+        "At least {share} was while there was room for every waiting job, or the owner was at its own"
+        " ceiling: no order of jobs explains that; limits, reservations, drained nodes or missing"
+        " resources may."
+    ),
+}
+"""What may be said of all jobs and of some, with places for what differs: a page fills them, too."""
+
 SMALLEST: Final = 0.001
 """A share that is "at most" is said to be no smaller: what is less is written with a sign of its own."""
 
@@ -39,20 +65,20 @@ def sentences(waiting: Waiting) -> Iterator[Message]:
     it. None says what would have been, or what a scheduler decided.
     """
     if waiting.why_unknown:
-        yield message("Why jobs waited cannot be told: {why}.", why=waiting.why_unknown)
+        yield phrase("cannot", why=waiting.why_unknown)
         return
     shares = waiting.shares()
     if shares is None:
-        yield message("These jobs waited too little of the time that all waited to tell why.")
+        yield phrase("too_little")
         return
     if waiting.is_bound != "full_at_least" or shares["full"] >= SMALLEST:
         yield _full(waiting, shares)
     yield from _held(waiting, shares)
     if waiting.is_bound == "full_at_least":
-        yield _missing(waiting)
+        yield phrase("missing", why=waiting.missing)
         return
     if waiting.partitions == "overlapping":
-        yield message("Partitions share processors: whether there was room for a job cannot be told.")
+        yield phrase("overlapping")
         return
     if waiting.is_bound == "none":
         yield _priority(shares)
@@ -62,60 +88,59 @@ def sentences(waiting: Waiting) -> Iterator[Message]:
         yield from noted_limit(one)
 
 
+def in_short(waiting: Waiting) -> Iterator[Message]:
+    """Yield what a bar of the conditions does not say itself: what its shares are, and the most of them."""
+    shares = waiting.shares()
+    if waiting.why_unknown:
+        yield phrase("cannot", why=waiting.why_unknown)
+    elif shares is None:
+        yield phrase("too_little")
+    elif waiting.is_bound == "full_at_least":
+        yield phrase("missing", why=waiting.missing)
+    else:
+        yield from _of_room(waiting, shares)
+        if not waiting.knows_holds:
+            yield phrase("holds_unknown")
+
+
+def _of_room(waiting: Waiting, shares: dict[Condition, float]) -> Iterator[Message]:
+    if waiting.partitions == "overlapping":
+        yield phrase("overlapping")
+    elif waiting.is_bound == "room_at_least":
+        yield _full(waiting, shares)
+    else:
+        yield from list(_room(waiting, shares)) or [_priority(shares)]
+
+
+def phrase(name: str, **values: str) -> Message:
+    """Return one of `PHRASES` with *values* in its places."""
+    return message(PHRASES[name].template, **values)
+
+
 def _full(waiting: Waiting, shares: dict[Condition, float]) -> Message:
     share = fraction(shares["full"])
-    if waiting.is_bound == "full_at_least":
-        return message(
-            "At least {share} of the waiting was while fewer processors were free than the job asked for.",
-            share=share,
-        )
     if waiting.is_bound == "room_at_least":
-        return message(
-            "At most {share} of the waiting was while fewer processors were free than the job asked for, of"
-            " the {most} ever in use at once.",
-            share=share,
-            most=number(waiting.capacity or 0.0),
-        )
-    return message(
-        "{share} of the waiting was while fewer processors were free than the job asked for.", share=share
-    )
+        return phrase("full_at_most", share=share, most=number(waiting.capacity or 0.0))
+    return phrase("full_at_least" if waiting.is_bound == "full_at_least" else "full", share=share)
 
 
 def _held(waiting: Waiting, shares: dict[Condition, float]) -> Iterator[Message]:
     if not waiting.knows_holds:
-        yield message("Dependencies and holds are not recorded, and are among these.")
+        yield phrase("holds_unknown")
     elif shares["held"] > 0:
-        yield message(
-            "{share} was before jobs could start: dependencies, holds, begin times.",
-            share=fraction(shares["held"]),
-        )
-
-
-def _missing(waiting: Waiting) -> Message:
-    """Return why nothing is said of room."""
-    return message(
-        "Jobs may be missing ({why}): more was busy than the log shows, and nothing can be said of room.",
-        why=waiting.missing,
-    )
+        yield phrase("held", share=fraction(shares["held"]))
 
 
 def _priority(shares: dict[Condition, float]) -> Message:
     """Return how much priority can be at most: what is unknown is added, too."""
     most = shares["unused"] + shares["larger"] + shares["cycle"] + shares["unknown"]
-    return message(
-        "At most {share} can be priority, or room kept for larger jobs.", share=fraction(max(most, SMALLEST))
-    )
+    return phrase("priority", share=fraction(max(most, SMALLEST)))
 
 
 def _room(waiting: Waiting, shares: dict[Condition, float]) -> Iterator[Message]:
     least = shares["open"] + shares["ceiling"]
     if waiting.knows_holds and least >= WORTH_SAYING:
-        yield message(
-            "At least {share} was while there was room for every waiting job, or the owner was at its own"
-            " ceiling: no order of jobs explains that; limits, reservations, drained nodes or missing"
-            " resources may.",
-            share=fraction(least),
-        )
+        yield phrase("room", share=fraction(least))
 
 
 def _said(waiting: Waiting) -> list[Ceiling]:

@@ -19,7 +19,7 @@ from gwa.archive.link_check import PageLinks
 from gwa.archive.report_excerpts import picture, save_figures, section_texts
 from gwa.archive.scheduled import Scheduling, not_modelled, scheduled
 from gwa.archive.strips import strip
-from gwa.breakdown.cube import FILES, cube, lies_within_a_century
+from gwa.breakdown.cube import cube, lies_within_a_century
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
 from gwa.formats.registry import vocabulary, writer
@@ -260,10 +260,10 @@ def _cells(store: Store, folder: Path) -> dict[str, Any]:
         return {}
     made_cube = cube(store)
     (folder / CUBE).mkdir()
-    made_cube.write(folder / CUBE)
+    files = made_cube.write(folder / CUBE)
     return {
         "strip": strip(made_cube, None if store.system.sizes else store.system.cpus),
-        "cube": {"days": made_cube.grain.days, "files": [f"{CUBE}/{name}" for name in FILES]},
+        "cube": {"days": made_cube.grain.days, "files": [f"{CUBE}/{file.name}" for file in files]},
     }
 
 

@@ -13,19 +13,20 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gwa.breakdown.dimensions import Classes, Dimension, recorded
+from gwa.breakdown.cell_keys import MONDAY, Key, by_clock, first_day, joined, numbered_by
+from gwa.breakdown.dimensions import Dimension, recorded
 from gwa.breakdown.held import amounts_of_runs, held_jobs, recorded_amounts
 from gwa.breakdown.measures import measured_jobs
-from gwa.breakdown.sums import sums
+from gwa.breakdown.moments import moments
 from gwa.errors import ArgumentError, TraceError
 from gwa.metrics.calendar import MAXIMUM_DAYS, Calendar
-from gwa.metrics.local_time import cyclic, local
+from gwa.metrics.local_time import cyclic
 from gwa.metrics.presence import has_boxes, unfinished
 from gwa.metrics.presence import recorded as recorded_time
 from gwa.metrics.stillness import stillness
@@ -33,7 +34,6 @@ from gwa.metrics.timeline import exact
 from gwa.metrics.totals import totals
 from gwa.metrics.waits import queued
 from gwa.metrics.window import window
-from gwa.store.engines.duckdb import literal
 from gwa.store.store import Period, Store
 from gwa.util.atomic import whole, write_whole
 from gwa.util.units import DAY, HOUR
@@ -44,14 +44,8 @@ MAXIMUM_CELLS: Final = 150_000
 SOME_JOBS: Final = 2 * MAXIMUM_CELLS
 """As many jobs are tried first: where they have too many cells of a grain, so have all."""
 
-FILES: Final = ("jobs.parquet", "usage.parquet", "days.parquet", "grain.json")
-"""What `Cube.write` writes."""
-
-OTHERS: Final = "*"
-"""What the classes of a dimension are called that are not among its largest."""
-
-MONDAY: Final = 3
-"""1 January 1970 was a Thursday: weeks begin four days later, or three days before."""
+FILES: Final = ("jobs.parquet", "usage.parquet", "days.parquet", "moments.parquet", "grain.json")
+"""What `Cube.write` writes; moments where the cube has them."""
 
 
 @dataclass(frozen=True)
@@ -110,16 +104,6 @@ EPOCH: Final = date(1970, 1, 1)
 
 COUNT: Final = "select count(*) as n from ({query}) as cells"
 
-SIZE: Final = "coalesce(cpu_seconds, 0) desc, jobs desc, key"
-
-BY_SIZE: Final = f"select key from {{table}} order by {SIZE}"
-
-PLACED: Final = """
-left join (
-    select key as {name}_key, row_number() over (order by {order}) as {name}_place from {table}
-) as placed_{name} on {key} = {name}_key
-"""
-
 DAYS: Final = """
 select cast(day as bigint) as day, cast(seconds as double) as seconds,
     cast(known_seconds as double) as known_seconds, cast(accounted_seconds as double) as accounted_seconds
@@ -173,6 +157,8 @@ class Cube:
 
     *days* are each ``day`` of *usage*, how many ``seconds`` it has, within the period of the trace, in how
     many of them the load is known (``known_seconds``), and accounted for as well (``accounted_seconds``).
+
+    *moments* are cells of why jobs waited, where that was asked for and is known: `gwa.breakdown.moments`.
     """
 
     jobs: pa.Table
@@ -180,18 +166,21 @@ class Cube:
     days: pa.Table
     grain: Grain
     withheld: WithheldCells | None = None
+    moments: pa.Table | None = None
 
     def write(self, folder: Path) -> tuple[Path, ...]:
         """Write the tables as Parquet, and the grain as JSON, into *folder*; return the files."""
         from pyarrow import parquet
 
-        paths = tuple(folder / name for name in FILES)
-        for file, table in zip(paths, (self.jobs, self.usage, self.days), strict=False):
+        *paths, grain = (folder / name for name in FILES)
+        tables = zip(paths, (self.jobs, self.usage, self.days, self.moments), strict=True)
+        made = {file: table for file, table in tables if table is not None}
+        for file, table in made.items():
             with whole(file) as path:
                 parquet.write_table(table, path, compression="zstd")
         said = asdict(self.grain) | ({"withheld": asdict(self.withheld)} if self.withheld else {})
-        write_whole(paths[-1], json.dumps(said, indent=1) + "\n")
-        return paths
+        write_whole(grain, json.dumps(said, indent=1) + "\n")
+        return (*made, grain)
 
 
 def lies_within_a_century(store: Store) -> bool:
@@ -200,11 +189,12 @@ def lies_within_a_century(store: Store) -> bool:
     return span is None or span[1] - span[0] <= MAXIMUM_DAYS * DAY
 
 
-def cube(store: Store, minimum: int | None = None) -> Cube:
+def cube(store: Store, minimum: int | None = None, *, has_moments: bool = False) -> Cube:
     """
     Return the cube of the jobs of *store*: the finest of at most `MAXIMUM_CELLS`, or the coarsest.
 
-    Cells of fewer jobs than a *minimum* are withheld. Raise `ArgumentError` for one below `MINIMUM_NAMED`,
+    Cells of fewer jobs than a *minimum* are withheld; without one it has moments of waiting where
+    *has_moments*. Raise `ArgumentError` for one below `MINIMUM_NAMED`,
     `TraceError` where jobs lie more than a century apart: there would be millions of days.
     """
     if minimum is not None and minimum < MINIMUM_NAMED:
@@ -220,7 +210,7 @@ def cube(store: Store, minimum: int | None = None) -> Cube:
     days = _days(store, cells.grain)
     if minimum is not None:
         return _withhold(Cube(jobs, usage.drop_columns([HELD]), days, cells.grain), usage[HELD], minimum)
-    return Cube(jobs, usage, days, cells.grain)
+    return Cube(jobs, usage, days, cells.grain, moments=cells.moments() if has_moments else None)
 
 
 def _withhold(whole: Cube, held: pa.ChunkedArray, minimum: int) -> Cube:
@@ -262,7 +252,7 @@ class _Cells:
 
     def __init__(self, store: Store, shown: Sequence[Dimension], *, has_holders: bool) -> None:
         self._store, self._has_holders = store, has_holders
-        self._keys = [_Key.of(store, one, classes) for one in shown if (classes := one.of(store))]
+        self._keys = [Key.of(store, one, classes) for one in shown if (classes := one.of(store))]
         self._amounts = list(recorded_amounts(store))
         self._weights = list(_weights(store))
         self._held = [*self._amounts, *amounts_of_runs(store)]
@@ -306,6 +296,10 @@ class _Cells:
         columns = self._columns_of_usage(self.grain)
         return self._with_names(self._of_usage(self.grain, self._usage), columns, sums)
 
+    def moments(self) -> pa.Table | None:
+        """Return the cells of waiting."""
+        return moments(self._store, self._keys, self.grain.days, self.grain.largest)
+
     def _with_names(self, cells: str, columns: Iterable[str], sums: Mapping[str, str]) -> str:
         """Return the query of *cells* with names, where rows that follow each other differ least."""
         named = {one.name: one.named(self.grain.largest) for one in self._keys}
@@ -339,7 +333,7 @@ class _Cells:
     def _shared(self, grain: Grain) -> dict[str, str]:
         """Return the SQL of the columns that both tables have, by name."""
         keys = {one.name: one.among(grain.largest) for one in self._keys}
-        return {"day": _first_day(grain.days), **keys, "outcome": "outcome"}
+        return {"day": first_day(grain.days), **keys, "outcome": "outcome"}
 
 
 def _cells(columns: Mapping[str, str], sums: Mapping[str, str], table: str) -> str:
@@ -347,51 +341,6 @@ def _cells(columns: Mapping[str, str], sums: Mapping[str, str], table: str) -> s
     keys = ", ".join(f"{sql} as {name}" for name, sql in columns.items())
     added = ", ".join(f"{sql} as {name}" for name, sql in sums.items())
     return f"select {keys}, {added} from {table} group by {', '.join(columns.values())}"
-
-
-@dataclass(frozen=True)
-class _Key:
-    """
-    A dimension by whose classes jobs are grouped: by number, which takes a fraction of the time of names.
-
-    *sql* is the number of the class of a job, *joined* what is joined to the jobs for it, and *names* those
-    of the classes by number. Ranked ones are numbered from 1, the largest; 0 is all others.
-    """
-
-    name: str
-    sql: str
-    joined: str
-    names: Mapping[Any, str]
-    is_ranked: bool
-
-    @classmethod
-    def of(cls, store: Store, dimension: Dimension, classes: Classes) -> Self:
-        """Return the key of a *dimension* with its *classes*."""
-        name = dimension.name
-        if not dimension.is_ranked:
-            return cls(name, classes.key, "", classes.names or {}, is_ranked=False)
-        names = dict(enumerate(by_size(store, dimension), 1))
-        # Of a period, those who only ran in it have no place.
-        sql = f"case when {classes.key} is not null then coalesce({name}_place, {len(names) + 1}) end"
-        joined = PLACED.format(name=name, order=SIZE, table=sums(store, dimension), key=classes.key)
-        return cls(name, sql, joined, names, is_ranked=True)
-
-    def among(self, largest: int) -> str:
-        """Return the SQL of the number, 0 where the class is not among the *largest*."""
-        if not self.is_ranked:
-            return self.name
-        name = self.name
-        return f"case when {name} <= {largest} then {name} when {name} is not null then 0 end"
-
-    def named(self, largest: int) -> str:
-        """Return the SQL of the name of a number `among` the *largest*."""
-        shown: dict[Any, str] = {0: OTHERS} if self.is_ranked else {}
-        shown |= {key: name for key, name in self.names.items() if not self.is_ranked or key <= largest}
-        cases = " ".join(
-            f"when {literal(key) if isinstance(key, str) else key} then {literal(name)}"
-            for key, name in shown.items()
-        )
-        return f"case {self.name} {cases} end"
 
 
 def _finest(grains: Sequence[Grain]) -> Grain:
@@ -404,25 +353,12 @@ def _finest(grains: Sequence[Grain]) -> Grain:
     )
 
 
-def by_size(store: Store, dimension: Dimension) -> list[str]:
-    """Return all classes of a ranked dimension, the largest by CPU time, then by jobs, first."""
-    rows = store.rows(BY_SIZE.format(table=sums(store, dimension)))
-    return [str(key) for (key,) in rows]
-
-
-def _first_day(days: int) -> str:
-    """Return the SQL of the first of each *days* days: of a Monday, where they are whole weeks."""
-    if days == 1:
-        return "day"
-    return f"cast(floor((day + {MONDAY}) / {float(days)!r}) * {days} - {MONDAY} as bigint)"
-
-
-def _jobs(store: Store, keys: Sequence[_Key], maximum: int | None = None) -> str:
+def _jobs(store: Store, keys: Sequence[Key], maximum: int | None = None) -> str:
     """Return the table of what cells of jobs are made of, a row for each job or *maximum* of them."""
     span = recorded_time(store.whole)
-    seconds = _clock(store, "submit_time", span) if span else "submit_time"
+    seconds = by_clock(store, "submit_time", span) if span else "submit_time"
     columns = {
-        "day": _number(seconds, DAY), "hour": cyclic(_number(seconds, HOUR), 24),
+        "day": numbered_by(seconds, DAY), "hour": cyclic(numbered_by(seconds, HOUR), 24),
         **{one.name: one.sql for one in keys}, "outcome": "outcome",
         "wait": WAIT.format(wait=queued(store)), "jobs": "1",
         **_decimals(recorded_amounts(store), "case when run_time >= 0 then run_time else 0 end"),
@@ -431,17 +367,13 @@ def _jobs(store: Store, keys: Sequence[_Key], maximum: int | None = None) -> str
     jobs = measured_jobs(store)
     if maximum is not None:
         jobs = f"(select * from {jobs} limit {maximum}) as first_jobs"
-    return _rows(columns, f"{jobs} {_joined(keys)}")
+    return _rows(columns, f"{jobs} {joined(keys)}")
 
 
 def _rows(columns: Mapping[str, str], table: str) -> str:
     """Return the table of *columns*, SQL by name, of the rows of a *table*."""
     selected = ", ".join(f"{sql} as {name}" for name, sql in columns.items())
     return f"(select {selected} from {table}) as uncounted"
-
-
-def _joined(keys: Sequence[_Key]) -> str:
-    return "".join(one.joined for one in keys)
 
 
 def _weights(store: Store) -> dict[str, str]:
@@ -455,7 +387,7 @@ def _weights(store: Store) -> dict[str, str]:
     return {"core_seconds": exact("coalesce(core_seconds, 0)")}
 
 
-def _usage(store: Store, keys: Sequence[_Key]) -> str:
+def _usage(store: Store, keys: Sequence[Key]) -> str:
     """Return the table of what each job held in each bin: a day, or the part of one that is known."""
     span = recorded_time(store.whole)
     amounts = {**recorded_amounts(store), **amounts_of_runs(store)}
@@ -463,10 +395,10 @@ def _usage(store: Store, keys: Sequence[_Key]) -> str:
     columns |= {name: name for name in ("outcome", "known", "accounted")} | {HELD: _holders(store, span)}
     numbered = "".join(f", {one.sql} as {one.name}_number" for one in keys)
     if span is None:
-        nothing = f"(select *{numbered} from {NOTHING} {_joined(keys)}) as nothing_held"
+        nothing = f"(select *{numbered} from {NOTHING} {joined(keys)}) as nothing_held"
         return _rows(columns | dict.fromkeys(amounts, "cast(0 as decimal(38, 6))"), nothing)
-    first, last = (_number(_clock(store, moment, span), DAY) for moment in ("start_time", "end_time"))
-    held = f"{held_jobs(store)} as held {_joined(keys)}"
+    first, last = (numbered_by(by_clock(store, moment, span), DAY) for moment in ("start_time", "end_time"))
+    held = f"{held_jobs(store)} as held {joined(keys)}"
     days = f"(select *{numbered}, unnest(generate_series({first}, {last})) as on_day from {held})"
     bins = ", ".join(
         f"({one.day}, {one.since!r}, {one.until!r}, {one.is_known}, {one.is_accounted})"
@@ -481,7 +413,7 @@ def _holders(store: Store, span: Period | None) -> str:
     """Return the SQL of what counts the jobs that held something in a day: of several boxes, the first."""
     if not has_boxes(store) or span is None:
         return "1"
-    before = _number(_clock(store, "previous_end", span), DAY)
+    before = numbered_by(by_clock(store, "previous_end", span), DAY)
     return f"case when previous_end is null or {before} < on_day then 1 else 0 end"
 
 
@@ -517,17 +449,6 @@ def _first_of(day: int, grain: Grain) -> int:
 def _decimals(amounts: Mapping[str, str], seconds: str) -> dict[str, str]:
     """Return the SQL of *amounts* in some *seconds*, as decimals, whose sums are exact."""
     return {name: exact(sql.format(seconds=seconds)) for name, sql in amounts.items()}
-
-
-def _number(seconds: str, width: int) -> str:
-    return f"cast(floor({seconds} / {float(width)!r}) as bigint)"
-
-
-def _clock(store: Store, moment: str, span: Period) -> str:
-    """Return the SQL of a *moment* in seconds by the log's clock or, where dates are unknown, as it is."""
-    if store.system.relative or span[1] - span[0] > MAXIMUM_DAYS * DAY:
-        return moment
-    return local(store, moment, span)
 
 
 class _Bin(NamedTuple):

@@ -40,7 +40,7 @@ class PlaneTable:
 
 def packed(tables: Mapping[str, Mapping[str, ArrayLike]]) -> tuple[dict[str, PlaneTable], bytes]:
     """
-    Return the layout of each of *tables*, and the planes of all columns in that order as gzip.
+    Return the layout of each of *tables*, in the order of their names, and the planes of all columns as gzip.
 
     Columns are arrays of one length, of numbers that are not negative, by their names. The same numbers give
     the same bytes. Raise `ValueError` for a number that is negative or not finite, and for columns of a table
@@ -48,7 +48,7 @@ def packed(tables: Mapping[str, Mapping[str, ArrayLike]]) -> tuple[dict[str, Pla
     """
     layout: dict[str, PlaneTable] = {}
     planes: list[bytes] = []
-    for table, columns in tables.items():
+    for table, columns in sorted(tables.items()):
         arrays = {name: np.asarray(values, np.float64) for name, values in columns.items()}
         if len({len(values) for values in arrays.values()}) > 1:
             raise ValueError(f"{table}: its columns differ in length")

@@ -33,12 +33,14 @@ def command(trace: Path, folder: Path, minimum: int | None, force: bool, **param
 
     Its dimensions are day, user, project, queue, size, outcome and what else the log records.
 
-    jobs.parquet counts the jobs submitted in each day, usage.parquet adds up what jobs held in each day, and
-    grain.json says how fine the cells are: of a large trace they are coarser, so that there are 150,000 at
-    most. Sums are exact; '*' stands for all but the largest users, projects and so on. The cells hold names:
-    gwa anonymize replaces them in the trace. With --minimum cells of fewer jobs are withheld, and the number
-    of all jobs is given as bounds: from it what is withheld could be computed. Never is one cell withheld
-    alone.
+    jobs.parquet counts the jobs submitted in each day, usage.parquet adds up what jobs held in each day,
+    days.parquet says how long the days are, moments.parquet what was true while jobs waited, where that is
+    known, and grain.json how fine the cells are: of a large trace they are coarser, so that there are 150,000
+    of jobs and usage at most. Sums are exact; '*' stands for all but the largest users, projects and so on.
+    The cells hold names: gwa anonymize replaces them in the trace.
+
+    With --minimum cells of fewer jobs are withheld, and the number of all jobs is given as bounds: from it
+    what is withheld could be computed. Never is one cell withheld alone, and moments are left out.
 
     \b
     Examples:
@@ -52,7 +54,7 @@ def command(trace: Path, folder: Path, minimum: int | None, force: bool, **param
         opened(trace, params) as opened_trace,
         claimed([folder / name for name in FILES], force=force),
     ):
-        made = cube(opened_trace.store, minimum)
+        made = cube(opened_trace.store, minimum, has_moments=minimum is None)
         for path in made.write(folder):
             echo(path)
     if not params["quiet"]:

@@ -21,6 +21,7 @@ from gwa.metrics.absent_numbers import absent_share, removed_share
 from gwa.metrics.idleness import idle_stretches, observed
 from gwa.metrics.outcomes import core_seconds
 from gwa.metrics.presence import running, unfinished
+from gwa.metrics.stillness import stillness
 from gwa.metrics.timeline import Floats, Ints
 from gwa.metrics.usage import holding
 from gwa.metrics.waiting_ceilings import CYCLE, KINDS, MOMENTS, Ceiling, at_ceiling, ceilings, late_starts
@@ -48,10 +49,10 @@ What may hold at a waiting second; the first that does is its condition.
 
 ``held``: the job could not start, for it depended on others, was on hold or asked for a later time.
 ``unknown``: its size is not known, or the log does not know what ran then, and what it knows leaves room.
-``outage``: nothing at all ran, for an hour or more. ``full``: it asked for more processors than were free,
-in its partition where partitions have processors of their own. ``gpu``: it asked for more GPUs than were
-free. ``ceiling``: its owner was at a ceiling of its own. ``unused``: it would have taken processors that
-no job used for a day before or after.
+``outage``: nothing at all ran, for an hour or more, and no rows are missing. ``full``: it asked for more
+processors than were free, in its partition where partitions have processors of their own. ``gpu``: it asked
+for more GPUs than were free. ``ceiling``: its owner was at a ceiling of its own. ``unused``: it would have
+taken processors that no job used for a day before or after.
 ``larger``: another job that could start needed more than was free, so that room may have been kept for it.
 ``cycle``: the last minute before the start. ``open``: there was room for every waiting job.
 """
@@ -343,8 +344,17 @@ def _rules(
         holds["larger"] |= wants & (largest > free_gpus)
     # What is not in the log makes free processors fewer: a machine that shows as full was.
     is_sure = holds["full"] | holds.get("gpu", np.False_)
-    holds["unknown"] = ~(asked > 0) | (((moment < first) | (moment > last)) & ~is_sure)
+    is_unseen = (moment < first) | (moment > last) | _is_unaccounted(store, moment)
+    holds["unknown"] = ~(asked > 0) | (is_unseen & ~is_sure)
     return holds
+
+
+def _is_unaccounted(store: Store, moment: Floats) -> NDArray[np.bool_]:
+    """Return at which moments the log does not tell what ran."""
+    inside = np.zeros(len(moment), np.bool_)
+    for gap in stillness(store).unaccounted:
+        inside |= (gap.begin <= moment) & (moment < gap.end)
+    return inside
 
 
 def _blockers(store: Store, part: str, size: str) -> str:

@@ -67,6 +67,29 @@ class RankedList:
 
 
 @dataclass(frozen=True)
+class WaitingBar:
+    """
+    What was true while jobs waited, for all and for parts of them.
+
+    *parts* are the conditions that held while all waited: name, share, and how that is written; *said* is
+    what else may be said of all. *names* are the conditions in the order of their codes, and what they are
+    called, *values* what stands in the places of sentences. Shares are of *least* moments or more.
+    *is_bound*, *knows_room*, *knows_holds* and *are_overlapping* say what `gwa.metrics.waiting.Waiting`
+    knows.
+    """
+
+    parts: tuple[tuple[str, float, str], ...]
+    said: tuple[str, ...]
+    names: tuple[tuple[str, str], ...]
+    values: Mapping[str, str]
+    least: int
+    is_bound: str
+    knows_room: bool
+    knows_holds: bool
+    are_overlapping: bool
+
+
+@dataclass(frozen=True)
 class Explorer:
     """
     The cells of a trace, packed for its page.
@@ -78,7 +101,8 @@ class Explorer:
     outcomes : Mapping
         What each outcome is called, by its name, in the order of their codes.
     tables : Mapping
-        How many rows ``days``, ``jobs`` and ``usage`` have, and the planes of their columns.
+        How many rows ``days``, ``jobs``, ``usage`` and, where it is known why jobs waited, ``moments`` have,
+        and the planes of their columns, by name.
     cells : bytes
         Those planes, as `gwa.breakdown.planes.packed` packs them.
     cpus : int
@@ -112,6 +136,8 @@ class Explorer:
         The lists of the first screen for all jobs, which stand where no script makes them.
     sizes : tuple
         Since which day there were how many processors, where their number changed.
+    waiting : WaitingBar
+        What was true while jobs waited; None where waits are not recorded.
 
     """
 
@@ -134,3 +160,4 @@ class Explorer:
     sentences: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     lists: tuple[RankedList, ...] = field(default=(), repr=False, metadata=NOT_IN_JSON)
     sizes: tuple[tuple[float, int], ...] = ()
+    waiting: WaitingBar | None = None

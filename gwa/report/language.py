@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from gwa.errors import DefinitionError
 from gwa.report import document
-from gwa.report.explorer import Explorer
+from gwa.report.explorer import Explorer, WaitingBar
 from gwa.report.lead import Hours, Lead
 from gwa.util.assets import asset
 from gwa.words.message import Message, Number, Verbatim
@@ -244,7 +244,21 @@ def _explorer(explorer: Explorer, translate: Callable[[str], str]) -> Explorer:
         )
         for one in explorer.lists
     )
-    return replace(explorer, choices=tuple(named), outcomes=outcomes, sentences=sentences, lists=lists)
+    return replace(
+        explorer, choices=tuple(named), outcomes=outcomes, sentences=sentences, lists=lists,
+        waiting=explorer.waiting and _waiting(explorer.waiting, translate),
+    )  # fmt: skip
+
+
+def _waiting(bar: WaitingBar, translate: Callable[[str], str]) -> WaitingBar:
+    """Return what was true while jobs waited with its words translated."""
+    return replace(
+        bar,
+        parts=tuple((name, share, translate(text)) for name, share, text in bar.parts),
+        said=tuple(map(translate, bar.said)),
+        names=tuple((name, translate(label)) for name, label in bar.names),
+        values={name: translate(text) for name, text in bar.values.items()},
+    )
 
 
 def _lead(lead: Lead, translate: Callable[[str], str]) -> Lead:

@@ -5,6 +5,7 @@ const cells = (() => {
   const OUTCOMES = 6; // completed, limit, failed, cancelled, running, unknown
   const WAITS = 80; // classes: unknown, below a second, then half octaves or whole ones
   const COUNTED = OUTCOMES + 4; // of each day: by outcome, by runs that were started again, and of GPUs what is held, used and known
+  const CONDITIONS = 10; // of waiting, in the order of their codes
   const TIME = -2, NONE = -1;
 
   async function inflated(text) {
@@ -46,7 +47,7 @@ const cells = (() => {
   // What a selection holds; jobs without a known day come after the last one, and are in none of a period. Of time, *picked* has the first day and the one after the last; of each list, the chosen codes.
   // Held are core-hours and GPU-hours of days whose load is known or, where *every*, of all; *counted* has by day what was held in
   // the time that is accounted for, by outcome of last runs, by other runs, and of GPUs. *rows* names the lists whose classes have
-  // waits of their own, *holders* that whose classes have what is measured of GPUs.
+  // waits of their own, *holders* that whose classes have what is measured of GPUs. *conditions* counts the moments of waiting in which each held.
   function select(tables, sizes, picked, { every, rows = [], holders }) {
     const days = tables.days.rows, count = sizes.length;
     const made = {
@@ -55,8 +56,9 @@ const cells = (() => {
       counted: new Float64Array((days + 1) * COUNTED),
       holders: sizes[holders] && new Float64Array(sizes[holders].size * MEASURED.length),
       waits: new Map(rows.map((k) => [k, new Float64Array(sizes[k].size * WAITS)])),
+      conditions: new Float64Array(CONDITIONS),
     };
-    const { jobs, usage } = tables, measured = MEASURED.flatMap((name, n) => usage[name] ? [[n, usage[name]]] : []);
+    const { jobs, usage, moments } = tables, measured = MEASURED.flatMap((name, n) => usage[name] ? [[n, usage[name]]] : []);
     pass(jobs, sizes, picked, days, (row, day, outcome, missed, codes) => {
       const n = jobs.jobs[row];
       if (missed < 0) made.time.jobs[day * OUTCOMES + outcome] += n;
@@ -99,6 +101,7 @@ const cells = (() => {
       made.outcomes.gpu[outcome] += gpu;
       if (made.holders) for (const [n, values] of measured) made.holders[codes[holders][row] * MEASURED.length + n] += values[row];
     });
+    if (moments) pass(moments, sizes, picked, days, (row, day, outcome, missed) => { if (missed === NONE) made.conditions[moments.condition[row]] += moments.moments[row]; });
     return made;
   }
 
@@ -118,7 +121,7 @@ const cells = (() => {
       for (let n = 0; n < asked.length && misses < 2; n++) {
         if (!asked[n].allowed[asked[n].codes[row]]) { misses++; missed = asked[n].k; }
       }
-      if (misses < 2) take(row, day, outcome[row], missed, codes);
+      if (misses < 2) take(row, day, outcome?.[row], missed, codes);
     }
   }
 

@@ -26,6 +26,12 @@ def test_a_column_has_as_many_planes_as_its_largest_number_needs():
     ]  # fmt: skip
 
 
+def test_planes_lie_in_the_order_in_which_pages_write_the_names_of_tables():
+    layout, content = packed({"b": {"n": [1]}, "a": {"n": [2]}})
+    assert list(layout) == ["a", "b"]
+    assert packed({"a": {"n": [2]}, "b": {"n": [1]}}) == (layout, content)
+
+
 def test_the_same_numbers_give_the_same_bytes():
     tables = {"t": {"a": list(range(1000))}}
     assert packed(tables) == packed(tables)

@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 import gwa
 from gwa.analysis.budget_sentence import budget_sentence, selection_sentence
+from gwa.analysis.waiting_bar import waiting_bar
 from gwa.breakdown import cube
 from gwa.breakdown.budget import budget
 from gwa.breakdown.dimensions import Dimension, recorded
@@ -28,6 +29,7 @@ from gwa.trace import Trace
 from tests.analysis.test_gpu_log import COLUMNS
 from tests.browser.conftest import visit
 from tests.converters.test_jobstats import node, summary
+from tests.metrics.test_waiting import simulated
 
 ROOT = Path(__file__).parents[2]
 LOGS = ROOT.parent / "shared" / "traces"
@@ -537,6 +539,66 @@ def test_a_machine_that_grew_is_told_of_in_each_period(context, tmp_path):
     assert "→" in opened.locator("#explorer-strip").inner_text()
 
 
+READ_WAITING = """
+() => {
+  const told = (one) => one.textContent.replace(/\\s+/g, " ").trim();
+  const parts = [...document.querySelectorAll("#waiting-bar i")];
+  return [parts.map((part) => [part.className, Number(part.dataset.value)]),
+    told(document.querySelector("#waiting-captions")), told(document.querySelector("#waiting-said"))];
+}
+"""
+
+
+def check_waiting(page, address, part):
+    """Compare what is said of waiting at an *address* with what is known of that *part*; return the parts."""
+    page.evaluate(SET, address)
+    parts, captions, said = page.evaluate(READ_WAITING)
+    bar = waiting_bar(part.store)
+    assert bar is not None
+    assert parts == [[f"met-{name}", pytest.approx(share)] for name, share, _ in bar.parts], address
+    names = dict(bar.names)
+    assert captions == " ".join(
+        f"{text} {names[name]}" for name, share, text in bar.parts if share >= 0.005
+    ), address
+    assert said == " ".join(bar.said), address
+    return parts
+
+
+def crowded_log(folder, *, numbers=1, cpus="; MaxProcs: 32"):
+    """Write a log of jobs that start in the order of submission, every so many *numbers*; return the file."""
+    path, jobs = folder / "crowded.swf", simulated(size=900, days=40)
+    head = (*([cpus] if cpus else []), "; UnixStartTime: 852076800", "; TimeZoneString: UTC")
+    columns = [
+        jobs[name] for name in ("job_id", "submit_time", "wait_time", "run_time", "n_procs", "user_id")
+    ]
+    rows = (
+        f"{numbers * job} {submit - 852076800:.0f} {wait:.0f} {run:.0f} {size} -1 -1 {size} -1 -1 1"
+        f" {user[1:]} 1 -1 {size % 3} -1 -1 -1"
+        for job, submit, wait, run, size, user in zip(*columns, strict=True)
+    )
+    path.write_text("\n".join((*head, *rows, "")))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["values", "rows are missing", "size not stated"])
+def test_while_jobs_of_any_selection_waited_is_told_as_of_that_part(kind, context, tmp_path):
+    numbers, cpus = (
+        2 if kind == "rows are missing" else 1,
+        "" if kind == "size not stated" else "; MaxProcs: 32",
+    )
+    rng, told = random.Random(3), 0
+    with gwa.open(crowded_log(tmp_path, numbers=numbers, cpus=cpus)) as trace:
+        page, _ = visit(context, page_of(trace, tmp_path))
+        expect(page.locator("#waiting")).to_be_visible()
+        known = about(page)
+        for _ in range(15):
+            address, part = selection(rng, trace, known)
+            if part is not None:
+                told += bool(check_waiting(page, address, part))
+        assert check_waiting(page, "#", trace)
+    assert told > 3
+
+
 READ_LISTS = r"""
 () => {
   const of = (root) => [...root.querySelectorAll(".list")].map((list) => [
@@ -983,8 +1045,18 @@ def test_german_words_stand_on_a_german_page(context, sample, tmp_path):
     page, wrong = visit(context, file)
     shown = page.locator("#explorer").inner_text()
     assert "Kernstunden" in shown
-    shown += page.locator("#lead").inner_text() + page.locator("#explorer-bar").inner_text()
-    english = ["core-hours", "Of every", "finished", "unused", "processors", "Who used", "waited", "others"]
+    shown += "".join(page.locator(part).inner_text() for part in ("#lead", "#explorer-bar", "#waiting"))
+    english = [
+        "core-hours",
+        "Of every",
+        "finished",
+        "unused",
+        "processors",
+        "Who used",
+        "waited",
+        "others",
+        "waiting",
+    ]
     assert [word for word in english if word in shown] == []
     assert not wrong
 

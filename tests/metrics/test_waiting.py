@@ -11,11 +11,15 @@ from hypothesis import strategies as st
 
 from gwa.metrics import spans
 from gwa.metrics import waiting as module
+from gwa.metrics.stillness import stillness
 from gwa.metrics.waiting import CONDITIONS, MINIMUM_MOMENTS, waiting
 from gwa.metrics.waiting_classes import by_class
 from gwa.metrics.waiting_levels import held_level
 from gwa.store.engines.spark_sql import to_spark_sql
+from tests.claims.machine import Machine
 from tests.conftest import HOME, _stores
+from tests.metrics.test_stillness import BEGIN as GAP
+from tests.metrics.test_stillness import ZONED, listed, without
 
 CASES = HOME.parent / "shared" / "cases" / "whywait"
 HOUR = 3600.0
@@ -216,6 +220,20 @@ def test_what_was_removed_stands_in_the_header(make_store):
     for removed, bound in ((300, "full_at_least"), (3, "none")):
         note = ("Note", f"THIS IS A CLEANED VERSION OF THE LOG! user=2 ({removed} jobs removed)")
         assert waiting(make_store((*header(32), note), **simulated())).is_bound == bound
+
+
+def test_where_rows_are_missing_it_is_not_known_whether_anything_ran(make_store):
+    log = Machine(load=0.85).log(np.random.default_rng(6))
+    cut = without(log, log["submit_time"] + log["wait_time"], GAP, GAP + 20 * DAY)
+    store = make_store(ZONED, **listed(cut))
+    (missing,) = stillness(store).of("missing")
+    found = waiting(store)
+    rows = store.rows(f"select moment from {found.table} as sampled order by place")
+    moments = np.array([moment for (moment,) in rows])
+    inside = (missing.begin <= moments) & (moments < missing.end)
+    conditions = {CONDITIONS[code] for code in found.conditions[inside].tolist()}
+    assert inside.sum() > 100
+    assert conditions <= {"held", "unknown", "full"}
 
 
 def test_nothing_is_said_where_more_is_busy_than_there_is(make_store):

@@ -1,12 +1,13 @@
 """What was true while jobs waited."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
 from gwa.analysis.base import Chapter, MadeWhen, analysis
+from gwa.analysis.waiting_conditions import CONDITION_NAMES, SEEN, as_shown, by_name
 from gwa.analysis.waiting_sentences import noted_limits, sentences
-from gwa.metrics.waiting import CONDITIONS, Condition, Waiting, waiters, waiting
+from gwa.metrics.waiting import CONDITIONS, Waiting, waiters, waiting
 from gwa.metrics.waiting_classes import ClassOfWaiting, by_class
 from gwa.metrics.waiting_reasons import reasons
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table
@@ -16,23 +17,6 @@ from gwa.store.store import Store
 from gwa.words.formatting import fraction
 from gwa.words.message import message, within_sentence
 from gwa.words.unit import Value
-
-LABELS: Final[dict[Condition, str]] = {
-    "held": message("Before the job could start"),
-    "unknown": message("Not known"),
-    "outage": message("Nothing ran"),
-    "full": message("Machine full"),
-    "gpu": message("GPUs full"),
-    "ceiling": message("At the owner's ceiling"),
-    "unused": message("Unused for a day"),
-    "larger": message("A larger job waited"),
-    "cycle": message("Last minute"),
-    "open": message("Room for all"),
-}
-"""What tables and figures call the conditions."""
-
-OF_ROOM: Final = ("ceiling", "unused", "larger", "cycle", "open")
-"""The conditions that tell of room: facts of a log that lacks rows have them, figures do not."""
 
 KINDS: Final = {
     "size": message("Processors"),
@@ -49,9 +33,6 @@ WEIGHT_OF_ALL: Final = 0.3
 
 MAXIMUM_ROWS: Final = 24
 """The table of more classes has those that waited most, or the last."""
-
-SEEN: Final = 0.0005
-"""A condition that holds less is in no column."""
 
 
 @analysis(
@@ -113,10 +94,10 @@ def _facts(found: Waiting) -> Iterator[Fact]:
     by_job, by_core_hour = found.shares() or {}, found.shares_by_core_hour() or {}
     for name in CONDITIONS:
         value = None if name == "held" and not found.knows_holds else by_job.get(name)
-        text = message("Share of the waiting: {condition}", condition=LABELS[name])
+        text = message("Share of the waiting: {condition}", condition=CONDITION_NAMES[name])
         yield Fact(f"waiting.{name}.share", value, text, "fraction")
         value = None if name == "held" and not found.knows_holds else by_core_hour.get(name)
-        text = message("Share of the waiting by core-hour: {condition}", condition=LABELS[name])
+        text = message("Share of the waiting by core-hour: {condition}", condition=CONDITION_NAMES[name])
         yield Fact(f"waiting.{name}.share_by_core_hour", value, text, "fraction")
     seconds = found.seconds * len(found.places)
     yield Fact("waiting.seconds", number(seconds), message("Time that jobs waited"), "seconds")
@@ -134,42 +115,30 @@ def _facts(found: Waiting) -> Iterator[Fact]:
 def _row(found: Waiting, one: ClassOfWaiting) -> dict[str, Any]:
     """Return the shares of a class; what is not recorded is unknown, not 0."""
     unrecorded = {} if found.knows_holds else {"held": None}
-    return {"id": one.name, "moments": one.moments, "share": one.share} | _parts(one.conditions) | unrecorded
+    return {"id": one.name, "moments": one.moments, "share": one.share} | by_name(one.conditions) | unrecorded
 
 
 def _picture(found: Waiting, kind: str, classes: Sequence[ClassOfWaiting]) -> Figure:
     """Return a bar for all jobs, by job and by core-hour, and one for each class, as thick as it waited."""
     shown = _shown(kind, classes)
     whole = {message("all jobs"): found.shares(), message("by core-hour"): found.shares_by_core_hour()}
-    of_all = [Bar(label, WEIGHT_OF_ALL, _told(found, parts)) for label, parts in whole.items() if parts]
+    of_all = [Bar(label, WEIGHT_OF_ALL, as_shown(found, parts)) for label, parts in whole.items() if parts]
     title = message("Conditions while jobs waited, by {kind}", kind=within_sentence(KINDS[kind]))
-    told = _told(found, found.shares() or {})
-    first = max(LABELS, key=lambda name: told.get(name, 0.0))
+    told = as_shown(found, found.shares() or {})
+    first = max(CONDITION_NAMES, key=lambda name: told.get(name, 0.0))
     return shares(
         f"waiting-picture-{kind}",
         title,
-        [*of_all, *(Bar(one.name, one.share, _told(found, one.conditions)) for one in shown)],
-        {str(name): label for name, label in LABELS.items()},
+        [*of_all, *(Bar(one.name, one.share, as_shown(found, one.conditions)) for one in shown)],
+        {str(name): label for name, label in CONDITION_NAMES.items()},
         message(
             "{title}. Of all waiting most was of one condition: {condition}, {share}.",
             title=title,
-            condition=within_sentence(LABELS[first]),
+            condition=within_sentence(CONDITION_NAMES[first]),
             share=fraction(told[first]),
         ),
         note=message("Bars are as thick as the share of the waiting that they are of."),
     )
-
-
-def _told(found: Waiting, conditions: Mapping[Condition, float]) -> dict[str, float]:
-    """Return the conditions as shown: those of room are one where it is not known when there was room."""
-    parts = _parts(conditions)
-    if conditions and not found.knows_room:
-        parts["unknown"] += sum(parts.pop(name) for name in OF_ROOM)
-    return parts
-
-
-def _parts(conditions: Mapping[Condition, float]) -> dict[str, float]:
-    return {str(name): share for name, share in conditions.items()}
 
 
 def _shown(kind: str, classes: Sequence[ClassOfWaiting]) -> Sequence[ClassOfWaiting]:
@@ -179,12 +148,12 @@ def _shown(kind: str, classes: Sequence[ClassOfWaiting]) -> Sequence[ClassOfWait
 
 def _table(found: Waiting, kind: str, classes: Sequence[ClassOfWaiting]) -> Table:
     """Return the conditions of each class, those that occur."""
-    shown = [(one, _told(found, one.conditions)) for one in _shown(kind, classes)]
+    shown = [(one, as_shown(found, one.conditions)) for one in _shown(kind, classes)]
     seen = [name for name in CONDITIONS if any(told.get(name, 0.0) >= SEEN for _, told in shown)]
     columns = (
         Column(kind, KINDS[kind]),
         Column("share", message("Share of waiting"), "fraction"),
-        *(Column(name, LABELS[name], "fraction") for name in seen),
+        *(Column(name, CONDITION_NAMES[name], "fraction") for name in seen),
     )
     rows: list[tuple[Value, ...]] = [
         (one.name, one.share, *(told[name] for name in seen)) for one, told in shown

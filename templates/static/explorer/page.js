@@ -42,6 +42,7 @@ explorer.page = (() => {
     place("chips").innerHTML = explorer.lists.chips();
     place("kept").innerHTML = isWhole() ? "" : explorer.lists.chips("kept");
     explorer.budget.draws();
+    explorer.waiting.draws();
     for (const jobs of document.querySelectorAll('.head [data-fact="trace.jobs"]')) Object.assign(jobs, { textContent: [view.shown, ...isWhole() ? [] : [view.whole]].map((made) => draw.number(made.jobs, 15)).join(" / ") }).dataset.value = view.shown.jobs;
     place("by").innerHTML = explorer.lists.switches("by", offered().map((unit) => [unit, view.words.units[unit]]), view.state.by);
     place("lists").innerHTML = explorer.lists.all();
@@ -129,6 +130,7 @@ explorer.page = (() => {
       busy: () => hasWindow() ? [busy(view.shown, view.state.from, view.state.to), hasGaps(view.state.from, view.state.to)] : [null] });
     const box = document.getElementById("explorer");
     explorer.budget.begin();
+    explorer.waiting.begin();
     box.hidden = place("bar").hidden = false;
     view.state = location.hash.includes("=") ? explorer.address.read(location.hash) : nothing();
     render();

@@ -1,9 +1,11 @@
 """What the section on why jobs waited says, and what it must not say."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from gwa.analysis.waiting_sentences import sentences
+from gwa.analysis.waiting_sentences import in_short, sentences
 from gwa.metrics.waiting import CONDITIONS, Waiting, waiting
 from tests.analysis.sections.blocks import facts, figures, notes, tables
 from tests.claims.waiting import CPUS, NOTED, WORLDS, Scheduler
@@ -146,3 +148,33 @@ def test_what_tells_of_room_is_not_shown_where_rows_are_missing(section, make_st
 def test_a_bound_of_nothing_is_not_said():
     missing = {"is_bound": "full_at_least", "missing": "9 % of the numbers of jobs are absent"}
     assert said({"larger": 9999, "full": 1}, **missing).startswith("Jobs may be missing")
+
+
+SHORT: dict[str, tuple[dict[str, Any], str]] = {
+    "room": ({}, "At least 30 % was while there was room for every waiting job"),
+    "priority": (
+        {"knows_holds": False},
+        "At most 20 % can be priority, or room kept for larger jobs. Dependencies",
+    ),
+    "missing": ({"is_bound": "full_at_least", "missing": "9 %"}, "Jobs may be missing (9 %)"),
+    "overlapping": ({"partitions": "overlapping"}, "Partitions share processors"),
+    "a machine that may be larger": (
+        {"is_bound": "room_at_least", "capacity": 340.0},
+        "At most 50 % of the waiting was while fewer processors were free than the job asked for, of the 340",
+    ),
+    "unknown": ({"why_unknown": "the log does not record waits"}, "Why jobs waited cannot be told: the log"),
+}
+"""What is known of waiting, and how what the bar does not say itself begins."""
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_beside_a_bar_stands_what_it_does_not_say_itself(kind):
+    fields, begins = SHORT[kind]
+    text = " ".join(in_short(made(HALF, **fields)))
+    assert text.startswith(begins)
+    assert (ROOM in text) == (kind == "room")
+    assert (PRIORITY in text) == (kind == "priority")
+
+
+def test_of_few_moments_a_bar_says_that_they_are_few():
+    assert " ".join(in_short(made({"full": 999}))).startswith("These jobs waited too little")
