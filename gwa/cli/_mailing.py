@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import click
 
-from gwa.cli._options import F, Options, flag, reads, writes
+from gwa.cli._options import F, Options, flag, reads, takes, writes
 from gwa.cli._terminal import echo
 from gwa.errors import ArgumentError, OutputError
 
@@ -251,20 +251,16 @@ def _duration(_: click.Context, __: click.Parameter, value: str) -> float:
 
 OPTIONS: Final = Options(
     flag("--mail", "Mail the letters that are due through the system's sendmail."),
-    click.option(
-        "--smtp", metavar="HOST[:PORT]", callback=_server, help="Mail them through this server instead."
-    ),
+    takes("--smtp", "HOST[:PORT]", "Mail them through this server instead.", callback=_server),
     reads("--addresses", "FILE.csv", "Addresses: columns user (or project), address."),
     click.option("--domain", metavar="DOMAIN", callback=_domain, help="Address of all others: USER@DOMAIN."),
-    click.option(
-        "--from", "sender", metavar="ADDRESS", default="", callback=_sender, help="Whom people reply to."
-    ),
-    click.option(
+    takes("--from sender", "ADDRESS", "Whom people reply to.", default="", callback=_sender),
+    takes(
         "--cool-down",
-        metavar="TIME",
+        "TIME",
+        "Time for which people are not written to again; 14d by default.",
         default="14d",
         callback=_duration,
-        help="Time for which people are not written to again; 14d by default.",
     ),
     writes("--state", "FILE", "File in which is noted who was written to when."),
     click.option(

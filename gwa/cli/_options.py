@@ -136,14 +136,19 @@ PATH: Final = InputPath(path_type=Path)
 OUTPUT_PATH: Final = OutputPath(path_type=Path)
 
 
+def takes(names: str, metavar: str, about: str, **others: Any) -> Callable[[F], F]:
+    """Return the option for a value; *about* is its help, blanks part its *names*."""
+    return click.option(*names.split(), metavar=metavar, help=about, **others)
+
+
 def reads(names: str, metavar: str, about: str, **others: Any) -> Callable[[F], F]:
-    """Return the option for a file or folder that is read; *about* is its help, blanks part its *names*."""
-    return click.option(*names.split(), type=PATH, metavar=metavar, help=about, **others)
+    """Return the option for a file or folder that is read."""
+    return takes(names, metavar, about, type=PATH, **others)
 
 
 def writes(names: str, metavar: str, about: str, **others: Any) -> Callable[[F], F]:
     """Return the option for a file or folder that is written."""
-    return click.option(*names.split(), type=OUTPUT_PATH, metavar=metavar, help=about, **others)
+    return takes(names, metavar, about, type=OUTPUT_PATH, **others)
 
 
 def flag(names: str, about: str) -> Callable[[F], F]:
@@ -153,7 +158,7 @@ def flag(names: str, about: str) -> Callable[[F], F]:
 
 def says(names: str, metavar: str, about: str, **others: Any) -> Callable[[F], F]:
     """Return the option for a text that is not empty."""
-    return click.option(*names.split(), metavar=metavar, callback=given, help=about, **others)
+    return takes(names, metavar, about, callback=given, **others)
 
 
 def shown(names: str, kind: Any, default: Any, about: str, **others: Any) -> Callable[[F], F]:
@@ -161,23 +166,19 @@ def shown(names: str, kind: Any, default: Any, about: str, **others: Any) -> Cal
     return click.option(*names.split(), type=kind, default=default, show_default=True, help=about, **others)
 
 
-OUT: Final = click.option(
-    "-o",
-    "--output",
-    "out",
+OUT: Final = takes(
+    "-o --output out",
+    "OUT",
+    "Output file instead of standard output.",
     type=OutputPath(path_type=Path, allow_dash=True),
-    metavar="OUT",
-    help="Output file instead of standard output.",
 )
 
 SOURCES: Final = click.argument("sources", nargs=-1, required=True, type=PATH)
 
 TRACE: Final = click.argument("trace", type=PATH)
 
-ARRIVALS: Final = click.option(
-    "--arrivals",
-    metavar="NAME",
-    help="Arrival process instead of the model's own; 'gwa model list' lists them.",
+ARRIVALS: Final = takes(
+    "--arrivals", "NAME", "Arrival process instead of the model's own; 'gwa model list' lists them."
 )
 
 JSON: Final = flag("--json as_json", "Print JSON.")
@@ -222,16 +223,12 @@ def flags(command: F) -> F:
 
 
 limits: Final = Options(
-    click.option(
-        "--memory",
-        metavar="SIZE",
-        help="Memory limit of all processes, at least 350MB; about 2GB by default.",
-    ),
-    click.option(
+    takes("--memory", "SIZE", "Memory limit of all processes, at least 350MB; about 2GB by default."),
+    takes(
         "--threads",
+        "N",
+        "Threads of the query engine; by default one for each core that may be used.",
         type=click.IntRange(min=1),
-        metavar="N",
-        help="Threads of the query engine; by default one for each core that may be used.",
     ),
     QUIET,
     DEBUG,
@@ -269,12 +266,12 @@ options: Final = options_with(
 
 pseudonyms: Final = Options(
     reads("--key", "FILE", "Key file of the pseudonyms; created if missing."),
-    click.option(
+    takes(
         "--keep",
+        "NAMES",
+        "Kinds of names to keep, such as queues,partitions (repeatable).",
         multiple=True,
-        metavar="NAMES",
         callback=_names_to_keep,
-        help="Kinds of names to keep, such as queues,partitions (repeatable).",
     ),
 )
 """How names are replaced."""
@@ -302,12 +299,10 @@ parts_by_name: Final = Options(
 """Of whose jobs."""
 
 parts_but_by_name: Final = Options(
-    click.option(
+    says(
         "--period",
-        metavar="WHEN",
-        callback=given,
-        help="Restrict to a period: 2007, 2007-03..2007-05, day 3..10, last-month"
-        " (this-month, -week, -year).",
+        "WHEN",
+        "Restrict to a period: 2007, 2007-03..2007-05, day 3..10, last-month (this-month, -week, -year).",
     ),
     TODAY,
     says("--queue queues", "NAME", "Restrict to this queue (repeatable).", multiple=True),
@@ -352,12 +347,11 @@ measurements: Final = Options(
 )
 """What is joined to the jobs of what is read."""
 
-engines: Final = click.option(
-    "--engine",
-    "engine_name",
-    metavar="NAME",
+engines: Final = takes(
+    "--engine engine_name",
+    "NAME",
+    "Query engine: duckdb (the default), spark on this machine, or spark://HOST:PORT.",
     callback=_engine_name,
     default="duckdb",
-    help="Query engine: duckdb (the default), spark on this machine, or spark://HOST:PORT.",
 )
 """What answers the queries."""

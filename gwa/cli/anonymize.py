@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, TRACE, Range, flag, options, pseudonyms, shown, writes
+from gwa.cli._options import JSON, TRACE, Range, flag, options, pseudonyms, shown, takes, writes
 from gwa.cli._output import FORCE, claimed, tell, tell_replaced
 from gwa.cli._reading import opened, reading
 from gwa.cli._terminal import echo, table
@@ -27,12 +27,7 @@ PERCENT: Final = 100
 @writes("-o --output out", "OUT", "Output file.")
 @FORCE
 @flag("--report", "Print how many users are unique, and by what.")
-@click.option(
-    "--k",
-    type=click.IntRange(min=MINIMUM_K),
-    metavar="K",
-    help="Make the trace coarser until each class has K users.",
-)
+@takes("--k", "K", "Make the trace coarser until each class has K users.", type=click.IntRange(min=MINIMUM_K))
 @shown(
     "--leave-out",
     Range(0, PERCENT),

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import Range, flag, options_with, reads, says, shown, writes
+from gwa.cli._options import Range, flag, options_with, reads, says, shown, takes, writes
 from gwa.cli._output import noting, tell
 from gwa.cli._reading import reading
 from gwa.cli._terminal import echo
@@ -35,12 +35,8 @@ DAY: Final = click.DateTime(["%Y-%m-%d"])
 @click.command(name="collect")
 @click.argument("batch", type=click.Choice(SYSTEMS), metavar="[slurm|pbs|lsf|sge]")
 @writes("-o --output out", "OUT", "Store to append to, or to make.", required=True)
-@click.option(
-    "--since", type=DAY, metavar="DATE", help="First day, of Slurm; by default the first that the store has."
-)
-@click.option(
-    "--until", type=DAY, metavar="DATE", help="Last day, of Slurm; by default yesterday, the last whole one."
-)
+@takes("--since", "DATE", "First day, of Slurm; by default the first that the store has.", type=DAY)
+@takes("--until", "DATE", "Last day, of Slurm; by default yesterday, the last whole one.", type=DAY)
 @click.option("--sacct", default="sacct", metavar="PATH", help="Slurm's sacct; by default that in PATH.")
 @shown(
     "--timeout",

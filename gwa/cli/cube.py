@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import TRACE, engines, options, output_folder, parts
+from gwa.cli._options import TRACE, engines, options, output_folder, parts, takes
 from gwa.cli._output import FORCE, claimed
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo
@@ -17,12 +17,7 @@ PURPOSE = Purpose.PUBLISH
 @click.command(name="cube")
 @TRACE
 @output_folder(required=True)
-@click.option(
-    "--minimum",
-    type=click.IntRange(min=3),
-    metavar="N",
-    help="Withhold cells of fewer jobs; 3 at least.",
-)
+@takes("--minimum", "N", "Withhold cells of fewer jobs; 3 at least.", type=click.IntRange(min=3))
 @FORCE
 @parts
 @engines

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import DEBUG, PATH, QUIET, flag
+from gwa.cli._options import DEBUG, PATH, QUIET, flag, takes
 from gwa.cli._terminal import echo
 
 PURPOSE = Purpose.REPORT
@@ -18,9 +18,7 @@ TOKEN: Final = "GWA_MCP_TOKEN"  # noqa: S105 - the name of a variable
 @click.command(name="mcp")
 @click.argument("traces", nargs=-1, required=True, type=PATH, metavar="TRACE|FOLDER...")
 @flag("--anonymize is_anonymous", "Tell pseudonyms instead of names.")
-@click.option(
-    "--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve HTTP on 127.0.0.1 instead."
-)
+@takes("--http port", "PORT", "Serve HTTP on 127.0.0.1 instead.", type=click.IntRange(1, 65535))
 @click.option("--memory", metavar="SIZE", help="Memory limit of the query engine of each trace, such as 2GB.")
 @QUIET
 @DEBUG

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import OUTPUT_PATH, PATH, limits
+from gwa.cli._options import OUTPUT_PATH, PATH, limits, takes
 from gwa.cli._output import tell_joined
 from gwa.cli._reading import engine
 
@@ -36,28 +36,24 @@ def _zone(_context: click.Context, _param: click.Parameter, value: str | None) -
 @click.argument("store", type=OUTPUT_PATH)
 @click.argument("files", nargs=-1, required=True, type=PATH)
 @click.option("--on", metavar="COLUMN", help="Column of the ids of jobs, where it is not the usual one.")
-@click.option(
-    "--map",
-    "stated",
-    metavar="FIELD=COLUMN:UNIT,…",
-    help="What the columns of another table hold, such as gpu_utilization=util:%.",
+@takes(
+    "--map stated",
+    "FIELD=COLUMN:UNIT,…",
+    "What the columns of another table hold, such as gpu_utilization=util:%.",
 )
 @click.option("--node", metavar="NAME", help="Node of the samples in files that do not say it.")
-@click.option(
-    "--node-from-name",
-    "pattern",
-    metavar="REGEX",
+@takes(
+    "--node-from-name pattern",
+    "REGEX",
+    "What of the name of each file is its node, such as 'gpu[0-9]+'; without, the name that a node has.",
     callback=_pattern,
-    help="What of the name of each file is its node, such as 'gpu[0-9]+'; without, the name that a node has.",
 )
-@click.option(
-    "--zone", metavar="ZONE", callback=_zone, help="Time zone of samples without one; without, the log's."
-)
-@click.option(
+@takes("--zone", "ZONE", "Time zone of samples without one; without, the log's.", callback=_zone)
+@takes(
     "--shift",
+    "SECONDS",
+    "Seconds to add to the times of samples whose clock differs; 0 takes them as they are.",
     type=float,
-    metavar="SECONDS",
-    help="Seconds to add to the times of samples whose clock differs; 0 takes them as they are.",
 )
 @limits
 def command(

@@ -60,11 +60,10 @@ def _print_schema() -> None:
     "--no-explore", "Leave out what the page filters: days, users, projects, sizes and outcomes, in cells."
 )
 @_options.shown("--top", click.IntRange(1, 1000), 10, "Number of entries in top lists.")
-@click.option(
+@_options.reads(
     "--card",
-    type=_options.PATH,
-    metavar="OUT.png",
-    help="Write what became of the hours, its bar and the days alone, as PNG or SVG of 1,200 x 630; no page"
+    "OUT.png",
+    "Write what became of the hours, its bar and the days alone, as PNG or SVG of 1,200 x 630; no page"
     " unless one is asked for.",
 )
 @_options.printing("--schema", _print_schema, "Print the JSON Schema of --json and exit.")

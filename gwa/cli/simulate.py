@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, PATH, Range, flag, looking, looks, options, output_folder, says
+from gwa.cli._options import JSON, PATH, Range, flag, looking, looks, options, output_folder, says, takes
 from gwa.cli._output import FORCE, claimed, write_texts
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, echo_json, progress, say, table
@@ -47,17 +47,11 @@ SHOWN: Final = frozenset({"log", "policy", "wait", "wait ×", "slowdown"})
     "A,B,…",
     "Replay logs under these policies, and print one table; your own is package:function.",
 )
-@click.option(
-    "--load", type=Range(0, 10, min_open=True), metavar="SHARE", help="Replay logs at this load, gaps scaled."
-)
+@takes("--load", "SHARE", "Replay logs at this load, gaps scaled.", type=Range(0, 10, min_open=True))
 @output_folder("Output folder of an experiment.")
 @FORCE
-@click.option(
-    "--repetitions", type=click.IntRange(min=1), metavar="N", help="Repetitions instead of those of the file."
-)
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; by default one per processor."
-)
+@takes("--repetitions", "N", "Repetitions instead of those of the file.", type=click.IntRange(min=1))
+@takes("--jobs", "N", "Worker processes; by default one per processor.", type=click.IntRange(min=1))
 @flag("--schedules", "Write the schedule of each run, with job numbers, as Parquet.")
 @click.option("--gantt", metavar="RUN", help="Draw the schedule of a run, named as in results.csv.")
 @JSON

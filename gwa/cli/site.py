@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gwa.cli._commands import Group, Purpose
-from gwa.cli._options import DEBUG, JSON, PATH, flag, limits, reads, shown, writes
+from gwa.cli._options import DEBUG, JSON, PATH, flag, limits, reads, shown, takes, writes
 from gwa.cli._reading import engine
 from gwa.cli._terminal import echo, progress, progress_lines, table
 from gwa.util.cores import usable_cores
@@ -41,9 +41,7 @@ def command() -> None:
 @click.option(
     "--url", default="", help="Address of the site, for feeds and 404.html; by default that of archive.toml."
 )
-@click.option(
-    "--jobs", type=click.IntRange(1, 64), metavar="N", help="Worker processes; by default one per processor."
-)
+@takes("--jobs", "N", "Worker processes; by default one per processor.", type=click.IntRange(1, 64))
 @flag("--publish-names", "Also publish traces with names of people or hosts.")
 @limits
 @click.pass_context
@@ -95,12 +93,12 @@ def build(
 
 @command.command(name="console")
 @click.argument("folder", metavar="SITE_DIR", type=PATH)
-@click.option(
+@takes(
     "--registry",
+    "URL",
+    "Registry of npm; by default that of its makers.",
     default="",
     envvar="npm_config_registry",
-    metavar="URL",
-    help="Registry of npm; by default that of its makers.",
 )
 @flag("-q --quiet", "Print no progress.")
 @DEBUG

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, TRACE, flag, options, require_known, shown
+from gwa.cli._options import JSON, TRACE, flag, options, require_known, shown, takes
 from gwa.cli._output import to_file
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo_json, say, table
@@ -73,19 +73,17 @@ def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float |
 @click.option("--queue", metavar="NAME", help="Queue, or partition where the log records no queues.")
 @click.option("--user", metavar="NAME", help="User who submits the job.")
 @shown("--waiting", click.IntRange(min=0), 0, "Own jobs that wait already.")
-@click.option(
-    "--method", default="bmbp-own", show_default=True, metavar="ID", help="Method, as --compare lists."
-)
+@takes("--method", "ID", "Method, as --compare lists.", default="bmbp-own", show_default=True)
 @flag("--compare compares", "Compare all methods on the whole log instead.")
 @flag("--list lists", "List the bound and the wait of each job of the log instead.")
-@click.option(
+@takes(
     "--queue-now",
-    metavar="[FILE]",
+    "[FILE]",
+    "Bound the wait of each job that waits at the end of the log or, with a file, in this output of"
+    " squeue, 'qstat -f -F json' or 'kubectl get pods -o json'.",
     is_flag=False,
     flag_value=OF_THE_LOG,
     type=_QueueFile(path_type=Path, exists=True, dir_okay=False),
-    help="Bound the wait of each job that waits at the end of the log or, with a file, in this output of"
-    " squeue, 'qstat -f -F json' or 'kubectl get pods -o json'.",
 )
 @JSON
 @options

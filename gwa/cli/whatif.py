@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gwa.cli._commands import Purpose
-from gwa.cli._options import JSON, TRACE, PolicyName, options, output_folder, shown
+from gwa.cli._options import JSON, TRACE, PolicyName, options, output_folder, shown, takes
 from gwa.cli._output import FORCE, claimed
 from gwa.cli._reading import opened
 from gwa.cli._terminal import echo, echo_json, progress, say, table
@@ -34,16 +34,10 @@ COLUMNS: Final = ("measure", "jobs", "now", "changed", "ratio", "low", "high")
 @TRACE
 @click.option("--cpus", metavar="SIZE", help="Processors: a number, or a difference such as +20% or -64.")
 @click.option("--gpus", metavar="SIZE", help="GPUs, likewise; replays the jobs with GPUs, on GPUs alone.")
-@click.option(
-    "--limit",
-    metavar="user=K",
-    help="Processors that a user holds at once, such as user=128; user=none: no ceiling.",
-)
+@takes("--limit", "user=K", "Processors that a user holds at once, such as user=128; user=none: no ceiling.")
 @click.option("--scheduler", type=PolicyName(POLICIES), help="Another policy; your own is package:function.")
 @click.option("--without-user", metavar="USER", multiple=True, help="Leave out a user's jobs (repeatable).")
-@click.option(
-    "--load", metavar="FACTOR", help="Work submitted, relative to now: users' weeks left out, or repeated."
-)
+@takes("--load", "FACTOR", "Work submitted, relative to now: users' weeks left out, or repeated.")
 @click.option(
     "--requests", type=click.Choice(["perfect", "doubled"]), help="Other requested times, for all jobs."
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gwa.cli._options import ARRIVALS, limits, shown
+from gwa.cli._options import ARRIVALS, limits, shown, takes
 from gwa.cli._output import claimed, output
 from gwa.cli._reading import engine
 from gwa.cli._terminal import echo, progress
@@ -27,21 +27,12 @@ MINIMUM_JOBS: Final = 100
 @click.command(name="generate")
 @click.argument("model", metavar="MODEL_OR_PRESET")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Number of jobs (or --days).")
-@click.option(
-    "--requests", type=click.IntRange(min=1), metavar="N", help="Number of requests, of a model of these."
-)
+@takes("--requests", "N", "Number of requests, of a model of these.", type=click.IntRange(min=1))
 @click.option("--days", type=float, metavar="D", help="Days of submissions (or --jobs).")
 @shown("--seed", click.IntRange(min=0), 1, "Seed of the random numbers.")
 @ARRIVALS
-@click.option(
-    "--cpus", type=click.IntRange(min=1), metavar="N", help="Restrict jobs to at most this many processors."
-)
-@click.option(
-    "--utilization",
-    type=float,
-    metavar="SHARE",
-    help="Target utilization: arrivals are rescaled to it. Needs --cpus.",
-)
+@takes("--cpus", "N", "Restrict jobs to at most this many processors.", type=click.IntRange(min=1))
+@takes("--utilization", "SHARE", "Target utilization: arrivals are rescaled to it. Needs --cpus.", type=float)
 @output
 @limits
 def command(model: str, out: Path, **params: Any) -> None:
