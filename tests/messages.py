@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from inspect import cleandoc
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
@@ -55,6 +55,7 @@ SKIPPED: Final = {
         (0,),
     ),
     "message": (),
+    "facts_of": (),
     "FitError": (),
     "within_sentence": (),
     "Resource": (0, 2, 3, 4, 5, 6, 7, 8),
@@ -127,7 +128,7 @@ def _is_printed(node: ast.FunctionDef) -> bool:
 
 def _of_call(node: ast.Call) -> Iterator[tuple[str, ...]]:
     """Yield the texts that a call shows."""
-    name = getattr(node.func, "id", "")
+    name = "message" if ast.unparse(node.func) == "Note.of" else getattr(node.func, "id", "")
     if name in {"plural", "_plural"}:
         if texts := tuple(text for argument in node.args[:2] for text in _constants(argument)):
             yield texts
@@ -141,10 +142,18 @@ def _shown(node: ast.Call, name: str) -> list[ast.expr]:
     skipped = SKIPPED[name]
     if name in {"message", "FitError"}:
         return node.args[:1]
+    if name == "facts_of":
+        rows = (each.elts for argument in node.args[1:] for each in ast.walk(argument) if _is_row(each))
+        return [row[2] for row in rows] + [one.value for one in node.keywords]
     shown = [one.value for one in node.keywords if one.arg not in NAMES]
     if skipped is None:
         return shown
     return [argument for place, argument in enumerate(node.args) if place not in skipped] + shown
+
+
+def _is_row(node: ast.AST) -> TypeGuard[ast.Tuple]:
+    """Whether a node is a row of a fact: the end of its id, value, label and unit."""
+    return isinstance(node, ast.Tuple) and len(node.elts) == 4
 
 
 def _constants(node: ast.AST) -> Iterator[str]:

@@ -60,11 +60,7 @@ def by_site(store: Store, name: str, pages: Sequence[SitePage]) -> Report:
     blocks: tuple[Block, ...] = (table,)
     if unnamed:
         blocks += (
-            Note(
-                message(
-                    "{n} jobs name no cluster: they count in the first row only.", n=show(unnamed, "count")
-                )
-            ),
+            Note.of("{n} jobs name no cluster: they count in the first row only.", n=show(unnamed, "count")),
         )
     section = Section("sites", message("Cluster by cluster"), "", blocks, is_on_top=True)
     return Report(

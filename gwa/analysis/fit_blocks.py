@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from gwa.report.document import Column, Fact, Figure
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.fit import Fit, Fits, with_p_values
 from gwa.statistics.goodness import Bootstrap
@@ -52,28 +52,13 @@ def with_best_tested(fits: Fits, x: Sample, plan: Bootstrap) -> Fits:
 
 def fit_facts(prefix: str, title: str, fits: Fits) -> tuple[Fact, ...]:
     """Return facts on which of *fits* are the best, and on the parameters and distances of each."""
-    best_ks, best_bic = fits.best_ks, fits.best_bic
-    facts = [
-        Fact(
-            f"{prefix}.best_ks",
-            best_ks.name if best_ks else None,
-            message("{title}: best by KS", title=title),
-        ),
-        Fact(
-            f"{prefix}.best_bic",
-            best_bic.name if best_bic else None,
-            message("{title}: best by BIC", title=title),
-        ),
-    ]
+    by_ks, by_bic = (best.name if best else None for best in (fits.best_ks, fits.best_bic))
+    best = message("{title}: best by KS", title=title), message("{title}: best by BIC", title=title)
+    facts = [*facts_of(prefix, ("best_ks", by_ks, best[0], ""), ("best_bic", by_bic, best[1], ""))]
     for fit in fits:
-        facts += [
-            Fact(
-                f"{prefix}.{fit.name}.{name}",
-                number(value),
-                message("{title}, {title2}: {name}", title=title, title2=fit.title, name=name),
-            )
-            for name, value in {**fit.parameters, **_distances(fit)}.items()
-        ]
+        for name, value in {**fit.parameters, **_distances(fit)}.items():
+            label = message("{title}, {title2}: {name}", title=title, title2=fit.title, name=name)
+            facts.append(Fact(f"{prefix}.{fit.name}.{name}", number(value), label))
         if fit.degenerate:
             label = message("{title}, {title2}: why it is not ranked", title=title, title2=fit.title)
             facts.append(Fact(f"{prefix}.{fit.name}.degenerate", fit.degenerate, label))
@@ -127,11 +112,5 @@ def fitted_cdf(
 
 def _distances(fit: Fit) -> dict[str, float | None]:
     """Return the distances of a fit, and the p of its test, by the keys of their columns."""
-    return {
-        "ks": fit.ks,
-        "anderson_darling": fit.anderson_darling,
-        "cramer_von_mises": fit.cramer_von_mises,
-        "aic": fit.aic,
-        "bic": fit.bic,
-        "p_value": fit.p.ks if fit.p else None,
-    }
+    names = ("ks", "anderson_darling", "cramer_von_mises", "aic", "bic")
+    return {name: getattr(fit, name) for name in names} | {"p_value": fit.p.ks if fit.p else None}

@@ -12,12 +12,12 @@ from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, TypeVar
 
 from gwa.errors import TraceError
 from gwa.report.explorer import NOT_IN_JSON, Explorer
 from gwa.report.lead import Lead
-from gwa.words.message import Level
+from gwa.words.message import Level, message
 from gwa.words.unit import Unit, Value
 
 if TYPE_CHECKING:
@@ -389,6 +389,11 @@ class Note:
     kind: ClassVar[str] = "note"
     text: str
     level: Level = "info"
+
+    @classmethod
+    def of(cls, template: str, /, **arguments: object) -> Self:
+        """Return a note of the `message` with these *arguments*."""
+        return cls(message(template, **arguments))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from gwa.report.document import Fact, FactTable
 from gwa.statistics.sample import Sample
 from gwa.words.formatting import fraction
 from gwa.words.message import message
-from gwa.words.unit import Unit
+from gwa.words.unit import Unit, Value
 
 
 def number(value: float | None) -> float | int | None:
@@ -16,11 +16,6 @@ def number(value: float | None) -> float | int | None:
     if value is None or not math.isfinite(value):
         return None
     return int(value) if value == int(value) and abs(value) < 2**53 else value
-
-
-def undefined(value: float | None) -> str:
-    """Return what a reader is told of a *value* that these jobs do not define; nothing of a number."""
-    return "undefined" if value is None or not math.isfinite(value) else ""
 
 
 def busy_facts(facts: Mapping[str, object], *, has_gaps: bool) -> tuple[str, str]:
@@ -86,16 +81,26 @@ def summary(prefix: str, sample: Sample, unit: Unit, what: str) -> tuple[Fact, .
 
 def summary_of(prefix: str, values: Sequence[float], unit: Unit, what: str) -> tuple[Fact, ...]:
     """Return minimum, mean, median, 95th percentile and maximum, given in this order, as facts."""
-    labels = {
-        "min": message("Minimum {what}", what=what),
-        "mean": message("Mean {what}", what=what),
-        "median": message("Median {what}", what=what),
-        "p95": message("95th percentile of {what}", what=what),
-        "max": message("Maximum {what}", what=what),
-    }
+    low, mean, median, p95, high = map(number, values)
+    return facts_of(
+        prefix,
+        ("min", low, message("Minimum {what}", what=what), unit),
+        ("mean", mean, message("Mean {what}", what=what), unit),
+        ("median", median, message("Median {what}", what=what), unit),
+        ("p95", p95, message("95th percentile of {what}", what=what), unit),
+        ("max", high, message("Maximum {what}", what=what), unit),
+    )
+
+
+def facts_of(prefix: str, *rows: tuple[str, Value, str, Unit], unknown: str = "") -> tuple[Fact, ...]:
+    """
+    Return a fact of each of *rows*: its id behind *prefix*, its value, label and unit.
+
+    What is not known is shown as *unknown*.
+    """
     return tuple(
-        Fact(f"{prefix}.{name}", number(value), label, unit)
-        for (name, label), value in zip(labels.items(), values, strict=True)
+        Fact(f"{prefix}.{name}", value, label, unit, text=unknown if value is None else "")
+        for name, value, label, unit in rows
     )
 
 

@@ -98,9 +98,7 @@ def weekly(summary: TraceSummary, number: int) -> Iterator[Block]:
 
 def not_weekly(names: Sequence[str]) -> Note:
     """Return that nothing is drawn over the week of the traces called *names*."""
-    return Note(
-        message(
-            "Not drawn over the week, since weekdays of submissions are not known: {names}.",
-            names=joined(", ", names),
-        )
+    return Note.of(
+        "Not drawn over the week, since weekdays of submissions are not known: {names}.",
+        names=joined(", ", names),
     )

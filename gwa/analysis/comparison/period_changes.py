@@ -24,7 +24,7 @@ from gwa.metrics.timeline import Floats
 from gwa.metrics.window import window
 from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.store.store import Period, Store
 from gwa.store.subset import bounds
 from gwa.util.units import DAY
@@ -279,13 +279,10 @@ def change_table(changes: PeriodChanges, names: tuple[str, str]) -> Iterator[Blo
 def _facts(changes: PeriodChanges) -> Iterator[Fact]:
     for name, one in changes.by_measure.items():
         title, unit = _subject(name), MEASURES[name].unit
-        yield Fact(
-            f"against.{name}.before", number(one.before), message("{title}, before", title=title), unit
-        )
-        yield Fact(f"against.{name}.after", number(one.after), message("{title}, after", title=title), unit)
-        yield Fact(
-            f"against.{name}.rank", one.rank, message("{title}, rank of the change", title=title), "count"
-        )
-        yield Fact(
-            f"against.{name}.changes", one.changes, message("{title}, changes ranked", title=title), "count"
+        yield from facts_of(
+            f"against.{name}",
+            ("before", number(one.before), message("{title}, before", title=title), unit),
+            ("after", number(one.after), message("{title}, after", title=title), unit),
+            ("rank", one.rank, message("{title}, rank of the change", title=title), "count"),
+            ("changes", one.changes, message("{title}, changes ranked", title=title), "count"),
         )

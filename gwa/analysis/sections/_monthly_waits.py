@@ -67,17 +67,15 @@ def _most_often(waits: MonthlyWaits, rows: Sequence[Mapping[str, Any]]) -> Itera
     if len(rows) < MINIMUM_MONTHS or name is None:
         return
     last = next(row for row in reversed(rows) if row["class"] == name)
-    yield Note(
-        message(
-            "{heading}: of those shown, {name} waited longest in {count} of {months} months; in {month}, the"
-            " last of these, one in twenty of its jobs waited for {p95} or longer.",
-            heading=waits.heading,
-            name=Verbatim(name),
-            count=number_text(months[name]),
-            months=number_text(len(rows)),
-            month=Verbatim(last["month"]),
-            p95=seconds(last["p95"]),
-        )
+    yield Note.of(
+        "{heading}: of those shown, {name} waited longest in {count} of {months} months; in {month}, the"
+        " last of these, one in twenty of its jobs waited for {p95} or longer.",
+        heading=waits.heading,
+        name=Verbatim(name),
+        count=number_text(months[name]),
+        months=number_text(len(rows)),
+        month=Verbatim(last["month"]),
+        p95=seconds(last["p95"]),
     )
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from gwa.metrics.requeues import requeues
-from gwa.report.document import Block, Fact, Facts
+from gwa.report.document import Block, Facts
+from gwa.report.facts import facts_of
 from gwa.store.store import Store
 from gwa.words.message import message
 
@@ -13,22 +14,11 @@ def requeued(store: Store) -> Iterator[Block]:
     found = requeues(store)
     if not found or not found.jobs:
         return
-    facts = [
-        Fact("outcomes.requeued.jobs", found.jobs, message("Jobs requeued after they ran"), "count"),
-        Fact(
-            "outcomes.requeued.runs", found.runs, message("Runs of jobs before they were requeued"), "count"
-        ),
-        Fact(
-            "outcomes.requeued.cpu_seconds",
-            found.cpu_seconds,
-            message("CPU time held by runs before a requeue"),
-            "cpu seconds",
-        ),
-        Fact(
-            "outcomes.requeued.gpu_seconds",
-            found.gpu_seconds,
-            message("GPU time held by runs before a requeue"),
-            "seconds",
-        ),
-    ]
+    facts = facts_of(
+        "outcomes.requeued",
+        ("jobs", found.jobs, message("Jobs requeued after they ran"), "count"),
+        ("runs", found.runs, message("Runs of jobs before they were requeued"), "count"),
+        ("cpu_seconds", found.cpu_seconds, message("CPU time held by runs before a requeue"), "cpu seconds"),
+        ("gpu_seconds", found.gpu_seconds, message("GPU time held by runs before a requeue"), "seconds"),
+    )
     yield Facts(tuple(fact for fact in facts if fact.value is not None))

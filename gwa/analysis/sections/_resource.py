@@ -19,7 +19,7 @@ from gwa.metrics.waits import queued
 from gwa.metrics.window import window
 from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.series import Line, series
 from gwa.store.resources import GPU, Resource
 from gwa.store.store import Store
@@ -70,13 +70,11 @@ def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
     inferred = message("{title} inferred", title=capitalized(resource.title))
     yield Facts((Fact(f"{resource.family}.total_inferred", used.inferred, inferred),), listed=False)
     if used.inferred:
-        yield Note(
-            message(
-                "Nothing states how many {title} the system has: {total} is the most that were "
-                "held at once, so that the share of them that was held is unknown.",
-                title=resource.title,
-                total=show(used.total or 0.0),
-            )
+        yield Note.of(
+            "Nothing states how many {title} the system has: {total} is the most that were "
+            "held at once, so that the share of them that was held is unknown.",
+            title=resource.title,
+            total=show(used.total or 0.0),
         )
     for name in OWNERS:
         if classes := by_name(name).of(store):
@@ -89,44 +87,30 @@ def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
 def _facts(used: Usage, resource: Resource) -> Iterator[Fact]:
     family, title = resource.family, resource.title
     yield Fact(f"{family}.jobs", used.jobs, message("Jobs that held {title}", title=title), "count")
-    yield Fact(
-        f"{family}.unfinished", used.unfinished, "Of them, jobs that had not ended when the log did", "count"
+    yield from facts_of(
+        family,
+        ("unfinished", used.unfinished, "Of them, jobs that had not ended when the log did", "count"),
+        ("hours", number(used.hours), message("Hours of {title} held", title=title), "hours"),
+        ("total", number(used.total), capitalized(title), "count"),
     )
-    yield Fact(f"{family}.hours", number(used.hours), message("Hours of {title} held", title=title), "hours")
-    yield Fact(f"{family}.total", number(used.total), capitalized(title), "count")
     text = "" if used.utilization is not None else "unknown"
     busy = used.levels.mean() if used.levels else None
     yield Fact(f"{family}.busy", busy, message("Busy {title}, mean", title=title), "count", text=text)
-    yield Fact(
-        f"{family}.utilization",
-        used.utilization,
-        message("Share of {title} held", title=title),
-        "fraction",
-        text=text,
-    )
+    label = message("Share of {title} held", title=title)
+    yield Fact(f"{family}.utilization", used.utilization, label, "fraction", text=text)
 
 
 def _known_facts(store: Store, used: Usage, resource: Resource) -> Iterator[Fact]:
     """Yield the means outside what the log does not account for."""
-    mean = known_mean(store, resource)
-    text = "" if mean is not None else "unknown"
-    yield Fact(
-        f"{resource.family}.known_busy",
-        mean,
-        message(
-            "Busy {title}, mean outside missing rows and stillness of a day or more", title=resource.title
-        ),
-        "count",
-        text=text,
-    )
-    yield Fact(
-        f"{resource.family}.known_utilization",
-        mean / used.total if mean is not None and used.total and not used.inferred else None,
-        message(
-            "Share of {title} held, outside missing rows and stillness of a day or more", title=resource.title
-        ),
-        "fraction",
-        text="unknown" if used.inferred else text,
+    mean, title = known_mean(store, resource), resource.title
+    share = mean / used.total if mean is not None and used.total and not used.inferred else None
+    busy = message("Busy {title}, mean outside missing rows and stillness of a day or more", title=title)
+    held = message("Share of {title} held, outside missing rows and stillness of a day or more", title=title)
+    yield from facts_of(
+        resource.family,
+        ("known_busy", mean, busy, "count"),
+        ("known_utilization", share, held, "fraction"),
+        unknown="unknown",
     )
 
 

@@ -50,21 +50,15 @@ def waste(store: Store) -> Iterator[Block]:
 
 
 def _facts(alert: Alert) -> Iterator[Fact]:
-    rule, prefix = alert.rule, f"alerts.{alert.rule.key}"
-    yield Fact(f"{prefix}.users", len(alert.holders), message("{title}: users", title=rule.title), "count")
-    yield Fact(f"{prefix}.jobs", alert.jobs, message("{title}: jobs", title=rule.title), "count")
-    yield Fact(
-        f"{prefix}.hours", number(alert.hours), message("{title}: hours at stake", title=rule.title),
-        help=rule.stake,
-    )  # fmt: skip
-    yield Fact(f"{prefix}.known", alert.known, message("{title}: jobs measured", title=rule.title), "count")
-    yield Fact(
-        f"{prefix}.about", alert.about, message("{title}: jobs it is about", title=rule.title), "count"
-    )
-    run = number(rule.minimum_run * MINUTE)
-    yield Fact(
-        f"{prefix}.minimum_run", run, message("{title}: shortest run judged", title=rule.title), "seconds"
-    )
+    title, prefix = alert.rule.title, f"alerts.{alert.rule.key}"
+    yield Fact(f"{prefix}.users", len(alert.holders), message("{title}: users", title=title), "count")
+    yield Fact(f"{prefix}.jobs", alert.jobs, message("{title}: jobs", title=title), "count")
+    hours, run = number(alert.hours), number(alert.rule.minimum_run * MINUTE)
+    label = message("{title}: hours at stake", title=title)
+    yield Fact(f"{prefix}.hours", hours, label, help=alert.rule.stake)
+    yield Fact(f"{prefix}.known", alert.known, message("{title}: jobs measured", title=title), "count")
+    yield Fact(f"{prefix}.about", alert.about, message("{title}: jobs it is about", title=title), "count")
+    yield Fact(f"{prefix}.minimum_run", run, message("{title}: shortest run judged", title=title), "seconds")
 
 
 def _overview(held: Sequence[Alert], note: str) -> Table:

@@ -20,7 +20,7 @@ from gwa.metrics.bags import (
 )
 from gwa.metrics.user_days import user_days
 from gwa.report.document import Block, Fact, Facts, FactTable, Figure, Note
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.numeric import dot
 from gwa.statistics.sample import Sample
@@ -65,9 +65,7 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
     for definition in DEFINITIONS.values():
         if not jobs_of(store, definition):
             if definition is not ARRAYS:
-                yield Note(
-                    message("No job can be in a bag by the definition: {title}.", title=definition.title)
-                )
+                yield Note.of("No job can be in a bag by the definition: {title}.", title=definition.title)
             continue
         rows[capitalized(definition.title)] = _facts(store, definition)
         if definition.gap is not None:
@@ -121,32 +119,19 @@ def _facts(store: Store, definition: Definition) -> tuple[Fact, ...]:
     sizes = store.sample("size", table)
     multiple = sizes.restrict(low=2)
     share = multiple.total() / jobs_of(store, TEXT if definition is ARRAYS else definition)
-    label = message("jobs of a bag")
-    return (
-        Fact(f"{prefix}.count", sizes.n, "Bags", "count"),
-        Fact(f"{prefix}.singletons", sizes.n - multiple.n, "Bags of one job", "count"),
-        Fact(f"{prefix}.jobs_in_bags_fraction", share, "Share of jobs in bags of several", "fraction"),
-        Fact(f"{prefix}.size.mean", number(multiple.mean()), message("Mean {label}", label=label), "count"),
-        Fact(
-            f"{prefix}.size.median",
-            number(multiple.median()),
-            message("Median {label}", label=label),
-            "count",
-        ),
-        Fact(
-            f"{prefix}.size.p95",
-            number(multiple.quantile(0.95)),
-            message("95th percentile of {label}", label=label),
-            "count",
-        ),
-        Fact(f"{prefix}.size.max", number(multiple.max()), message("Most {label}", label=label), "count"),
-        Fact(
-            f"{prefix}.duration.median",
-            number(bag_spans(store, definition).median()),
-            "Median submission time",
-            "seconds",
-        ),
-        Fact(f"{prefix}.gini_jobs", number(sizes.gini()), "Gini coefficient of jobs over bags"),
+    label, durations = message("jobs of a bag"), bag_spans(store, definition)
+    p95 = message("95th percentile of {label}", label=label)
+    return facts_of(
+        prefix,
+        ("count", sizes.n, "Bags", "count"),
+        ("singletons", sizes.n - multiple.n, "Bags of one job", "count"),
+        ("jobs_in_bags_fraction", share, "Share of jobs in bags of several", "fraction"),
+        ("size.mean", number(multiple.mean()), message("Mean {label}", label=label), "count"),
+        ("size.median", number(multiple.median()), message("Median {label}", label=label), "count"),
+        ("size.p95", number(multiple.quantile(0.95)), p95, "count"),
+        ("size.max", number(multiple.max()), message("Most {label}", label=label), "count"),
+        ("duration.median", number(durations.median()), "Median submission time", "seconds"),
+        ("gini_jobs", number(sizes.gini()), "Gini coefficient of jobs over bags", ""),
     )
 
 

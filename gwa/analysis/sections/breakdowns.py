@@ -65,12 +65,10 @@ def dimension_blocks(store: Store, dimension: Dimension, *, has_table: bool = Tr
         yield from _concentration(store, dimension)
     if has_table and (other := _same_as(store, dimension, rankings["by_cpu"])):
         has_table = False
-        yield Note(
-            message(
-                "The same as by {other}: the {title} have the same names and numbers.",
-                other=within_sentence(other.heading),
-                title=dimension.title,
-            )
+        yield Note.of(
+            "The same as by {other}: the {title} have the same names and numbers.",
+            other=within_sentence(other.heading),
+            title=dimension.title,
         )
     yield from (records.fact for records in rankings.values() if records and records.rows)
     if has_table:

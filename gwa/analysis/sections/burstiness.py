@@ -9,7 +9,7 @@ import numpy as np
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.timeline import Counts, Floats, counts, exact_sum
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
-from gwa.report.facts import number, undefined
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import entropy, poisson_entropy, spatial_entropy
 from gwa.statistics.numeric import dot
@@ -94,21 +94,20 @@ def _row(arrived: Counts, scale: int) -> tuple[Fact, ...] | None:
     dispersion = jobs.variance(1) / jobs.mean() if jobs.n > 1 and jobs.total() else math.nan
     temporal, at_random = entropy(total, intervals), poisson_entropy(int(total.sum()), intervals)
     suffix = message("in intervals of {scales}", scales=SCALES[scale])
-    return (
-        Fact(
-            f"burstiness.temporal.{scale}s",
-            number(temporal),
-            message("Entropy of arrivals {suffix}", suffix=suffix),
-        ),
-        Fact(
-            f"burstiness.poisson.{scale}s",
+    return facts_of(
+        "burstiness",
+        (f"temporal.{scale}s", number(temporal), message("Entropy of arrivals {suffix}", suffix=suffix), ""),
+        (
+            f"poisson.{scale}s",
             number(at_random),
             message("Entropy of random arrivals {suffix}", suffix=suffix),
+            "",
         ),
-        Fact(
-            f"burstiness.dispersion.{scale}s",
+        (
+            f"dispersion.{scale}s",
             number(dispersion),
             message("Index of dispersion {suffix}", suffix=suffix),
+            "",
         ),
     )
 
@@ -184,7 +183,7 @@ def _size_blocks(store: Store) -> Iterator[Block]:
         yield Note("No job ran on more than one processor: nothing is spread over sizes.")
 
 
-def _correlations(store: Store) -> tuple[Fact, Fact]:
+def _correlations(store: Store) -> tuple[Fact, ...]:
     """Return the correlation of run time and processors, by value and by rank, ties at their mean rank."""
     columns = store.arrays(RUN_TIME_RANKS)
     time, jobs, procs, ranks = (
@@ -194,19 +193,11 @@ def _correlations(store: Store) -> tuple[Fact, Fact]:
     label = message("Correlation of run time and processors")
     by_value = _correlation(time, jobs, procs, sizes)
     by_rank = _correlation(2 * np.cumsum(jobs) - jobs, jobs, ranks, _twice_ranks(sizes))
-    return (
-        Fact(
-            "correlation.runtime_procs",
-            by_value,
-            message("{label} (Pearson)", label=label),
-            text=undefined(by_value),
-        ),
-        Fact(
-            "correlation.runtime_procs_rank",
-            by_rank,
-            message("{label} (Spearman)", label=label),
-            text=undefined(by_rank),
-        ),
+    return facts_of(
+        "correlation",
+        ("runtime_procs", by_value, message("{label} (Pearson)", label=label), ""),
+        ("runtime_procs_rank", by_rank, message("{label} (Spearman)", label=label), ""),
+        unknown="undefined",
     )
 
 

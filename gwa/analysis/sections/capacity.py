@@ -15,8 +15,8 @@ from gwa.metrics.stillness import stillness
 from gwa.metrics.timeline import Floats, Level, level
 from gwa.metrics.window import RUNNING, window
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.facts import number
+from gwa.report.document import Block, Column, Facts, Note, Table
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.series import series
 from gwa.statistics.changes import MINIMUM_LENGTH
 from gwa.store.store import Store
@@ -58,18 +58,13 @@ def capacity(store: Store) -> Iterator[Block]:
     busy = level(store, "n_procs", RUNNING, present(store), width=BIN, period=period)
     weeks = Intervals.weeks(store)
     changes = steps("peak", weeks.peaks(busy)) if weeks.count >= MINIMUM_LENGTH else None
+    most, several = number(float(busy.values.max())), len(changes) if changes is not None else None
     yield Facts(
-        (
-            Fact(
-                "capacity.peak", number(float(busy.values.max())), "Most processors in ten minutes", "count"
-            ),
-            Fact(
-                "capacity.changes",
-                len(changes) if changes is not None else None,
-                "Likely changes of size",
-                "count",
-                text="unknown" if changes is None else "",
-            ),
+        facts_of(
+            "capacity",
+            ("peak", most, "Most processors in ten minutes", "count"),
+            ("changes", several, "Likely changes of size", "count"),
+            unknown="unknown",
         )
     )
     if changes:

@@ -22,7 +22,7 @@ from gwa.metrics.timeline import Floats
 from gwa.metrics.weekly_values import WeeklyValues, weekly_values
 from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.series import series
 from gwa.statistics.changes import MINIMUM_LENGTH, Evidence, discoveries, evidence
 from gwa.store.store import Store
@@ -40,6 +40,8 @@ POOLED: Final = 4
 """Of longer logs, means of this many weeks are judged: it takes less time, and seasons are as long."""
 
 THIRDS: Final = 3
+
+LARGEST: Final = message("Largest difference of the first and last third where changes would be seen")
 
 PEAK: Final = IntervalMeasure("busy_processors_most", least=0.1)
 """What a proposed change of size rests on: it is none of the report's measures."""
@@ -120,27 +122,20 @@ def changes(store: Store) -> Iterator[Block]:
     items = [_item(change, weeks, store) for change in _by_week(shown)]
     largest, visible = _largest(measures), _visible_factors(measures)
     doubtful = _doubtful(measures) if is_judged and not candidates else None
+    text = plural("{n} change", "{n} changes", len(items)) if is_judged else message("not judged")
     yield Facts(
         (
-            Fact(
+            Fact("changes", items if is_judged else None, "Changes of level", text=text),
+            *facts_of(
                 "changes",
-                items if is_judged else None,
-                "Changes of level",
-                text=plural("{n} change", "{n} changes", len(items)) if is_judged else message("not judged"),
+                ("small", small, "Measures with changes that are too small to be listed", ""),
+                ("weeks", weeks.count, "Whole weeks", "count"),
+                ("weeks_unknown", weekly.silent, "Whole weeks mostly in silences of the log", "count"),
+                ("measures", measures, "Medians of weeks in the first and last third", ""),
+                ("largest", largest, LARGEST, ""),
+                ("doubtful", doubtful, "Measure with strong evidence of a change, but not enough", ""),
+                ("visible", visible, "Rises that would be found half of the time", ""),
             ),
-            Fact("changes.small", small, "Measures with changes that are too small to be listed"),
-            Fact("changes.weeks", weeks.count, "Whole weeks", "count"),
-            Fact(
-                "changes.weeks_unknown", weekly.silent, "Whole weeks mostly in silences of the log", "count"
-            ),
-            Fact("changes.measures", measures, "Medians of weeks in the first and last third"),
-            Fact(
-                "changes.largest",
-                largest,
-                "Largest difference of the first and last third where changes would be seen",
-            ),
-            Fact("changes.doubtful", doubtful, "Measure with strong evidence of a change, but not enough"),
-            Fact("changes.visible", visible, "Rises that would be found half of the time"),
         ),
         listed=False,
     )

@@ -10,7 +10,7 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.clock import by_clock, clock, clock_edges, hours_of_week
 from gwa.metrics.timeline import QUARTER, Counts, Floats, Ints, counts
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import autocorrelation
 from gwa.statistics.hurst import ESTIMATORS, Hurst, variance_time, without_cycles
@@ -91,11 +91,9 @@ def dependence_over_time(store: Store) -> Iterator[Block]:
     arrived = counts(store, "submit_time", QUARTER)
     x, factor = dense_series(arrived)
     if factor > 1:
-        yield Note(
-            message(
-                "The series is long: jobs are counted in intervals of {factor} quarters of an hour.",
-                factor=factor,
-            )
+        yield Note.of(
+            "The series is long: jobs are counted in intervals of {factor} quarters of an hour.",
+            factor=factor,
         )
     if x.size < MINIMUM_BINS or arrived.counts.sum() < MINIMUM_JOBS or x.min() == x.max():
         least = message(
@@ -135,13 +133,11 @@ def hourly(quarters: Counts, zone: ZoneInfo | None) -> tuple[Floats, Ints]:
 
 
 def _unknown() -> Iterator[Block]:
-    yield Note(
-        message(
-            "Whether arrivals are long-range dependent is unknown: that takes {days} days or more, and {jobs}"
-            " jobs.",
-            days=MINIMUM_HOURS * HOUR // DAY,
-            jobs=show(MINIMUM_JOBS_OF_SPECTRUM),
-        )
+    yield Note.of(
+        "Whether arrivals are long-range dependent is unknown: that takes {days} days or more, and {jobs}"
+        " jobs.",
+        days=MINIMUM_HOURS * HOUR // DAY,
+        jobs=show(MINIMUM_JOBS_OF_SPECTRUM),
     )
     yield Facts((Fact("dependence.verdict", None, VERDICT, text="unknown"),))
 
@@ -162,37 +158,20 @@ def _verdict_blocks(hours: Floats, places: Ints) -> Iterator[Block]:
 
 def verdict_facts(found: Dependence, hours: int) -> tuple[Fact, ...]:
     """Return the verdict on a series by its length in *hours*, and what it says about time scales."""
-    memory = found.counts.memory_time
+    memory, longest = found.counts.memory_time, number(hours * HOUR / SPAN_OVER_SCALE)
     is_memory = found.verdict == "one memory time" and memory <= hours / SPAN_OVER_MEMORY
-    is_law = found.verdict == "power law"
-    return (
-        Fact("dependence.verdict", found.verdict, VERDICT),
-        Fact("dependence.counts", found.counts.verdict, message("{verdict}, by counts", verdict=VERDICT)),
-        Fact(
-            "dependence.roots",
-            found.roots.verdict,
-            message("{verdict}, by square roots of counts", verdict=VERDICT),
-        ),
-        Fact(
-            "dependence.memory_time",
-            number(memory * HOUR) if is_memory else None,
-            "Memory time of arrivals",
-            "seconds",
-            text="" if is_memory else "undefined",
-        ),
-        Fact(
-            "dependence.hurst",
-            found.counts.hurst if is_law else None,
-            "H of the power law",
-            text="" if is_law else "undefined",
-        ),
-        Fact("dependence.scale.min", MINIMUM_SCALE, "Shortest scale compared", "seconds"),
-        Fact(
-            "dependence.scale.max",
-            number(hours * HOUR / SPAN_OVER_SCALE),
-            "Longest scale compared",
-            "seconds",
-        ),
+    hurst = found.counts.hurst if found.verdict == "power law" else None
+    by_roots = message("{verdict}, by square roots of counts", verdict=VERDICT)
+    return facts_of(
+        "dependence",
+        ("verdict", found.verdict, VERDICT, ""),
+        ("counts", found.counts.verdict, message("{verdict}, by counts", verdict=VERDICT), ""),
+        ("roots", found.roots.verdict, by_roots, ""),
+        ("memory_time", number(memory * HOUR) if is_memory else None, "Memory time of arrivals", "seconds"),
+        ("hurst", hurst, "H of the power law", ""),
+        ("scale.min", MINIMUM_SCALE, "Shortest scale compared", "seconds"),
+        ("scale.max", longest, "Longest scale compared", "seconds"),
+        unknown="undefined",
     )
 
 
@@ -408,29 +387,15 @@ OUT_OF_RANGE: Final = message(
 def _facts(prefix: str, label: str, estimate: Hurst) -> tuple[Fact, ...]:
     """Return the estimate and its interval, as far as the data agree with what they assume."""
     h = number(estimate.h) if estimate.is_possible else None
-    ends = zip(
-        ("low", "high"),
-        (message("lower end"), message("upper end")),
-        map(number, estimate.interval),
-        strict=True,
-    )
+    low, high = map(number, estimate.interval)
     name = message("H by {label}", label=label)
     return (
-        Fact(
+        Fact(prefix, h, name) if h is not None else Fact(prefix, h, name, "", OUT_OF_RANGE, "undefined"),
+        *facts_of(
             prefix,
-            h,
-            name,
-            text="" if h is not None else "undefined",
-            help="" if h is not None else OUT_OF_RANGE,
-        ),
-        *(
-            Fact(
-                f"{prefix}.{end}",
-                value,
-                message("{name}, {words}", name=name, words=words),
-                text="" if value is not None else "no interval",
-            )
-            for end, words, value in ends
+            ("low", low, message("{name}, {words}", name=name, words=message("lower end")), ""),
+            ("high", high, message("{name}, {words}", name=name, words=message("upper end")), ""),
+            unknown="no interval",
         ),
     )
 

@@ -29,7 +29,7 @@ from gwa.metrics.efficiency import (
 )
 from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.bars import bars
 from gwa.store.store import Store
 from gwa.words.formatting import fraction
@@ -93,31 +93,17 @@ def efficiency(store: Store) -> Iterator[Block]:
 def _ratios(store: Store, everything: Share, ratios: Sequence[Ratio]) -> Iterator[Block]:
     """Yield the efficiency of all jobs, by what it is of."""
     rows = []
-    facts = []
+    facts: list[Fact] = []
     for ratio in ratios:
         part = everything.parts[ratio.name]
         median = number(counted_ratios(store, ratio.quotient, ratio.jobs).exact.median)
         rows.append((ratio.title, part.jobs, part.mean, median))
-        facts += [
-            Fact(
-                f"efficiency.{ratio.name}.mean",
-                part.mean,
-                message("{title}: used of given", title=ratio.title),
-                "fraction",
-            ),
-            Fact(
-                f"efficiency.{ratio.name}.median",
-                median,
-                message("{title}: half of the jobs used less", title=ratio.title),
-                "fraction",
-            ),
-            Fact(
-                f"efficiency.{ratio.name}.jobs",
-                part.jobs,
-                message("{title}: jobs of which it is known", title=ratio.title),
-                "count",
-            ),
-        ]
+        facts += facts_of(
+            f"efficiency.{ratio.name}",
+            ("mean", part.mean, message("{title}: used of given", title=ratio.title), "fraction"),
+            ("median", median, message("{title}: half of the jobs used less", title=ratio.title), "fraction"),
+            ("jobs", part.jobs, message("{title}: jobs of which it is known", title=ratio.title), "count"),
+        )
         if ratio.impossible != "false":
             label = message("{title}: jobs with more than possible, left out", title=ratio.title)
             facts.append(Fact(f"efficiency.{ratio.name}.impossible", part.impossible, label, "count"))
@@ -269,18 +255,15 @@ def _killed(store: Store) -> Facts:
         "time": message("Jobs ended at their time limit"),
     }
     counts = {name: (jobs or None, hours if jobs else None) for name, (jobs, hours) in killed(store).items()}
+    of_hours = {name: message("CPU hours of {lower}", lower=within_sentence(labels[name])) for name in labels}
     return Facts(
         tuple(
             fact
             for name in KILLED
-            for fact in (
-                Fact(f"killed.{name}.jobs", counts[name][0], labels[name], "count"),
-                Fact(
-                    f"killed.{name}.cpu_hours",
-                    number(counts[name][1]),
-                    message("CPU hours of {lower}", lower=within_sentence(labels[name])),
-                    "hours",
-                ),
+            for fact in facts_of(
+                f"killed.{name}",
+                ("jobs", counts[name][0], labels[name], "count"),
+                ("cpu_hours", number(counts[name][1]), of_hours[name], "hours"),
             )
         ),
         listed=any(jobs for jobs, _ in counts.values()),

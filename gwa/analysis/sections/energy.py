@@ -24,7 +24,7 @@ from gwa.metrics.presence import recorded
 from gwa.metrics.sizes import processors
 from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.bars import bars
 from gwa.store.engines.duckdb import literal
 from gwa.store.store import Store
@@ -64,12 +64,10 @@ def energy(store: Store) -> Iterator[Block]:
     known = carbon if isinstance(carbon, Carbon) else None
     yield Facts(tuple(_facts(used)))
     if used.estimated_jobs:
-        yield Note(
-            message(
-                "{estimated_kwh} kWh of {estimated_jobs} are estimated from stated watts.",
-                estimated_kwh=show(round(used.estimated_kwh, 1)),
-                estimated_jobs=plural("{n} job", "{n} jobs", used.estimated_jobs),
-            )
+        yield Note.of(
+            "{estimated_kwh} kWh of {estimated_jobs} are estimated from stated watts.",
+            estimated_kwh=show(round(used.estimated_kwh, 1)),
+            estimated_jobs=plural("{n} job", "{n} jobs", used.estimated_jobs),
         )
     if known:
         yield from _carbon(store, used, known)
@@ -84,32 +82,24 @@ def _facts(used: Energy) -> Iterator[Fact]:
     yield Fact("energy.jobs", used.jobs, "Jobs whose energy is known", "count")
     yield Fact("energy.kwh", number(used.kwh), "Energy used", "kilowatt hours")
     yield Fact("energy.estimated_jobs", used.estimated_jobs, "Of these, estimated", "count")
-    yield Fact(
-        "energy.estimated_kwh", number(used.estimated_kwh), "Energy that is estimated", "kilowatt hours"
-    )
+    estimated = number(used.estimated_kwh)
+    yield Fact("energy.estimated_kwh", estimated, "Energy that is estimated", "kilowatt hours")
 
 
 def _carbon(store: Store, used: Energy, carbon: Carbon) -> Iterator[Block]:
     """Yield what the energy stands for."""
     found = footprint(store, carbon, used.kwh)
     facts = [
-        Fact("carbon.kg", number(found.kg), "Carbon dioxide", "kilograms"),
-        Fact(
-            "carbon.unknown_kwh",
-            number(found.unknown_kwh),
-            "Energy of unknown carbon dioxide",
-            "kilowatt hours",
-        ),
+        *facts_of(
+            "carbon",
+            ("kg", number(found.kg), "Carbon dioxide", "kilograms"),
+            ("unknown_kwh", number(found.unknown_kwh), "Energy of unknown carbon dioxide", "kilowatt hours"),
+        )
     ]
     if carbon.price_per_kwh is not None:
         cost = used.kwh * carbon.pue * carbon.price_per_kwh
-        facts.append(
-            Fact(
-                "energy.cost",
-                number(cost),
-                message("Cost of energy{currency}", currency=_in(carbon.currency)),
-            )
-        )
+        label = message("Cost of energy{currency}", currency=_in(carbon.currency))
+        facts.append(Fact("energy.cost", number(cost), label))
     if carbon.embodied_kg is not None:
         share = embodied(store, carbon)
         text = "unknown" if share is None else ""

@@ -122,11 +122,9 @@ def estimates(store: Store) -> Iterator[Block]:
     shares = {name: rounded for name, (rounded, _) in counted.items() if rounded.n}
     missing = [label for name, (label, *_) in RATIOS.items() if name not in shares]
     if missing:
-        yield Note(
-            message(
-                "Not recorded in this trace: {within_sentence}.",
-                within_sentence=joined(", ", map(within_sentence, missing)),
-            )
+        yield Note.of(
+            "Not recorded in this trace: {within_sentence}.",
+            within_sentence=joined(", ", map(within_sentence, missing)),
         )
     if not shares:
         return

@@ -22,7 +22,7 @@ from gwa.metrics.characteristics import FITTED, FittedCharacteristic, bootstrap
 from gwa.metrics.papers.anoep2009 import BINARY, PRESETS, Measured
 from gwa.metrics.papers.published import cells
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.lines import lines
 from gwa.statistics.distribution import FitError
 from gwa.statistics.fit import SIGNIFICANCE, SIX, Fits
@@ -84,12 +84,10 @@ def fits(store: Store) -> Iterator[Block]:
     for characteristic in FITTED.values():
         missing = [BY_NAME[name].meaning for name in characteristic.needs if not store.has(name)]
         if missing:
-            yield Note(
-                message(
-                    "{title}: this trace does not record {missing}.",
-                    title=characteristic.title,
-                    missing=joined(message(" and "), missing),
-                )
+            yield Note.of(
+                "{title}: this trace does not record {missing}.",
+                title=characteristic.title,
+                missing=joined(message(" and "), missing),
             )
             continue
         measured = characteristic.measure(store, PRESETS["thesis"])
@@ -146,18 +144,14 @@ def _power_law(
         return (), []
     unit = UNITS.get(characteristic.unit, "")
     prefix, title = f"tail.{characteristic.name}", message("{title}, power law", title=characteristic.title)
-    facts = (
-        Fact(f"{prefix}.exponent", number(law.exponent), message("{title}: exponent", title=title)),
-        Fact(f"{prefix}.minimum", number(law.minimum), message("{title}: minimum", title=title), unit),
-        Fact(
-            f"{prefix}.values",
-            law.above,
-            message("{title}: values from the minimum on", title=title),
-            "count",
-        ),
-        Fact(f"{prefix}.share", law.share, message("{title}: share of the values", title=title), "fraction"),
-        Fact(f"{prefix}.ks", law.ks, message("{title}: KS", title=title)),
-        Fact(f"{prefix}.p_value", p, message("{title}: p, bootstrap", title=title)),
+    facts = facts_of(
+        prefix,
+        ("exponent", number(law.exponent), message("{title}: exponent", title=title), ""),
+        ("minimum", number(law.minimum), message("{title}: minimum", title=title), unit),
+        ("values", law.above, message("{title}: values from the minimum on", title=title), "count"),
+        ("share", law.share, message("{title}: share of the values", title=title), "fraction"),
+        ("ks", law.ks, message("{title}: KS", title=title), ""),
+        ("p_value", p, message("{title}: p, bootstrap", title=title), ""),
     )
     row = (characteristic.title, law.exponent, show(law.minimum, unit), law.above, law.share, law.ks, p)
     return facts, [(*row, power_law_verdict(p))]
@@ -192,15 +186,14 @@ def _table_note(characteristic: FittedCharacteristic, measured: Measured, candid
 def _facts(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> tuple[Fact, ...]:
     """Return all facts on the fits of a characteristic."""
     prefix, title = f"fit.{characteristic.name}", characteristic.title
-    return (
-        Fact(f"{prefix}.n", measured.x.n, message("{title}: values", title=title), "count"),
-        Fact(f"{prefix}.base", measured.base or None, message("{title}: base of the logarithm", title=title)),
-        Fact(f"{prefix}.dropped", measured.dropped, message("{title}: dropped", title=title), "fraction"),
-        Fact(
-            f"{prefix}.zeros", measured.zeros, message("{title}: zeros on the scale", title=title), "fraction"
-        ),
-        *fit_facts(prefix, title, candidates),
+    facts = facts_of(
+        prefix,
+        ("n", measured.x.n, message("{title}: values", title=title), "count"),
+        ("base", measured.base or None, message("{title}: base of the logarithm", title=title), ""),
+        ("dropped", measured.dropped, message("{title}: dropped", title=title), "fraction"),
+        ("zeros", measured.zeros, message("{title}: zeros on the scale", title=title), "fraction"),
     )
+    return (*facts, *fit_facts(prefix, title, candidates))
 
 
 def _figure(characteristic: FittedCharacteristic, measured: Measured, candidates: Fits) -> Figure:

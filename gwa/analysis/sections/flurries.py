@@ -9,7 +9,7 @@ from gwa.metrics.timeline import QUARTER, counts
 from gwa.metrics.user_days import user_days
 from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY
@@ -184,21 +184,12 @@ def _effect_table(store: Store, query: str) -> FactTable:
         tuple(
             (
                 label,
-                (
-                    Fact(
-                        f"flurries.with.{name}",
-                        before[name],
-                        message("{label}, with flurries", label=label),
-                        unit,
-                    ),
-                    Fact(
-                        f"flurries.without.{name}",
-                        after[name],
-                        message("{label}, without flurries", label=label),
-                        unit,
-                    ),
-                    Fact(
-                        f"flurries.change.{name}",
+                facts_of(
+                    "flurries",
+                    (f"with.{name}", before[name], message("{label}, with flurries", label=label), unit),
+                    (f"without.{name}", after[name], message("{label}, without flurries", label=label), unit),
+                    (
+                        f"change.{name}",
                         _change(before[name], after[name]),
                         message("{label}, change without flurries", label=label),
                         "fraction",

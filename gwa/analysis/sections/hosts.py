@@ -12,7 +12,7 @@ from gwa.metrics.node_incidents import FailedNode, failed_nodes
 from gwa.metrics.window import window
 from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Figure, Note
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
 from gwa.util.units import DAY
@@ -66,17 +66,9 @@ def nodes_by_name(store: Store) -> Iterator[Block | Drawing]:
     and chance explains as many by the hours that it was held in fewer than one log in twenty.
     """
     every = hosts(store)
-    yield Facts(
-        (
-            Fact("hosts.count", len(every), message("Nodes that the log names")),
-            Fact(
-                "hosts.unknown_cpu",
-                _unknown(store, every),
-                message("CPU time held on nodes that the log does not name, share"),
-                "fraction",
-            ),
-        )
-    )
+    label = message("CPU time held on nodes that the log does not name, share")
+    count = Fact("hosts.count", len(every), message("Nodes that the log names"))
+    yield Facts((count, Fact("hosts.unknown_cpu", _unknown(store, every), label, "fraction")))
     yield from _lists(store, every)
     yield from _idle(store, every)
     if store.provenance.get("format") in REUSED:
@@ -158,33 +150,23 @@ def _failing(tried: Sequence[Tried], every: int) -> Iterator[Block]:
     """Yield the nodes on which failing begins too often for chance, and which would have been seen."""
     named = [one for one in tried if one.is_named]
     visible = sum(one.would_be_seen or one.is_named for one in tried)
+    rows: list[Value] = [
+        {
+            "id": one.name, "trials": one.trials, "failures": one.failures,
+            "expected": number(one.expected), "users": one.users, "days": one.days,
+        }
+        for one in named
+    ]  # fmt: skip
+    label = message(
+        "Nodes that ran enough jobs for one that fails {more} more to be seen", more=fraction(MORE)
+    )
     yield Facts(
         (
-            Fact(
-                "hosts.tested", len(tried), message("Nodes whose jobs can be compared with those of others")
-            ),
-            Fact(
-                "hosts.visible",
-                visible,
-                message(
-                    "Nodes that ran enough jobs for one that fails {more} more to be seen",
-                    more=fraction(MORE),
-                ),
-            ),
-            Fact(
-                "hosts.failing",
-                [
-                    {
-                        "id": one.name,
-                        "trials": one.trials,
-                        "failures": one.failures,
-                        "expected": number(one.expected),
-                        "users": one.users,
-                        "days": one.days,
-                    }
-                    for one in named
-                ],
-                message("Nodes on which jobs begin to fail more often than chance"),
+            *facts_of(
+                "hosts",
+                ("tested", len(tried), message("Nodes whose jobs can be compared with those of others"), ""),
+                ("visible", visible, label, ""),
+                ("failing", rows, message("Nodes on which jobs begin to fail more often than chance"), ""),
             ),
         ),
         listed=False,
@@ -205,14 +187,12 @@ def _failing(tried: Sequence[Tried], every: int) -> Iterator[Block]:
         )
     few = every - visible
     if not named and visible:
-        yield Note(
-            message(
-                "No node was found to fail more than chance would have it; of {nodes}, {visible} ran enough"
-                " jobs for a node that fails {more} more to be seen in nine of ten such logs.",
-                nodes=plural("{n} node", "{n} nodes", every),
-                visible=digits(visible),
-                more=fraction(MORE),
-            )
+        yield Note.of(
+            "No node was found to fail more than chance would have it; of {nodes}, {visible} ran enough"
+            " jobs for a node that fails {more} more to be seen in nine of ten such logs.",
+            nodes=plural("{n} node", "{n} nodes", every),
+            visible=digits(visible),
+            more=fraction(MORE),
         )
     elif few:
         yield Note(plural("{n} node has too few jobs to tell.", "{n} nodes have too few jobs to tell.", few))

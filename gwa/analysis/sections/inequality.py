@@ -10,7 +10,7 @@ from gwa.breakdown.breakdown import consumed
 from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.held import cpu_seconds_by, held_rows
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.lorenz import lorenz
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
@@ -82,19 +82,12 @@ def top_holders(sample: Sample, share: float) -> int:
 
 def _facts(family: str, what: str, sample: Sample) -> tuple[Fact, ...]:
     name = "jobs" if what == "jobs" else "cpu"
-    return (
-        Fact(
-            f"{family}.top_tenth_{name}",
-            _top_share(sample, 0.1),
-            message("Share of {what} of the top 10 % of {family}", what=what, family=family),
-            "fraction",
-        ),
-        Fact(
-            f"{family}.half_{name}",
-            top_holders(sample, 0.5),
-            message("Top {family} with half of the {what}", family=family, what=what),
-            "count",
-        ),
+    tenth = message("Share of {what} of the top 10 % of {family}", what=what, family=family)
+    half = message("Top {family} with half of the {what}", family=family, what=what)
+    return facts_of(
+        family,
+        (f"top_tenth_{name}", _top_share(sample, 0.1), tenth, "fraction"),
+        (f"half_{name}", top_holders(sample, 0.5), half, "count"),
     )
 
 
@@ -104,17 +97,10 @@ def _facts_of_held(store: Store, family: str) -> Iterator[Fact]:
     held = {name: value for name, value in seconds.items() if name is not None}
     if not held:
         return
-    yield Fact(
-        f"{family}.by_held",
-        held_rows(store, by_name(family), store.top),
-        message("Top {family} by CPU time held", family=family),
-    )
-    yield Fact(
-        f"{family}.half_held",
-        top_holders(Sample.of(list(held.values())), 0.5),
-        message("Top {family} with half of the CPU time held", family=family),
-        "count",
-    )
+    rows, half = held_rows(store, by_name(family), store.top), top_holders(Sample.of([*held.values()]), 0.5)
+    label = message("Top {family} with half of the CPU time held", family=family)
+    yield Fact(f"{family}.by_held", rows, message("Top {family} by CPU time held", family=family))
+    yield Fact(f"{family}.half_held", half, label, "count")
 
 
 def _top_share(sample: Sample, share: float) -> float | None:

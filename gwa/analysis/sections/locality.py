@@ -9,14 +9,13 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.bags import MINH, bag_spans, forget, gaps
 from gwa.metrics.papers import minh2010
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Table
-from gwa.report.facts import number, undefined
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.mixture import GaussianMixture, of_seconds
 from gwa.statistics.sample import Floats, Sample
 from gwa.store.store import Store
 from gwa.words.formatting import decimal, fraction
 from gwa.words.message import joined, message
-from gwa.words.unit import Unit
 
 RANGES: Final = (
     message("up to 100 s"),
@@ -76,7 +75,7 @@ def _facts(store: Store, run_times: Sample, clusters: GaussianMixture | None) ->
         label = minh2010.labels("run_time", clusters, run_times, np.log1p)
         values["cluster"] = (label, message("cluster of run times"))
     lengths = minh2010.mean_repetitions(store, [expression for expression, _ in values.values()])
-    repeated = tuple(
+    repeated = (
         Fact(
             f"repetitions.{name}",
             number(length),
@@ -101,41 +100,28 @@ def _bags(store: Store) -> Iterator[Block]:
             "Standard deviation of run times in a bag, by their mean",
             ("Mean standard deviation", "Bags"),
             tuple(
-                (
-                    name,
-                    (
-                        Fact(
-                            f"bags.minh.variability.{place}",
-                            number(mean),
-                            message(
-                                "Standard deviation of run times in bags whose mean is {name}", name=name
-                            ),
-                            "seconds",
-                        ),
-                        Fact(
-                            f"bags.minh.variability.{place}.bags",
-                            bags,
-                            message("Bags of mean {name}", name=name),
-                            "count",
-                        ),
-                    ),
-                )
-                for place, (name, mean, bags) in enumerate(ranges, 1)
+                (row[0], _variability(f"variability.{place}", *row)) for place, row in enumerate(ranges, 1)
             ),
         )
 
 
+def _variability(id_: str, name: str, mean: float, bags: int) -> tuple[Fact, ...]:
+    label = message("Standard deviation of run times in bags whose mean is {name}", name=name)
+    of_bags = message("Bags of mean {name}", name=name)
+    return facts_of(
+        "bags.minh", (id_, number(mean), label, "seconds"), (f"{id_}.bags", bags, of_bags, "count")
+    )
+
+
 def _closeness(gaps: Sample, durations: Sample) -> tuple[Fact, ...]:
     """Return the facts on gaps and durations; without two alike jobs they are undefined."""
-    values: tuple[tuple[str, float | None, str, Unit], ...] = (
+    return facts_of(
+        "bags.minh",
         ("gap.median", number(gaps.median()), message("Gap of alike jobs, median"), "seconds"),
         ("gap.p90", number(gaps.quantile(0.9)), message("Gap of alike jobs, 90th percentile"), "seconds"),
         ("gap.below_100s", _below(gaps, 100), message("Gaps below 100 s"), "fraction"),
         ("within_1000s", _below(durations, 1000), message("Bags submitted in 1000 s"), "fraction"),
-    )
-    return tuple(
-        Fact(f"bags.minh.{name}", value, label, unit, text=undefined(value))
-        for name, value, label, unit in values
+        unknown="undefined",
     )
 
 
@@ -188,15 +174,12 @@ def _clusters(mixture: GaussianMixture) -> FactTable:
     for place, (weight, mean, sigma) in enumerate(parts, 1):
         low, middle, high = (max(float(np.expm1(mean + sign * sigma)), 0.0) for sign in (-1, 0, 1))
         prefix, label = f"clusters.runtime.{place}", message("cluster {place}", place=place)
-        facts = (
-            Fact(f"{prefix}.share", weight, message("Share of {label}", label=label), "fraction"),
-            Fact(f"{prefix}.median", middle, message("Median run time of {label}", label=label), "seconds"),
-            Fact(
-                f"{prefix}.low", low, message("Run time of {label} one sigma below", label=label), "seconds"
-            ),
-            Fact(
-                f"{prefix}.high", high, message("Run time of {label} one sigma above", label=label), "seconds"
-            ),
+        facts = facts_of(
+            prefix,
+            ("share", weight, message("Share of {label}", label=label), "fraction"),
+            ("median", middle, message("Median run time of {label}", label=label), "seconds"),
+            ("low", low, message("Run time of {label} one sigma below", label=label), "seconds"),
+            ("high", high, message("Run time of {label} one sigma above", label=label), "seconds"),
         )
         rows.append((str(place), facts))
     return FactTable(

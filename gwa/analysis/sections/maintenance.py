@@ -88,12 +88,10 @@ def maintenance(store: Store) -> Iterator[Block]:
     yield from _running(store, asked)
     found = met(store, asked)
     if found is None:
-        yield Note(
-            message(
-                "What such a window meets is not known: the log knows fewer than {weeks} windows at these"
-                " hours of the week.",
-                weeks=number_text(MINIMUM_WEEKS),
-            )
+        yield Note.of(
+            "What such a window meets is not known: the log knows fewer than {weeks} windows at these"
+            " hours of the week.",
+            weeks=number_text(MINIMUM_WEEKS),
         )
     else:
         yield from _met(found)
@@ -108,17 +106,15 @@ def _met(found: Met) -> Iterator[Block]:
     }  # fmt: skip
     medians = {name: float(np.median(of)) for name, of in values.items()}
     tails = {name: float(np.quantile(of, 0.9)) for name, of in values.items()}
-    yield Note(
-        message(
-            "In {n} windows at these hours of other weeks, jobs held {half} core-hours or less in half of"
-            " them, and {most} or less in nine of ten. Jobs that ran when one began: {cut} (median); that"
-            " started in it: {held}.",
-            n=number_text(len(found.windows)),
-            half=number_text(medians["held"]),
-            most=number_text(tails["held"]),
-            cut=number_text(medians["cut"]),
-            held=number_text(medians["held_back"]),
-        )
+    yield Note.of(
+        "In {n} windows at these hours of other weeks, jobs held {half} core-hours or less in half of"
+        " them, and {most} or less in nine of ten. Jobs that ran when one began: {cut} (median); that"
+        " started in it: {held}.",
+        n=number_text(len(found.windows)),
+        half=number_text(medians["held"]),
+        most=number_text(tails["held"]),
+        cut=number_text(medians["cut"]),
+        held=number_text(medians["held_back"]),
     )
     yield Facts(
         (

@@ -16,7 +16,7 @@ from gwa.metrics.papers.dacosta2018 import (
     shares,
 )
 from gwa.report.document import Block, Fact, Facts, FactTable, Note
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.lines import lines
 from gwa.statistics.distribution import Distribution, FitError
 from gwa.statistics.distributions import Lognormal
@@ -86,31 +86,13 @@ def spans(store: Store) -> Iterator[Block]:
 def _facts(prefix: str, sample: Sample, total: int) -> tuple[Fact, ...]:
     """Return the facts of one kind of jobs."""
     label = prefix.removeprefix("makespan.").replace(".", ", ")
-    return (
-        Fact(f"{prefix}.count", sample.n, message("Jobs: {label}", label=label), "count"),
-        Fact(
-            f"{prefix}.share",
-            sample.n / total,
-            message("Share of the jobs: {label}", label=label),
-            "fraction",
-        ),
-        Fact(
-            f"{prefix}.mean",
-            number(sample.mean()),
-            message("Mean make-span: {label}", label=label),
-            "seconds",
-        ),
-        Fact(
-            f"{prefix}.median",
-            number(sample.median()),
-            message("Median make-span: {label}", label=label),
-            "seconds",
-        ),
-        Fact(
-            f"{prefix}.disparity",
-            number(disparity(sample)),
-            message("Mean over median: {label}", label=label),
-        ),
+    return facts_of(
+        prefix,
+        ("count", sample.n, message("Jobs: {label}", label=label), "count"),
+        ("share", sample.n / total, message("Share of the jobs: {label}", label=label), "fraction"),
+        ("mean", number(sample.mean()), message("Mean make-span: {label}", label=label), "seconds"),
+        ("median", number(sample.median()), message("Median make-span: {label}", label=label), "seconds"),
+        ("disparity", number(disparity(sample)), message("Mean over median: {label}", label=label), ""),
     )
 
 
@@ -123,15 +105,9 @@ def _fit_table(ended: dict[str, Sample]) -> Iterator[Block]:
         try:
             for distribution in FITTED if positive.n >= MINIMUM_JOBS else ():
                 fitted, prefix = distribution.fit(positive), f"fit.makespan.{name}.{distribution.name}"
-                values = {**fitted.values(), "ks": ks(positive, fitted)}
-                facts += [
-                    Fact(
-                        f"{prefix}.{key}",
-                        number(value),
-                        message("{title} {key}: {name}", title=distribution.title, key=key, name=name),
-                    )
-                    for key, value in values.items()
-                ]
+                for key, value in {**fitted.values(), "ks": ks(positive, fitted)}.items():
+                    label = message("{title} {key}: {name}", title=distribution.title, key=key, name=name)
+                    facts.append(Fact(f"{prefix}.{key}", number(value), label))
         except FitError:
             continue
         if facts:

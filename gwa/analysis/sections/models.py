@@ -62,16 +62,14 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     with earliest(store, MAXIMUM_JOBS) as sample:
         real = JobArrays.of(sample)
         if len(real) < Model.minimum_jobs:
-            yield Note(
-                message("{real} jobs ran at a known time: too few for a model.", real=number_text(len(real)))
+            yield Note.of(
+                "{real} jobs ran at a known time: too few for a model.", real=number_text(len(real))
             )
             return
-        yield Note(
-            message(
-                "Models are fitted to {real} jobs, and make as many with seed {seed}.",
-                real=decimal(len(real), ","),
-                seed=SEED,
-            )
+        yield Note.of(
+            "Models are fitted to {real} jobs, and make as many with seed {seed}.",
+            real=decimal(len(real), ","),
+            seed=SEED,
         )
         scored, refused = score_models(sample, real, models().values())
     yield from (Note(reason) for reason in refused)

@@ -23,7 +23,7 @@ from gwa.metrics.outcomes import (
 )
 from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.store.schema import STATUS
 from gwa.store.store import Store
 from gwa.words.message import message
@@ -64,14 +64,13 @@ def outcomes(store: Store) -> Iterator[Block]:
     known, of_outcome = coding(store), totals(store)
     statuses = jobs_by_status(store)
     names: list[tuple[int | None, str]] = [*STATUS.items(), (None, "unknown")]
-    counts = [
-        Fact(
-            f"jobs.{name}.count", statuses.get(code, 0), message("Jobs of status {name}", name=name), "count"
-        )
-        for code, name in names
-    ]
-    counts.append(
-        Fact("jobs.never_ran.count", never_ran(store), "Failed or cancelled without running", "count")
+    counts = facts_of(
+        "jobs",
+        *(
+            (f"{name}.count", statuses.get(code, 0), message("Jobs of status {name}", name=name), "count")
+            for code, name in names
+        ),
+        ("never_ran.count", never_ran(store), "Failed or cancelled without running", "count"),
     )
     yield Facts((*counts, *_facts(known, of_outcome)), listed=False)
     yield from (Note(text) for text in _unknown(known))
@@ -89,9 +88,8 @@ def _facts(known: Coding, of_outcome: Mapping[Outcome, Total]) -> Iterator[Fact]
         hours, jobs = (number(total.hours), total.jobs) if is_told else (None, None)
         label = message("Core-hours of jobs by outcome: {outcome}", outcome=word)
         yield Fact(f"outcomes.core_hours.{name}", hours, label, "hours")
-        yield Fact(
-            f"outcomes.jobs.{name}", jobs, message("Jobs by outcome: {outcome}", outcome=word), "count"
-        )
+        label = message("Jobs by outcome: {outcome}", outcome=word)
+        yield Fact(f"outcomes.jobs.{name}", jobs, label, "count")
     yield Fact("outcomes.shares", _shares(known, of_outcome), "Shares of jobs and core-hours by outcome")
     holders = [_holders(name, total) for name, total in of_outcome.items() if total.hours]
     yield Fact("outcomes.holders", holders, "Largest user and job of each outcome, by core-hours")

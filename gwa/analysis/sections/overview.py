@@ -39,12 +39,7 @@ def overview(store: Store) -> Iterator[Block]:
             Fact("trace.last_end", last, "Last end", "timestamp"),
             Fact("trace.span_seconds", span, "Span", "seconds"),
             Fact("trace.cpus", system.cpus, label, "count", help=system.cpus_from),
-            Fact(
-                "trace.cpu_seconds",
-                number(seconds) if seconds is not None else None,
-                "CPU time",
-                "cpu seconds",
-            ),
+            Fact("trace.cpu_seconds", number(seconds), "CPU time", "cpu seconds"),
         )
     )
     # The help of the processors, and the head of the page, say this to readers.
@@ -76,12 +71,10 @@ def _remarks(store: Store) -> Iterator[Note]:
     """Yield what a reader must know about the system and its clock."""
     system = store.system
     if system.cpus_inferred:
-        yield Note(
-            message(
-                "The log does not state the number of processors: at most {cpus} were ever busy at once, and "
-                "utilization is unknown. A system file (--system) can state the number.",
-                cpus=decimal(system.cpus or 0, ","),
-            )
+        yield Note.of(
+            "The log does not state the number of processors: at most {cpus} were ever busy at once, and "
+            "utilization is unknown. A system file (--system) can state the number.",
+            cpus=decimal(system.cpus or 0, ","),
         )
     elif system.sizes:
         yield Note(message("The number of processors changed: {sizes}.", sizes=sizes_in_words(system)))

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Table
-from gwa.report.facts import number
+from gwa.report.document import Block, Column, Facts, Table
+from gwa.report.facts import facts_of, number
 from gwa.store.store import Store
 from gwa.words.message import capitalized, message
 
@@ -33,15 +33,11 @@ def parallelism(store: Store) -> Iterator[Block]:
         tuple(
             fact
             for name, (jobs, seconds) in kinds.items()
-            for fact in (
-                Fact(
-                    f"jobs.{name}.count",
-                    jobs,
-                    message("{capitalize} jobs", capitalize=capitalized(name)),
-                    "count",
-                ),
-                Fact(
-                    f"jobs.{name}.cpu_seconds",
+            for fact in facts_of(
+                f"jobs.{name}",
+                ("count", jobs, message("{capitalize} jobs", capitalize=capitalized(name)), "count"),
+                (
+                    "cpu_seconds",
                     number(seconds),
                     message("CPU time of {name} jobs", name=name),
                     "cpu seconds",

@@ -5,7 +5,8 @@ from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Block, Column, Facts, Note, Table
+from gwa.report.facts import facts_of
 from gwa.store.store import Store
 from gwa.words.message import message
 
@@ -48,28 +49,21 @@ def powers_of_two(store: Store) -> Iterator[Block]:
     large_powers = sum(row[1] for row in powers if row[0] > SMALL_SIZE)
     common = sum(row[1] >= COMMON_SHARE * jobs for row in powers)
     large_label = message("Of those on more than {small} processors", small=SMALL_SIZE)
+    share, of_large = sum(row[1] for row in powers) / jobs, large_powers / large if large else None
+    of_time = sum(row[2] for row in powers) / seconds if seconds else None
     yield Facts(
-        (
-            Fact(
-                "jobs.parallel.power_of_two",
-                sum(row[1] for row in powers) / jobs,
-                "Parallel jobs on a power of two processors",
-                "fraction",
-            ),
-            Fact(
-                "jobs.parallel.power_of_two_large",
-                large_powers / large if large else None,
-                large_label,
-                "fraction",
-            ),
-            Fact("jobs.parallel.powers", common, "Powers of two with 2 % of parallel jobs or more", "count"),
-            Fact(
-                "jobs.parallel.power_of_two_cpu",
-                sum(row[2] for row in powers) / seconds if seconds else None,
+        facts_of(
+            "jobs",
+            ("parallel.power_of_two", share, "Parallel jobs on a power of two processors", "fraction"),
+            ("parallel.power_of_two_large", of_large, large_label, "fraction"),
+            ("parallel.powers", common, "Powers of two with 2 % of parallel jobs or more", "count"),
+            (
+                "parallel.power_of_two_cpu",
+                of_time,
                 "Parallel CPU time on a power of two processors",
                 "fraction",
             ),
-            Fact("jobs.procs.distinct", len(sizes), "Different sizes of jobs", "count"),
+            ("procs.distinct", len(sizes), "Different sizes of jobs", "count"),
         )
     )
     yield _table(sizes)

@@ -81,10 +81,8 @@ def _limit_note(times: Sample) -> Iterator[Block]:
     share = float(times.counts[-1]) / times.n
     if share >= LIMIT_SHARE and times.n > 1 / LIMIT_SHARE and times.max() > 0:
         limit = message("{max}, the maximum run time", max=seconds(times.max()))
-        yield Note(
-            message(
-                "{share} of the jobs ran exactly {limit}: a limit cut them.",
-                share=fraction(share),
-                limit=limit,
-            )
+        yield Note.of(
+            "{share} of the jobs ran exactly {limit}: a limit cut them.",
+            share=fraction(share),
+            limit=limit,
         )

@@ -17,6 +17,7 @@ from gwa.metrics.stillness import (
 )
 from gwa.metrics.window import window
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.facts import facts_of
 from gwa.store.store import Store
 from gwa.util.units import DAY
 from gwa.words.formatting import timestamp
@@ -45,6 +46,8 @@ KINDS: Final[Mapping[Kind, tuple[str, str, str]]] = {
     ),
 }
 """What each kind is called in the ids of facts, in the table, and in the labels of facts."""
+
+UNACCOUNTED: Final = message("Missing rows, and stillness of a day or more")
 
 MAXIMUM_ROWS: Final = 20
 
@@ -102,58 +105,32 @@ def stretches(store: Store) -> Iterator[Block]:
 def _idle_facts(store: Store) -> Iterator[Fact]:
     """Yield how long nothing ran."""
     idle = idleness(store)
-    unknown = "" if idle else "unknown"
     share = idle.seconds / (idle.period[1] - idle.period[0]) if idle else None
-    yield Fact("capacity.idle", share, "Time in which nothing ran", "fraction", text=unknown)
-    yield Fact(
-        "capacity.idle_seconds",
-        idle.seconds if idle else None,
-        "Time in which nothing ran, in all",
-        "seconds",
-        text=unknown,
-    )
-    yield Fact(
-        "capacity.stretches",
-        len(idle.begins) if idle else None,
-        "Stretches of an hour or more without any job",
-        "count",
-        text=unknown,
+    seconds, stretches = (idle.seconds, len(idle.begins)) if idle else (None, None)
+    yield from facts_of(
+        "capacity",
+        ("idle", share, "Time in which nothing ran", "fraction"),
+        ("idle_seconds", seconds, "Time in which nothing ran, in all", "seconds"),
+        ("stretches", stretches, "Stretches of an hour or more without any job", "count"),
+        unknown="unknown",
     )
 
 
 def _kind_facts(found: Stillness) -> Iterator[Fact]:
     """Yield how many stretches of each kind there are, and how long they are in all."""
     known = {"outage": found.knows_waits, "missing": True, "still": found.knows_runs, "silent": True}
-    knows = {kind: is_known and found.knows_rows for kind, is_known in known.items()}
-    for kind, (name, _, label) in KINDS.items():
-        of_kind = found.of(kind)
-        seconds = sum(stretch.seconds for stretch in of_kind)
-        unknown = "" if knows[kind] else _unknown(found)
-        yield Fact(
-            f"capacity.{name}.count", len(of_kind) if knows[kind] else None, label, "count", text=unknown
-        )
-        yield Fact(
-            f"capacity.{name}.seconds",
-            seconds if knows[kind] else None,
-            message("{label}, in all", label=label),
-            "seconds",
-            text=unknown,
-        )
-    days = [stretch.seconds for stretch in still_for_days(found.stretches)]
-    label, unknown = (
-        message("Stretches of a day or more in which nothing was submitted and nothing ran"),
-        "" if knows["still"] else _unknown(found),
-    )
-    yield Fact(
-        "capacity.still.days.count", len(days) if knows["still"] else None, label, "count", text=unknown
-    )
-    yield Fact(
-        "capacity.still.days.seconds",
-        sum(days) if knows["still"] else None,
-        message("{label}, in all", label=label),
-        "seconds",
-        text=unknown,
-    )
+    rows = [(name, label, known[kind], found.of(kind)) for kind, (name, _, label) in KINDS.items()]
+    for_days = message("Stretches of a day or more in which nothing was submitted and nothing ran")
+    rows.append(("still.days", for_days, found.knows_runs, still_for_days(found.stretches)))
+    for name, label, is_known, of_kind in rows:
+        lengths = [stretch.seconds for stretch in of_kind] if is_known and found.knows_rows else None
+        number, seconds = (None, None) if lengths is None else (len(lengths), sum(lengths))
+        in_all = message("{label}, in all", label=label)
+        yield from facts_of(
+            f"capacity.{name}",
+            ("count", number, label, "count"), ("seconds", seconds, in_all, "seconds"),
+            unknown=_unknown(found),
+        )  # fmt: skip
 
 
 def _unknown(found: Stillness) -> Message:
@@ -194,12 +171,10 @@ def _list_fact(found: Stillness, zone: str | None) -> Fact:
 def _unaccounted_facts(store: Store, found: Stillness) -> Iterator[Fact]:
     """Yield how long it is unknown what ran, and the mean utilization of the rest of the window."""
     unaccounted = sum(stretch.seconds for stretch in found.unaccounted)
-    yield Fact(
-        "capacity.unaccounted_seconds",
-        unaccounted if found.knows_rows else None,
-        "Missing rows, and stillness of a day or more",
-        "seconds",
-        text="" if found.knows_rows else _unknown(found),
+    yield from facts_of(
+        "capacity",
+        ("unaccounted_seconds", unaccounted if found.knows_rows else None, UNACCOUNTED, "seconds"),
+        unknown=_unknown(found),
     )
     period = window(store).period
     is_known = period and store.system.cpus and found.knows_rows

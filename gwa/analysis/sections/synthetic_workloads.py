@@ -74,8 +74,8 @@ def synthetic_workloads(store: Store) -> Iterator[Block]:
     with earliest(store, MAXIMUM_JOBS) as sample:
         real = JobArrays.of(sample)
         if len(real) < Model.minimum_jobs:
-            yield Note(
-                message("{real} jobs ran at a known time: too few for a model.", real=number_text(len(real)))
+            yield Note.of(
+                "{real} jobs ran at a known time: too few for a model.", real=number_text(len(real))
             )
             return
         fitted, refused = _first_fitted(sample, real)

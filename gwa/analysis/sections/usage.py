@@ -8,7 +8,7 @@ from gwa.breakdown.dimensions import OUTCOME_NAMES
 from gwa.breakdown.held import KNOWN_OF, held, whole_gpu_seconds
 from gwa.metrics.outcomes import OUTCOMES, coding
 from gwa.report.document import Block, Fact, Facts, Note
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.store.store import Store
 from gwa.words.message import message
 from gwa.words.unit import Unit
@@ -22,6 +22,10 @@ AMOUNTS: Final[dict[str, tuple[str, Unit]]] = {
     "gpu_idle_seconds": (message("GPU time of idle GPUs, where that is known"), "held seconds"),
     "gpu_idle_known_seconds": (message("GPU time of which idle GPUs are known"), "held seconds"),
 }
+
+
+EARLIER: Final = message("CPU time held by runs that were not the last of their job")
+BY_SUM: Final = message("CPU time known by its sum only, counted at the end of its time")
 
 
 @analysis("Usage", Chapter.UTILIZATION, facts=("usage",), needs=("submit_time", "run_time"), order=4)
@@ -54,19 +58,10 @@ def usage(store: Store) -> Iterator[Block]:
         yield Facts((Fact("usage.whole_gpu_seconds", number(whole_gpus), title, "held seconds"),))
     if found.earlier is not None:
         yield Facts(
-            (
-                Fact(
-                    "usage.earlier_runs",
-                    number(found.earlier),
-                    message("CPU time held by runs that were not the last of their job"),
-                    "cpu seconds",
-                ),
-                Fact(
-                    "usage.by_sum",
-                    number(found.by_sum),
-                    message("CPU time known by its sum only, counted at the end of its time"),
-                    "cpu seconds",
-                ),
+            facts_of(
+                "usage",
+                ("earlier_runs", number(found.earlier), EARLIER, "cpu seconds"),
+                ("by_sum", number(found.by_sum), BY_SUM, "cpu seconds"),
             )
         )
     known = coding(store)

@@ -6,7 +6,7 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.fit_blocks import REPLICATES, SEED, TESTED_VALUES
 from gwa.metrics.papers.anoep2009_users import ranked_users
 from gwa.report.document import Block, Fact, Facts, Note
-from gwa.report.facts import number
+from gwa.report.facts import facts_of, number
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.distribution import FitError
 from gwa.statistics.goodness import ks
@@ -28,23 +28,21 @@ def user_ranking(store: Store) -> Iterator[Block]:
     try:
         ranking = ranked_users(store)
     except FitError as reason:
-        yield Note(
-            message("Users cannot be ranked: {reason}.", reason=message(reason.template, **reason.arguments))
+        yield Note.of(
+            "Users cannot be ranked: {reason}.", reason=message(reason.template, **reason.arguments)
         )
         return
     p_value = ranking.p_value(TESTED_VALUES, REPLICATES, SEED)
     ranks, likely, least_squares = ranking.ranks, ranking.likely, ranking.least_squares
+    squares = number(least_squares.exponent)
     yield Facts(
-        (
-            Fact("fit.user_rank.zipf.exponent", number(likely.exponent), "Zipf exponent, likelihood"),
-            Fact(
-                "fit.user_rank.zipf.exponent_least_squares",
-                number(least_squares.exponent),
-                "Zipf exponent, least squares",
-            ),
-            Fact("fit.user_rank.zipf.ranks", int(likely.ranks), "Users", "count"),
-            Fact("fit.user_rank.zipf.ks", number(ks(ranks, likely)), "KS distance of the likelier"),
-            Fact("fit.user_rank.zipf.p_value", p_value, "Its p, bootstrap"),
+        facts_of(
+            "fit.user_rank.zipf",
+            ("exponent", number(likely.exponent), "Zipf exponent, likelihood", ""),
+            ("exponent_least_squares", squares, "Zipf exponent, least squares", ""),
+            ("ranks", int(likely.ranks), "Users", "count"),
+            ("ks", number(ks(ranks, likely)), "KS distance of the likelier", ""),
+            ("p_value", p_value, "Its p, bootstrap", ""),
         )
     )
     # The thesis counts one less than have half of the jobs, which the section on inequality states.

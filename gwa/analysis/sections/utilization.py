@@ -199,13 +199,11 @@ def _remarks(observed: Window, span: Period) -> Iterator[Note]:
         )
     elif missing:
         share = (observed.period[1] - observed.period[0]) / (span[1] - span[0])
-        yield Note(
-            message(
-                "{missing}Levels are over the {share} of its time in which 98 % of the load "
-                "are expected to be known; figures show the rest in grey.",
-                missing=missing,
-                share=fraction(share),
-            )
+        yield Note.of(
+            "{missing}Levels are over the {share} of its time in which 98 % of the load "
+            "are expected to be known; figures show the rest in grey.",
+            missing=missing,
+            share=fraction(share),
         )
 
 

@@ -8,6 +8,7 @@ from gwa.evaluation.bound_classes import ClassCoverage, coverage_by_class, in_wo
 from gwa.evaluation.bound_scores import BoundScore
 from gwa.evaluation.prediction import QUANTILE, Bounds, WaitingJobs, predictors
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.facts import facts_of
 from gwa.store.store import Store
 from gwa.words.formatting import fraction, number, seconds
 from gwa.words.message import message
@@ -59,14 +60,12 @@ def wait_bounds(store: Store) -> Iterator[Block]:
     method, chosen = next((pair for pair in known if pair[0].id == DEFAULT), known[0])
     classes = coverage_by_class(jobs, bounds[method])
     yield Facts((*_facts(chosen), *_class_facts(classes)), listed=False)
-    yield Note(
-        message(
-            "Upper bounds given at submission would have held for {share} of {jobs} jobs, and for {largest}"
-            " of the largest jobs.",
-            share=fraction(chosen.coverage),
-            jobs=number(chosen.jobs),
-            largest=fraction(chosen.largest),
-        )
+    yield Note.of(
+        "Upper bounds given at submission would have held for {share} of {jobs} jobs, and for {largest}"
+        " of the largest jobs.",
+        share=fraction(chosen.coverage),
+        jobs=number(chosen.jobs),
+        largest=fraction(chosen.largest),
     )
     if chosen.median > 0:
         yield Note(message("Half of the bounds are {median} or less.", median=seconds(chosen.median)))
@@ -106,17 +105,20 @@ def wait_bounds(store: Store) -> Iterator[Block]:
 
 
 def _facts(score: BoundScore) -> Iterator[Fact]:
-    yield Fact("bounds.jobs", score.jobs, "Jobs with a bound on their wait", "count")
-    yield Fact("bounds.coverage", score.coverage, "Waits within their bound", "fraction")
-    yield Fact("bounds.coverage_largest", score.largest, "Waits within their bound, largest jobs", "fraction")
-    yield Fact(
-        "bounds.windows",
-        score.windows,
-        "Four-week windows with under 90 % of waits within their bound",
-        "fraction",
+    yield from facts_of(
+        "bounds",
+        ("jobs", score.jobs, "Jobs with a bound on their wait", "count"),
+        ("coverage", score.coverage, "Waits within their bound", "fraction"),
+        ("coverage_largest", score.largest, "Waits within their bound, largest jobs", "fraction"),
+        (
+            "windows",
+            score.windows,
+            "Four-week windows with under 90 % of waits within their bound",
+            "fraction",
+        ),
+        ("loss", score.loss, "Pinball loss relative to the mean wait", ""),
+        ("median", score.median, "Median bound on wait time", "seconds"),
     )
-    yield Fact("bounds.loss", score.loss, "Pinball loss relative to the mean wait")
-    yield Fact("bounds.median", score.median, "Median bound on wait time", "seconds")
 
 
 CLASSES = {

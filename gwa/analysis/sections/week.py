@@ -51,12 +51,10 @@ def week(store: Store) -> Iterator[Block]:
     covered = np.bincount(hours_of_week(every, system.timezone), minlength=HOURS * 7) * QUARTER / HOUR
     uncovered = int(np.count_nonzero(covered == 0))
     if uncovered:
-        yield Note(
-            message(
-                "The trace is short: nothing is known of {uncovered} of the {value} hours of a week.",
-                uncovered=uncovered,
-                value=7 * HOURS,
-            )
+        yield Note.of(
+            "The trace is short: nothing is known of {uncovered} of the {value} hours of a week.",
+            uncovered=uncovered,
+            value=7 * HOURS,
         )
     grid = jobs.reshape(7, HOURS).astype(np.float64)
     yield Facts(_facts(grid, covered.reshape(7, HOURS) > 0))

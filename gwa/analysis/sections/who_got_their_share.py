@@ -86,12 +86,10 @@ def who_got_their_share(store: Store) -> Iterator[Block]:
 def _users(store: Store, found: Asked, missing: str) -> Iterator[Block]:
     """Yield what is said of users, and the facts of it."""
     if missing:
-        yield Note(
-            message(
-                "Jobs may be missing ({why}): what others held is not known, and nothing is said of an equal"
-                " split.",
-                why=missing,
-            )
+        yield Note.of(
+            "Jobs may be missing ({why}): what others held is not known, and nothing is said of an equal"
+            " split.",
+            why=missing,
         )
         return
     shares, order = chosen(store, "users", found.shares()), orders(store)
@@ -102,17 +100,9 @@ def _users(store: Store, found: Asked, missing: str) -> Iterator[Block]:
         yield Note(sentence)
     tested = sum(one.chance is not None for one in shares)
     above = [_above(one, (order or {}).get(one.name)) for one in shares if one.is_above]
-    yield Facts(
-        (
-            Fact(
-                "fairness.moved",
-                number(found.moved),
-                message("Share of the CPU time that an equal split would have given to others"),
-                "fraction",
-            ),
-            Fact("fairness.tested", tested, message("Users whose share can be tested"), "count"),
-        )
-    )
+    label = message("Share of the CPU time that an equal split would have given to others")
+    moved = Fact("fairness.moved", number(found.moved), label, "fraction")
+    yield Facts((moved, Fact("fairness.tested", tested, message("Users whose share can be tested"), "count")))
     title = message("Users who held more than an equal split by more than chance")
     yield Facts((Fact("fairness.above", above, title),), listed=False)
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.analysis.base import analysis
-from gwa.report.document import Block, Fact, Facts
-from gwa.report.facts import number
+from gwa.report.document import Block, Facts
+from gwa.report.facts import facts_of, number
 from gwa.requests.base import RequestChapter
 from gwa.requests.measured import HELD
 from gwa.store.requests import recorded
@@ -35,22 +35,14 @@ def prefix_reuse(store: Store) -> Iterator[Block]:
     request. This is the most that a cache of any size could save; a real one forgets.
     """
     requests, blocks, held, hit, distinct = store.row(REUSE)
+    share, hits = int(held) / int(blocks) if blocks else None, hit / requests if requests else None
     yield Facts(
-        (
-            Fact("requests.reuse.requests", requests, message("Requests with known blocks"), "count"),
-            Fact("requests.reuse.blocks", int(blocks or 0), message("Blocks of their prompts"), "count"),
-            Fact("requests.reuse.distinct", distinct, message("Different blocks"), "count"),
-            Fact(
-                "requests.reuse.held",
-                number(int(held) / int(blocks) if blocks else None),
-                message("Blocks that an unlimited cache holds"),
-                "fraction",
-            ),
-            Fact(
-                "requests.reuse.hit",
-                number(hit / requests if requests else None),
-                message("Requests whose first block it holds"),
-                "fraction",
-            ),
+        facts_of(
+            "requests.reuse",
+            ("requests", requests, message("Requests with known blocks"), "count"),
+            ("blocks", int(blocks or 0), message("Blocks of their prompts"), "count"),
+            ("distinct", distinct, message("Different blocks"), "count"),
+            ("held", number(share), message("Blocks that an unlimited cache holds"), "fraction"),
+            ("hit", number(hits), message("Requests whose first block it holds"), "fraction"),
         )
     )

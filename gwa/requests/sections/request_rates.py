@@ -7,7 +7,7 @@ import numpy as np
 
 from gwa.analysis.base import Drawing, analysis
 from gwa.report.document import Block, Fact, Facts, FactTable, Figure, Note
-from gwa.report.facts import number, summary, table
+from gwa.report.facts import facts_of, number, summary, table
 from gwa.report.figures.bars import bars
 from gwa.report.figures.cdf import cdf
 from gwa.report.figures.lines import lines
@@ -89,46 +89,31 @@ def request_rates(store: Store) -> Iterator[Block | Drawing]:
         "Index of dispersion by length of interval",
         (message("Index of dispersion"),),
         tuple(
-            (
-                measured.SCALES[length],
-                (
-                    Fact(
-                        f"requests.dispersion.{length}s",
-                        number(value),
-                        message(
-                            "Index of dispersion in intervals of {length}", length=measured.SCALES[length]
-                        ),
-                    ),
-                ),
-            )
+            (measured.SCALES[length], (_dispersion_fact(length, value),))
             for length, value in dispersions.items()
         ),
     )
     yield _dispersion(dispersions)
 
 
+def _dispersion_fact(length: int, value: float) -> Fact:
+    label = message("Index of dispersion in intervals of {length}", length=measured.SCALES[length])
+    return Fact(f"requests.dispersion.{length}s", number(value), label)
+
+
 def _gap_facts(store: Store, found: Sample) -> Facts:
     """Return what is known of the gaps between requests."""
     at_once = found.counts[found.values == 0].sum() / found.n if found.n else None
-    before = measured.rank_correlation(
-        store,
-        "gap",
-        "earlier",
-        measured.SUCCESSIVE,
-    )
+    before = measured.rank_correlation(store, "gap", "earlier", measured.SUCCESSIVE)
+    variation = number(found.cv() if found.n and found.mean() else None)
     return Facts(
         (
             *summary("requests.gap", found, "seconds", message("gap between requests")),
-            Fact(
-                "requests.gap.cv",
-                number(found.cv() if found.n and found.mean() else None),
-                message("Coefficient of variation of gaps"),
-            ),
-            Fact("requests.gap.zero", number(at_once), message("Gaps of 0"), "fraction"),
-            Fact(
-                "requests.gap.rank_correlation",
-                before,
-                message("Rank correlation of a gap with the one before"),
+            *facts_of(
+                "requests.gap",
+                ("cv", variation, message("Coefficient of variation of gaps"), ""),
+                ("zero", number(at_once), message("Gaps of 0"), "fraction"),
+                ("rank_correlation", before, message("Rank correlation of a gap with the one before"), ""),
             ),
         )
     )
