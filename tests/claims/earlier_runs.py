@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gwa.metrics.alerts import alerts
 from gwa.store.store import Store
+from tests.claims import Counted
 
 Floats = NDArray[Any]
 
@@ -52,17 +53,13 @@ WORLDS: Final = {
 
 
 @dataclass(frozen=True)
-class Named:
+class Named(Counted):
     """In how many *logs* somebody was *wrongly* named, and of the logs in which one is *amiss*, *found*."""
 
     logs: int = 0
     wrongly: int = 0
     amiss: int = 0
     found: int = 0
-
-    def __add__(self, other: "Named") -> "Named":
-        """Return what came of both."""
-        return Named(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
 
 
 def logged(world: Interruptions, rng: np.random.Generator, *, amiss: bool) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from gwa.metrics.failing_nodes import tried_nodes
 from gwa.store.store import Store
+from tests.claims import Counted
 
 JOBS: Final = 4000
 NODES: Final = 40
@@ -118,7 +119,7 @@ PLACEMENTS: Final = ("first free", "last freed")
 
 
 @dataclass(frozen=True)
-class Named:
+class Named(Counted):
     """
     In how many *logs* a sound node was *wrongly* named; of those with a bad one, in how many it was *found*.
 
@@ -132,10 +133,6 @@ class Named:
     another: int = 0
     visible: int = 0
     kept: int = 0
-
-    def __add__(self, other: "Named") -> "Named":
-        """Return what came of both."""
-        return Named(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
 
 
 def logged(world: World, placement: str, seed: list[int], *, bad: int | None) -> dict[str, list[Any]]:

@@ -12,6 +12,7 @@ from typing import Final
 from gwa.breakdown.fairness import asked
 from gwa.breakdown.going_ahead import orders
 from gwa.store.store import Store
+from tests.claims import Counted
 from tests.claims.waiting import CPUS, Scheduler, World
 
 JOBS: Final = 3200
@@ -47,7 +48,7 @@ class Unlimited(Scheduler):
 
 
 @dataclass(frozen=True)
-class Said:
+class Said(Counted):
     """
     In how many *logs* anybody was said to hold more than the split, and to go ahead as well (*favoured*).
 
@@ -59,10 +60,6 @@ class Said:
     favoured: int = 0
     found: int = 0
     wrongly: int = 0
-
-    def __add__(self, other: "Said") -> "Said":
-        """Return what came of both."""
-        return Said(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
 
 
 def judged(name: str, seed: int) -> Said:

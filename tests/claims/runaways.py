@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gwa.metrics.presence import LIMITS, MAXIMUM_BEYOND, runaway
 from gwa.store.store import Store
+from tests.claims import Counted
 
 Floats = NDArray[Any]
 
@@ -46,7 +47,7 @@ WORLDS: Final = {
 
 
 @dataclass(frozen=True)
-class Named:
+class Named(Counted):
     """
     How many logs were made, in how many a job was *wrongly* named that ran, and of how many nothing is said.
 
@@ -58,10 +59,6 @@ class Named:
     silent: int = 0
     lost: int = 0
     found: int = 0
-
-    def __add__(self, other: "Named") -> "Named":
-        """Return what came of both."""
-        return Named(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
 
 
 def made(limits: Limits, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:

@@ -14,6 +14,7 @@ from gwa.ingest.readers.classads import resolve
 from gwa.metrics.presence import present, unfinished
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
+from tests.written import Written
 
 SUBMITTED = 1_704_103_200
 USUAL = {
@@ -102,13 +103,7 @@ def jobs(tmp_path):
         store.close()
 
 
-def account(jobs):
-    found = jobs.stores[-1].account
-    return found.rows, found.jobs, found.folded, found.rejected, found.comments
-
-
-def rejects(jobs):
-    return jobs.stores[-1].rows("select line, reason from rejects order by line")
+account, rejects = Written.account, Written.rejects
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -270,17 +265,6 @@ def test_long_lines_and_endless_ads(jobs):
     with pytest.raises(TraceError):
         jobs(*endless, fields="1")
     assert jobs(*endless, json.dumps(ad()), fields="status") == [(1,)]
-
-
-def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
-    paths = sorted((sample / "condor").glob("[ch]*"))
-    whole = [open_trace([path]) for path in paths]
-    monkeypatch.setattr("gwa.ingest.readers.classads.RECORD_BLOCK_SIZE", 1)
-    monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
-    for path, store in zip(paths, whole, strict=True):
-        with store, open_trace([path]) as parts:
-            assert parts.rows("from jobs order by all") == store.rows("from jobs order by all")
-            assert parts.account == store.account
 
 
 # The sample, read independently.

@@ -313,3 +313,25 @@ def test_a_bomb_takes_bounded_memory(name, kind, times, tmp_path):
     assert account.startswith("Account(")
     assert "rejected=0" not in account
     assert int(peak) < 700
+
+
+@pytest.mark.parametrize(
+    ("log", "block"),
+    [
+        ("condor/[ch]*", "gwa.ingest.readers.classads.RECORD_BLOCK_SIZE"),
+        ("lsf/lsb.acct", "gwa.ingest.batch.RECORD_BLOCK_SIZE"),
+        ("pbs/20250310", "gwa.ingest.batch.RECORD_BLOCK_SIZE"),
+        ("sge/accounting", "gwa.store.engines.config.LARGE_BLOCK"),
+        ("slurm/sacct-*", "gwa.store.engines.config.LARGE_BLOCK"),
+    ],
+)
+def test_a_log_of_several_parts_is_read_as_one(log, block, sample, monkeypatch):
+    paths = sorted(sample.glob(log))
+    whole = [open_trace([path]) for path in paths]
+    monkeypatch.setattr(block, 1)
+    monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
+    assert paths
+    for path, store in zip(paths, whole, strict=True):
+        with store, open_trace([path]) as parts:
+            assert parts.rows("from jobs order by all") == store.rows("from jobs order by all")
+            assert parts.account == store.account

@@ -14,6 +14,7 @@ from gwa.ingest.source.head import FileHead
 from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from tests.conftest import HOME
+from tests.written import Written
 
 SAMPLES = {
     "gatekeeper": HOME / "sample_traces" / "gatekeeper" / "gram-gatekeeper.log",
@@ -45,13 +46,7 @@ def jobs(tmp_path):
         store.close()
 
 
-def account(jobs):
-    found = jobs.stores[-1].account
-    return found.rows, found.jobs, found.folded, found.rejected, found.comments
-
-
-def rejects(jobs):
-    return jobs.stores[-1].rows("select line, reason from rejects order by line")
+account, rejects = Written.account, Written.rejects
 
 
 def remarks(jobs):

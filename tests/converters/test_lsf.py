@@ -283,15 +283,6 @@ def test_long_lines_and_odd_bytes(jobs):
     assert jobs.account() == (4, 3, 0, 1, 0)
 
 
-def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
-    with open_trace([sample / "lsf" / "lsb.acct"]) as whole:
-        monkeypatch.setattr("gwa.ingest.batch.RECORD_BLOCK_SIZE", 1)
-        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
-        with open_trace([sample / "lsf" / "lsb.acct"]) as parts:
-            assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
-            assert parts.account == whole.account
-
-
 # The sample, read independently: the rules for quotes are those of tables, with a blank for the comma.
 
 

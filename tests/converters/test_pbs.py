@@ -358,15 +358,6 @@ def test_long_lines_and_odd_bytes(jobs):
     assert jobs.account() == (4, 3, 0, 1, 0)
 
 
-def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
-    with open_trace([sample / "pbs" / "20250310"]) as whole:
-        monkeypatch.setattr("gwa.ingest.batch.RECORD_BLOCK_SIZE", 1)
-        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
-        with open_trace([sample / "pbs" / "20250310"]) as parts:
-            assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
-            assert parts.account == whole.account
-
-
 # The real log, read independently.
 
 UNITS = {"kb": 1, "mb": 1024, "M": 1024, "gb": 1024**2}

@@ -408,15 +408,6 @@ def test_strictness_names_the_line(jobs):
         jobs(row(), "hello", strict=True)
 
 
-def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
-    with open_trace([sample / "sge" / "accounting"]) as whole:
-        monkeypatch.setattr("gwa.store.engines.config.LARGE_BLOCK", 1)
-        monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
-        with open_trace([sample / "sge" / "accounting"]) as parts:
-            assert parts.rows("from jobs order by all") == whole.rows("from jobs order by all")
-            assert parts.account == whole.account
-
-
 # The real logs, read independently: none of them has a colon inside a field.
 
 SIZES = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "T": 1024**4}

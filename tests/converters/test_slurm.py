@@ -20,6 +20,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 from tests.conftest import examples, thinned
+from tests.written import Written
 
 COLUMNS = (
     "JobID|User|Submit|Start|End|Elapsed|State|ExitCode|NCPUS|NNodes|NTasks|ReqCPUS|ReqMem|Timelimit|TotalCPU|"
@@ -65,13 +66,7 @@ def jobs(tmp_path):
         store.close()
 
 
-def rejects(jobs):
-    return jobs.stores[-1].rows("select line, reason from rejects order by line")
-
-
-def account(jobs):
-    found = jobs.stores[-1].account
-    return found.rows, found.jobs, found.folded, found.rejected, found.comments
+account, rejects = Written.account, Written.rejects
 
 
 # Notations of single fields.
@@ -678,17 +673,6 @@ def test_long_lines_and_odd_bytes(jobs):
 def test_a_million_lines_of_nothing_are_refused_one_by_one(jobs):
     jobs(row(), *["x"] * 300_000, fields="1")
     assert account(jobs) == (300_002, 1, 0, 300_000, 1)
-
-
-def test_a_log_of_several_parts_is_read_as_one(sample, monkeypatch):
-    whole = [open_trace([path]) for path in sorted((sample / "slurm").glob("sacct-*"))]
-    monkeypatch.setattr("gwa.store.engines.config.LARGE_BLOCK", 1)
-    monkeypatch.setattr("gwa.ingest.source.lines.CHUNK_SIZE", 1)
-    for store in whole:
-        (name,) = store.rows("select file from sources")[0]
-        with store, open_trace([sample / "slurm" / name]) as parts:
-            assert parts.rows("from jobs order by all") == store.rows("from jobs order by all")
-            assert parts.account == store.account
 
 
 # The real logs, read independently.

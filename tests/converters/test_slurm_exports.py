@@ -293,88 +293,31 @@ def test_bounds_are_not_in_efficiency():
 
 # CSV of any writer.
 
-ROWS = (
-    {
-        "JobID": "7_1",
-        "JobIDRaw": "8",
-        "JobName": 'a, "b"; c|d',
-        "User": "ann",
-        "Account": "bio",
-        "Partition": "p,q",
-        "Submit": "2024-05-01T12:00:00",
-        "Start": "2024-05-01T12:00:10",
-        "End": "2024-05-01T12:01:10",
-        "Elapsed": "00:01:00",
-        "ElapsedRaw": "60",
-        "State": "COMPLETED",
-        "ExitCode": "0:0",
-        "AllocCPUS": "4",
-        "CPUTimeRAW": "240",
-        "ReqCPUS": "4",
-        "NNodes": "1",
-        "TotalCPU": "02:00",
-        "ReqMem": "4G",
-        "Timelimit": "10:00",
-        "AllocTRES": "billing=4,cpu=4,gres/gpu=2,mem=4G,node=1",
-    },
-    {
-        "JobID": "7_1.batch",
-        "JobIDRaw": "8.batch",
-        "JobName": "batch",
-        "Submit": "2024-05-01T12:00:10",
-        "Start": "2024-05-01T12:00:10",
-        "End": "2024-05-01T12:01:10",
-        "Elapsed": "00:01:00",
-        "ElapsedRaw": "60",
-        "State": "COMPLETED",
-        "ExitCode": "0:0",
-        "AllocCPUS": "4",
-        "CPUTimeRAW": "240",
-        "NNodes": "1",
-        "NTasks": "1",
-        "MaxRSS": "1000K",
-        "AllocTRES": "cpu=4,mem=4G,node=1",
-    },
-    {
-        "JobID": "9",
-        "JobIDRaw": "9",
-        "JobName": "two\nlines",
-        "User": "bob",
-        "Submit": "2024-05-01T12:00:00",
-        "Start": "Unknown",
-        "End": "Unknown",
-        "Elapsed": "00:00:00",
-        "ElapsedRaw": "0",
-        "State": "PENDING",
-        "ExitCode": "0:0",
-        "AllocCPUS": "0",
-        "CPUTimeRAW": "0",
-        "ReqCPUS": "2",
-        "ReqMem": "1G",
-        "Partition": "p",
-    },
-)
-COLUMNS = (*ROWS[0], "NTasks", "MaxRSS")
+COLUMNS = (
+    "JobID", "JobIDRaw", "JobName", "User", "Account", "Partition", "Submit", "Start", "End", "Elapsed",
+    "ElapsedRaw", "State", "ExitCode", "AllocCPUS", "CPUTimeRAW", "ReqCPUS", "NNodes", "TotalCPU", "ReqMem",
+    "Timelimit", "AllocTRES", "NTasks", "MaxRSS",
+)  # fmt: skip
+ROWS = [
+    dict(zip(COLUMNS, cells, strict=True))
+    for cells in (
+        ("7_1", "8", 'a, "b"; c|d', "ann", "bio", "p,q", "2024-05-01T12:00:00", "2024-05-01T12:00:10",
+            "2024-05-01T12:01:10", "00:01:00", "60", "COMPLETED", "0:0", "4", "240", "4", "1", "02:00",
+            "4G", "10:00", "billing=4,cpu=4,gres/gpu=2,mem=4G,node=1", "", ""),
+        ("7_1.batch", "8.batch", "batch", "", "", "", "2024-05-01T12:00:10", "2024-05-01T12:00:10",
+            "2024-05-01T12:01:10", "00:01:00", "60", "COMPLETED", "0:0", "4", "240", "", "1", "", "",
+            "", "cpu=4,mem=4G,node=1", "1", "1000K"),
+        ("9", "9", "two\nlines", "bob", "", "p", "2024-05-01T12:00:00", "Unknown", "Unknown",
+            "00:00:00", "0", "PENDING", "0:0", "0", "0", "2", "", "", "1G", "", "", "", ""),
+    )
+]  # fmt: skip
+"""Rows as sacct has them, of which a cell may be empty."""
+
 FIELDS = (
-    "submit_time",
-    "wait_time",
-    "run_time",
-    "n_procs",
-    "used_memory",
-    "max_memory",
-    "req_n_procs",
-    "req_memory",
-    "req_time",
-    "status",
-    "state",
-    "user_id",
-    "executable_id",
-    "queue_id",
-    "project_id",
-    "n_gpus",
-    "n_nodes",
-    "cpu",
-)
+    "submit_time", "wait_time", "run_time", "n_procs", "used_memory", "max_memory", "req_n_procs",
+    "req_memory", "req_time", "status", "state", "user_id", "executable_id", "queue_id", "project_id",
+    "n_gpus", "n_nodes", "cpu",
+)  # fmt: skip
 
 
 def written(columns, delimiter, quoting, *, index="", case=str, end="\n", bom=False):

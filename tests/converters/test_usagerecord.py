@@ -34,6 +34,7 @@ from gwa.store.schema import NAMES
 from gwa.util.processes import Worker
 from tests.conftest import HOME, LOGS, examples
 from tests.mutation import CHANGES, mutated
+from tests.written import Written
 
 GLOBUS = LOGS / "globus"
 FILES = sorted([*GLOBUS.glob("gracc/*"), *GLOBUS.glob("sgas/*"), *GLOBUS.glob("car/*")])
@@ -136,9 +137,7 @@ def queues(rows):
     return [row["queue"] for row in rows]
 
 
-def account(jobs):
-    found = jobs.stores[-1].account
-    return found.rows, found.jobs, found.folded, found.rejected, found.comments
+account = Written.account
 
 
 def rejects(jobs):

@@ -11,14 +11,8 @@ from gwa.evaluation.holdout import HALVES, held_out_half
 from gwa.evaluation.job_arrays import JobArrays
 from gwa.evaluation.rivals import COLUMNS, OTHER_HALF, RESAMPLED, TRAINING, Contest, by_generator
 from gwa.evaluation.scorecard import Reference
+from tests.evaluation.test_scorecard import jobs
 from tests.program import invoke as run
-
-
-def jobs(size=2000, seed=1, mean=100.0, weeks=6):
-    rng = np.random.default_rng(seed)
-    submit = np.sort(rng.integers(0, weeks * 604_800, size)).astype(float)
-    run_time = np.rint(rng.exponential(mean, size))
-    return JobArrays(submit, run_time, rng.integers(1, 9, size), run_time + 60, rng.integers(0, 20, size), 16)
 
 
 @pytest.fixture(scope="module")

@@ -4,24 +4,17 @@ import random
 from typing import cast
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 from gwa.errors import ModelError
 from gwa.models.base import presets
 from gwa.models.families.dacosta import DaCosta
-from gwa.models.generate import GenerationRequest
-from gwa.models.streams import Extent
+from tests.models.making import frame as made
 
 PRINTED, FITTED, FOUR = (
     cast("DaCosta", presets()[name].model) for name in ("dacosta", "dacosta-fitted", "dacosta-4")
 )
-
-
-def made(one, jobs, seed=1):
-    blocks = list(GenerationRequest(one, Extent(jobs=jobs), seed).blocks())
-    return pd.concat([pd.DataFrame(block) for block in blocks], ignore_index=True)
 
 
 def as_the_paper_says(n, *, frequencies, masses, disparities, rate):

@@ -9,11 +9,10 @@ import pytest
 
 from gwa.errors import ModelError
 from gwa.models.deep import Diffusion, Layer, Network, Tvae, forward
-from gwa.models.generate import GenerationRequest
 from gwa.models.knots import Knots
 from gwa.models.marginals import Counted, Marginals
-from gwa.models.streams import Extent
 from tests.conftest import HOME
+from tests.models.making import block as made
 
 MARGINALS = Marginals(
     Knots((0.0, 10.0, 100.0), (0.0, 0.5, 1.0)),
@@ -37,11 +36,6 @@ ONES: tuple[Network, ...] = (
     Diffusion(marginals=MARGINALS, layers=layers(COLUMNS + 8, 6, COLUMNS), noise=(0.01, 0.1, 0.2)),
 )
 MODELS = pytest.mark.parametrize("one", ONES, ids=lambda one: one.name)
-
-
-def made(one, jobs, seed=1):
-    blocks = list(GenerationRequest(one, Extent(jobs=jobs), seed).blocks())
-    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
 def test_a_network_is_what_loops_compute():

@@ -11,15 +11,9 @@ from scipy import stats
 from gwa.errors import ModelError
 from gwa.models.base import presets
 from gwa.models.families.lublin import BINS, Lublin, RunTimes, Sizes, fit_by_em, size_probabilities
-from gwa.models.generate import GenerationRequest
-from gwa.models.streams import Extent
+from tests.models.making import block as made
 
 ALL, BOTH = (cast("Lublin", presets()[name].model) for name in ("lublin-all", "lublin"))
-
-
-def made(one, jobs, seed=1):
-    blocks = list(GenerationRequest(one, Extent(jobs=jobs), seed).blocks())
-    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
 def test_sizes_are_drawn_as_their_probabilities_say():

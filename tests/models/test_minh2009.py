@@ -15,9 +15,7 @@ from gwa.metrics.papers import minh2010
 from gwa.models.base import presets
 from gwa.models.families.mbc import MbcLs, fit_rows
 from gwa.models.families.minh2009 import Minh2009, Minh2009Printed
-from gwa.models.generate import GenerationRequest
 from gwa.models.size_cells import CellSampler, EvenPairs, SizeCell
-from gwa.models.streams import Extent
 from gwa.models.temporal_locality import (
     LabelRuns,
     permute_clusters,
@@ -26,15 +24,10 @@ from gwa.models.temporal_locality import (
 )
 from gwa.statistics.dependence import autocorrelation, pearson
 from gwa.statistics.sample import Sample
+from tests.models.making import block as made
 
 IMPROVED = cast("Minh2009", presets()["minh2009-nasa"].model)
 PRINTED = cast("Minh2009Printed", presets()["minh2009-printed-nasa"].model)
-
-
-def made(one, jobs, seed=1):
-    """Return the first jobs as one block."""
-    blocks = list(GenerationRequest(one, Extent(jobs=jobs), seed).blocks())
-    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
 def lengths_of(values):

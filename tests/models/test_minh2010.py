@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import cast
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,16 +29,11 @@ from gwa.models.size_cells import EvenPairs, SizeCell
 from gwa.models.streams import Extent
 from gwa.models.temporal_locality import LabelRuns
 from gwa.statistics.dependence import pearson, spatial_entropy
+from tests.models.making import frame as made
 
 IMPROVED = cast("Minh2010", presets()["minh2010-nasa"].model)
 PRINTED = cast("Minh2010Printed", presets()["minh2010-printed-nasa"].model)
 ALWAYS, NEVER = ((Joins((share,) * len(GAP_CLASSES)),) * SIZE_CLASSES for share in (1.0, 0.0))
-
-
-def made(one, jobs, seed=1):
-    """Return the first jobs as a pandas frame."""
-    blocks = list(GenerationRequest(one, Extent(jobs=jobs), seed).blocks())
-    return pd.concat([pd.DataFrame(block) for block in blocks], ignore_index=True)
 
 
 def slow_bags(times, gap, sizes):

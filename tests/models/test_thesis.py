@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,22 +15,15 @@ from gwa.models.bag_streams import draw_lognormal, draw_truncated_normal
 from gwa.models.base import presets
 from gwa.models.draws import Scaled
 from gwa.models.families.thesis import BagsModel, TasksModel, Users
-from gwa.models.generate import GenerationRequest
 from gwa.models.rounding import fit_rounded, fit_sizes
-from gwa.models.streams import Extent
 from gwa.statistics.distributions import Normal
 from gwa.statistics.sample import Sample
 from gwa.statistics.weibull import Weibull
+from tests.models.making import frame as made
 
 AVERAGE = cast("Users", presets()["thesis-average"].model)
 PRINTED = cast("Users", presets()["thesis-average-printed"].model)
 NAMES = [name for name in presets() if name.startswith("thesis-")]
-
-
-def made(one, jobs, seed=1):
-    """Return the first jobs as a pandas frame."""
-    blocks = list(GenerationRequest(one, Extent(jobs=jobs), seed).blocks())
-    return pd.concat([pd.DataFrame(block) for block in blocks], ignore_index=True)
 
 
 @pytest.fixture(scope="module")
