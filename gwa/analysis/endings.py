@@ -26,9 +26,6 @@ ENDINGS_OF_ONE: Final = {
 NOTICEABLE: Final = 0.005
 """Shares below this are not mentioned."""
 
-MINIMUM_KNOWN: Final = 0.5
-"""Of what outcomes are known of less, shares of them say nothing of the whole."""
-
 Shares = Mapping[str, float]
 """Shares by outcome, and of all that did not complete together, of the jobs whose outcome is known."""
 
@@ -60,16 +57,6 @@ def known_share(facts: Mapping[str, Any]) -> float | None:
     """Return the share of the core-hours held whose outcome is known; None where nothing is held."""
     told, held = (math.fsum(_held(facts, names).values()) for names in (KNOWN_OUTCOMES, OUTCOMES))
     return told / held if held else None
-
-
-def is_known_of_most(facts: Mapping[str, Any]) -> bool:
-    """Whether outcomes are known of half of the core-hours or, where none is held, of the jobs."""
-    share = known_share(facts)
-    if share is None:
-        jobs = {name: facts.get(f"outcomes.jobs.{name}") or 0 for name in OUTCOMES}
-        told = sum(jobs[name] for name in KNOWN_OUTCOMES)
-        share = told / sum(jobs.values()) if told else 0.0
-    return share >= MINIMUM_KNOWN
 
 
 def _held(facts: Mapping[str, Any], names: Iterable[str]) -> dict[str, float]:

@@ -113,14 +113,11 @@ def kwh_between(store: Store, edges: Floats, where: str = "true") -> Floats:
     whole = np.rint(edges).astype(np.int64)
     width = float(reduce(gcd, np.diff(whole).tolist(), 0) or 1)
     condition = f"{where} and run_time > 0 and submit_time is not null"
-    table = f"(select *, joules / run_time as watts from {_anytime(store)} where {condition})"
+    drawn = f"{_drawn(store, 'all_jobs')} as powered"
+    table = f"(select *, joules / run_time as watts from {drawn} where {condition})"
     period = (float(whole[0]), float(whole[-1]))
-    drawn = level(store, "watts", ("start_time", "end_time"), table, width=width, period=period)
-    return np.nan_to_num(drawn.between(edges)) * np.diff(edges) / KILOWATT_HOUR
-
-
-def _anytime(store: Store) -> str:
-    return f"{_drawn(store, 'all_jobs')} as powered"
+    watts = level(store, "watts", ("start_time", "end_time"), table, width=width, period=period)
+    return np.nan_to_num(watts.between(edges)) * np.diff(edges) / KILOWATT_HOUR
 
 
 def _drawn(store: Store, jobs: str) -> str:

@@ -134,7 +134,6 @@ RULES: Final = (
     ),
 )
 
-HARMLESS_REPAIRS: Final = {message("clock skew"), message("unknown status")}
 TOLD_REPAIRS: Final = (
     message("file not read"), message("cut file"), message("gap in parts"), message("missing part"),
     message("no time"), message("no processors"), message("columns not read"),

@@ -99,9 +99,10 @@ def _histogram(of: Histogram, trace: str) -> Iterator[str]:
     """Yield the lines of a histogram; a bucket has all values up to its border."""
     name = _name(of.name)
     yield from _head(name, of.help, "histogram")
+    borders = (*map(repr, map(float, of.borders)), INFINITE)
     for labels, (counts, count, total) in of.series.items():
         own = (("trace", trace), *labels)
-        for border, below in zip((*map(_border, of.borders), INFINITE), (*counts, count), strict=True):
+        for border, below in zip(borders, (*counts, count), strict=True):
             yield f"{name}_bucket{_labels((*own, ('le', border)))} {below}"
         yield f"{name}_sum{_labels(own)} {total!r}"
         yield f"{name}_count{_labels(own)} {count}"
@@ -112,10 +113,6 @@ def _counter(of: Counter, trace: str) -> Iterator[str]:
     yield from _head(name, of.help, "counter")
     for labels, value in of.series.items():
         yield f"{name}{_labels((('trace', trace), *labels))} {value!r}"
-
-
-def _border(value: float) -> str:
-    return repr(float(value))
 
 
 def _head(name: str, text: str, kind: str) -> Iterator[str]:

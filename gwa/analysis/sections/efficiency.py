@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.sections._impossible import impossible_note
@@ -18,7 +18,6 @@ from gwa.metrics.efficiency import (
     KILLED,
     WASTED,
     Ratio,
-    Request,
     Share,
     killed,
     most_wasteful_users,
@@ -214,7 +213,13 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
         if not found:
             continue
         name, heading, unit, unneeded, of = UNITS[ratio.name]
-        rows = [_request_row(request) for request in found]
+        rows = [
+            {
+                "id": one.user, "jobs": one.jobs, "asked": number(one.asked), "enough": number(one.enough),
+                "unneeded": number(one.unneeded),
+            }
+            for one in found
+        ]  # fmt: skip
         title = message("Who could ask for less {name}", name=name)
         columns = (
             Column("id", "User"), column("jobs"),
@@ -225,13 +230,6 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
         yield records.fact
         yield replace(records.table(f"requests-{name}"), is_acted_on=is_acted_on)
         is_acted_on = False
-
-
-def _request_row(request: Request) -> dict[str, Any]:
-    return {
-        "id": request.user, "jobs": request.jobs, "asked": number(request.asked),
-        "enough": number(request.enough), "unneeded": number(request.unneeded),
-    }  # fmt: skip
 
 
 def _sequential(store: Store) -> Facts:

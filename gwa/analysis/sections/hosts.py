@@ -101,15 +101,9 @@ def _columns() -> list[Column]:
 
 
 def _row(one: Host) -> dict[str, Value]:
-    return {
-        "id": one.name,
-        "jobs": one.jobs,
-        "failed": one.failed,
-        "failed_alone": one.failed_alone,
-        "cpu_seconds": number(one.seconds.get("cpu_seconds")),
-        "gpu_seconds": number(one.seconds.get("gpu_seconds")),
-        "last_end": number(one.last_end),
-    }
+    held = {name: number(one.seconds.get(name)) for name in ("cpu_seconds", "gpu_seconds")}
+    counts = {"jobs": one.jobs, "failed": one.failed, "failed_alone": one.failed_alone}
+    return {"id": one.name, **counts, **held, "last_end": number(one.last_end)}
 
 
 def _lists(store: Store, every: Sequence[Host]) -> Iterator[Block]:

@@ -77,31 +77,16 @@ def wait_bounds(store: Store) -> Iterator[Block]:
         yield Note(
             message("Bounds held for less than the 95 % that they promise: do not rely on them."), "warning"
         )
-    yield Table(
-        "bounds",
-        "Methods of bounding wait times",
-        (
-            Column("method", "Method"),
-            Column("answered", "Jobs with a bound", "fraction"),
-            Column("coverage", "Waits within their bound", "fraction"),
-            Column("largest", "Largest jobs", "fraction"),
-            Column("windows", "Weak four-week windows", "fraction", minor=True),
-            Column("loss", "Loss"),
-            Column("median", "Median bound", "seconds"),
-        ),
-        tuple(
-            (
-                one.title,
-                score.answered,
-                score.coverage,
-                score.largest,
-                score.windows,
-                score.loss,
-                score.median,
-            )
-            for one, score in known
-        ),
+    columns = (
+        Column("answered", "Jobs with a bound", "fraction"),
+        Column("coverage", "Waits within their bound", "fraction"),
+        Column("largest", "Largest jobs", "fraction"),
+        Column("windows", "Weak four-week windows", "fraction", minor=True),
+        Column("loss", "Loss"),
+        Column("median", "Median bound", "seconds"),
     )
+    rows = tuple((one.title, *(getattr(score, of.key) for of in columns)) for one, score in known)
+    yield Table("bounds", "Methods of bounding wait times", (Column("method", "Method"), *columns), rows)
 
 
 def _facts(score: BoundScore) -> Iterator[Fact]:

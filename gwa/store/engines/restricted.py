@@ -134,8 +134,8 @@ def is_bounded(parser: duckdb.DuckDBPyConnection, condition: str) -> bool:
     """
     return all(
         node.get("class", "FUNCTION" if "function_name" in node else "COLUMN_REF") in OF_A_ROW
-        and _called(node) <= BOUNDED
-        and _cast_to(node) <= SCALARS
+        and _named(node, "function") <= BOUNDED
+        and _named(node, "type") <= SCALARS
         for node in _nodes(_parsed(parser, _of_condition(condition))["statements"])
     )
 
@@ -268,7 +268,7 @@ def _refused(node: Node, functions: Collection[str]) -> str | None:
     kind = node.get("class", "FUNCTION" if "function_name" in node else "COLUMN_REF")
     if kind not in EXPRESSIONS:
         return f"an expression that is not known ({kind})"
-    for name in _called(node):
+    for name in _named(node, "function"):
         if name not in FUNCTIONS and name not in TABLE_FUNCTIONS and name not in functions:
             return refusal(name)
         if name in BY_NAME and _second_text(node) not in AGGREGATES:
@@ -276,26 +276,18 @@ def _refused(node: Node, functions: Collection[str]) -> str | None:
     names = node.get("column_names") or []
     if len(names) == 1 and names[0].lower() in BARE:
         return refusal(names[0].lower())
-    for name in _cast_to(node):
+    for name in _named(node, "type"):
         if name not in TYPES:
             return f"the type {name}, which is not on the list of allowed types"
     return None
 
 
-def _called(node: Node) -> set[str]:
-    """Return the name of the function that a node calls, under each key that has it, in lower case."""
-    if "function_name" not in node:
+def _named(node: Node, kind: str) -> set[str]:
+    """Return the name of the function, or type, of a node, under each key that has it, in lower case."""
+    if f"{kind}_name" not in node:
         return set()
     path = (node.get("qualified_name") or {}).get("path") or []
-    return {str(name).lower() for name in (node["function_name"], *path[-1:])}
-
-
-def _cast_to(node: Node) -> set[str]:
-    """Return the name of the type that a node is, under each key that has it, in lower case."""
-    if "type_name" not in node:
-        return set()
-    path = (node.get("qualified_name") or {}).get("path") or []
-    return {str(name).lower() for name in (node["type_name"], *path[-1:])}
+    return {str(name).lower() for name in (node[f"{kind}_name"], *path[-1:])}
 
 
 def _second_text(call: Node) -> str | None:
