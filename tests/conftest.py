@@ -4,7 +4,7 @@ import os
 import random
 import shutil
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from math import ceil
@@ -113,22 +113,43 @@ def _interruptible() -> Iterator[None]:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+def filled(header: Iterable[tuple[str, str]], columns: Mapping[str, Sequence[object]]) -> Store:
+    """Return a store with a *header* and *columns* of jobs, numbered from 1 where these have no numbers."""
+    store = Store.create()
+    size = len(next(iter(columns.values()), ()))
+    columns = {"job_id": list(range(1, size + 1)), **columns}
+    store.begin(list(columns))
+    names = [row[0] for row in store.rows("describe recorded")]
+    store.insert("recorded", list(zip(*(columns[name] for name in names), strict=True)))
+    store.set_header(tuple(header))
+    store.set_account(Account(size, size, 0, 0, 0))
+    return store
+
+
+def queries_of(store: Store, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which all queries are added that *store* is asked from now on."""
+    asked: list[str] = []
+
+    def recorded(ask: Callable[..., object], place: int) -> Callable[..., object]:
+        def asked_and_recorded(*words: str) -> object:
+            asked.append(words[place])
+            return ask(*words)
+
+        return asked_and_recorded
+
+    for name, place in (("ask", 0), ("keep", 1)):
+        monkeypatch.setattr(store.database, name, recorded(getattr(store.database, name), place))
+    return asked
+
+
 @contextmanager
 def _stores() -> Iterator[Callable[..., Store]]:
     """Give a function that makes a store from lists of fields; they are closed in the end."""
     stores = []
 
     def make(header: tuple[tuple[str, str], ...] = (), **columns: list[object]) -> Store:
-        size = len(next(iter(columns.values()), []))
-        columns = {"job_id": list(range(1, size + 1)), **columns}
-        store = Store.create()
-        stores.append(store)
-        store.begin(list(columns))
-        names = [row[0] for row in store.rows("describe recorded")]
-        store.insert("recorded", list(zip(*(columns[name] for name in names), strict=True)))
-        store.set_header(header)
-        store.set_account(Account(size, size, 0, 0, 0))
-        return store
+        stores.append(filled(header, columns))
+        return stores[-1]
 
     yield make
     for store in stores:

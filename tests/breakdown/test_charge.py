@@ -24,7 +24,7 @@ from gwa.store.engines.spark_sql import to_spark_sql
 from gwa.store.schema import NAMES
 from gwa.store.store import Store
 from tests.breakdown.charging import PRICES, charges, month_bounds
-from tests.conftest import examples
+from tests.conftest import examples, filled
 
 ZONE = "Europe/Berlin"
 HEADER = (("Times", "Unix seconds, UTC"), ("TimeZoneString", ZONE))
@@ -53,17 +53,6 @@ def known_end(store):
         for job in rows(store)
         if job["submit_time"] is not None
     )
-
-
-def filled(columns, header=HEADER):
-    """Return a store with *columns* of jobs."""
-    store = Store.create()
-    columns = {"job_id": list(range(1, len(columns["submit_time"]) + 1)), **columns}
-    store.begin(list(columns))
-    names = [row[0] for row in store.rows("describe recorded")]
-    store.insert("recorded", list(zip(*(columns[name] for name in names), strict=True)))
-    store.set_header(header)
-    return store
 
 
 # --- By hand ---
@@ -478,7 +467,7 @@ def check_random(columns, table):
     except DefinitionError as error:
         assert "is never used" in str(error) or "has no project of its classes" in str(error)  # noqa: PT017
         return
-    with filled(columns, HEADER + NODE_HEADER) as store:
+    with filled(HEADER + NODE_HEADER, columns) as store:
         compare(store, table, ZONE, MONTHS)
 
 
@@ -583,7 +572,7 @@ def test_cost_needs_a_rate_for_each_job(make_store):
 
 def test_spark_can_charge(monkeypatch):
     """What is asked has a counterpart in its dialect."""
-    store = filled(random_jobs(Random(1)))
+    store = filled(HEADER, random_jobs(Random(1)))
     asked, rows_of = [], store.rows
 
     def recording(sql, parameters=None):

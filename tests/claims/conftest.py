@@ -13,6 +13,7 @@ from gwa.report.document import Facts, FactTable
 from gwa.store.account import Account
 from gwa.store.store import Store
 from tests.claims.worlds import World, random_calm
+from tests.conftest import filled
 
 FactsOf = Callable[[World, Iterable[FindingRule]], dict[str, Any]]
 
@@ -33,16 +34,10 @@ def _listed(values: Any) -> list[Any]:
 
 
 def _store(world: World) -> Store:
-    store = Store.create()
     size = len(world.jobs["submit_time"])
-    columns = {"job_id": list(range(1, size + 1))} | {name: _listed(of) for name, of in world.jobs.items()}
-    store.begin(list(columns))
-    names = [row[0] for row in store.rows("describe recorded")]
-    store.insert("recorded", list(zip(*(columns[name] for name in names), strict=True)))
-    header = (("Times", "Unix seconds, UTC"), ("TimeZoneString", "UTC"))
-    store.set_header(
-        (*header, *world.header.items(), *((("MaxProcs", str(world.cpus)),) if world.cpus else ()))
-    )
+    header = [("Times", "Unix seconds, UTC"), ("TimeZoneString", "UTC"), *world.header.items()]
+    header += [("MaxProcs", str(world.cpus))] if world.cpus else []
+    store = filled(header, {name: _listed(of) for name, of in world.jobs.items()})
     rejected, comments = world.account
     store.set_account(Account(size + rejected + comments, size, 0, rejected, comments))
     return store

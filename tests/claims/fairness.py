@@ -11,9 +11,9 @@ from typing import Final
 
 from gwa.breakdown.fairness import asked
 from gwa.breakdown.going_ahead import orders
-from gwa.store.store import Store
 from tests.claims import Counted
 from tests.claims.waiting import CPUS, Scheduler, World
+from tests.conftest import filled
 
 JOBS: Final = 3200
 DAYS: Final = 112.0
@@ -65,11 +65,8 @@ class Said(Counted):
 def judged(name: str, seed: int) -> Said:
     """Return what is said of one log of a world."""
     columns, _ = Unlimited(WORLDS[name], seed, JOBS, DAYS).log()
-    with Store.create() as store:
-        store.begin(list(columns))
-        names = [row[0] for row in store.rows("describe recorded")]
-        store.insert("recorded", list(zip(*(columns[name] for name in names), strict=True)))
-        store.set_header((("MaxProcs", str(CPUS)), ("Times", "Unix seconds, UTC"), ("TimeZoneString", "UTC")))
+    header = (("MaxProcs", str(CPUS)), ("Times", "Unix seconds, UTC"), ("TimeZoneString", "UTC"))
+    with filled(header, columns) as store:
         shares, order = asked(store, "users"), orders(store) or {}
         assert shares is not None
         above = {one.name for one in shares.shares() if one.is_above}

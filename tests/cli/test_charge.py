@@ -11,7 +11,8 @@ import pytest
 
 from gwa.breakdown.charge.rates import EXAMPLE, read_rates
 from gwa.errors import ArgumentError, DefinitionError, OutputError, TraceError
-from tests.breakdown.test_charge import HEADER, OCTOBER, filled
+from tests.breakdown.test_charge import HEADER, OCTOBER
+from tests.conftest import filled
 from tests.program import invoke as run
 
 RATES = 'currency = "EUR"\n[[rates]]\nname = "All"\ncpu_hour = 0.01\n'
@@ -33,16 +34,13 @@ def write_trace(path, projects, hours=1, begin=OCTOBER[0], header=HEADER):
 
     size = len(projects)
     with filled(
+        header,
         {
             "submit_time": [float(begin)] * size, "wait_time": [0.0] * size,
             "run_time": [hours * 3600.0] * size, "n_procs": [100] * size, "status": [1] * size,
             "project_id": projects,
         },
-        header,
     ) as store:  # fmt: skip
-        from gwa.store.account import Account
-
-        store.set_account(Account(size, size, 0, 0, 0))
         writer(path).save(store, path)
 
 

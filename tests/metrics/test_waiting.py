@@ -17,7 +17,7 @@ from gwa.metrics.waiting_classes import by_class
 from gwa.metrics.waiting_levels import held_level
 from gwa.store.engines.spark_sql import to_spark_sql
 from tests.claims.machine import Machine
-from tests.conftest import HOME, _stores
+from tests.conftest import HOME, _stores, queries_of
 from tests.metrics.test_stillness import BEGIN as GAP
 from tests.metrics.test_stillness import ZONED, listed, without
 
@@ -270,19 +270,7 @@ def test_a_level_of_seconds_is_not_held():
 
 def test_all_its_queries_have_a_counterpart_in_spark(make_store, monkeypatch):
     store = make_store(header(64, 8), **simulated(), partition_id=["a", "b"] * 200, n_gpus=[1.0, 0.0] * 200)
-    asked: list[str] = []
-    ask, keep = store.database.ask, store.database.keep
-
-    def recording_ask(sql, *rest):
-        asked.append(sql)
-        return ask(sql, *rest)
-
-    def recording_keep(name, select):
-        asked.append(select)
-        keep(name, select)
-
-    monkeypatch.setattr(store.database, "ask", recording_ask)
-    monkeypatch.setattr(store.database, "keep", recording_keep)
+    asked = queries_of(store, monkeypatch)
     assert by_class(store, waiting(store))
     assert sum("sum(looked)" in sql for sql in asked) == 2  # of processors, and of GPUs
     assert all(to_spark_sql(sql) for sql in asked)

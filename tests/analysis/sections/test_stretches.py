@@ -8,6 +8,7 @@ from gwa.store.engines.spark_sql import to_spark_sql
 from tests.analysis.sections.blocks import ABSOLUTE, facts, notes, tables
 from tests.claims.machine import Machine
 from tests.claims.worlds import DAY, HOUR, MONDAY
+from tests.conftest import queries_of
 
 BEGIN = MONDAY + 40 * DAY
 
@@ -93,19 +94,7 @@ def test_all_its_queries_have_a_counterpart_in_spark(make_store, monkeypatch):
     )
     kept = ~((log["submit_time"] > BEGIN + 30 * DAY) & (log["submit_time"] < BEGIN + 40 * DAY))
     store = stored(make_store, {name: values[kept] for name, values in log.items()})
-    asked: list[str] = []
-    ask, keep = store.database.ask, store.database.keep
-
-    def recording_ask(sql, *rest):
-        asked.append(sql)
-        return ask(sql, *rest)
-
-    def recording_keep(name, select):
-        asked.append(select)
-        keep(name, select)
-
-    monkeypatch.setattr(store.database, "ask", recording_ask)
-    monkeypatch.setattr(store.database, "keep", recording_keep)
+    asked = queries_of(store, monkeypatch)
 
     assert {one.kind for one in stillness(store).stretches} >= {"outage", "still"}
     assert any("freed" in sql for sql in asked)
