@@ -6,7 +6,7 @@ a store. The analyses are in `gwa.analysis.sections`, and in packages with an en
 ``gwa.sections``.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -96,28 +96,13 @@ class Analysis:
         """
         missing = [BY_NAME[name] for name in self.needs if not store.has(name)]
         if missing:
-            names = joined(
-                " and ",
-                (
-                    message("{title} ({meaning})", title=field.title, meaning=field.meaning)
-                    for field in missing
-                ),
-            )
-            blocks: tuple[Block, ...] = (Note(message("This trace does not record {names}.", names=names)),)
-        else:
-            blocks = tuple(
-                block.make() if isinstance(block, Drawing) else block
-                for block in self.blocks(store)
-                if is_drawn or not isinstance(block, Drawing)
-            )
-        return Section(
-            self.id,
-            self.title,
-            self.help,
-            blocks,
-            self.chapter.value,
-            is_recorded=not missing,
-            view=self.view,
+            each = (message("{title} ({meaning})", title=one.title, meaning=one.meaning) for one in missing)
+            note = Note.of("This trace does not record {names}.", names=joined(" and ", each))
+            return self._made([note], is_recorded=False)
+        return self._made(
+            block.make() if isinstance(block, Drawing) else block
+            for block in self.blocks(store)
+            if is_drawn or not isinstance(block, Drawing)
         )
 
     def attempt(self, store: Store, *, is_drawn: bool = True) -> Section:
@@ -128,9 +113,11 @@ class Analysis:
             # Of Ctrl-C in the middle of a query the engine makes an error like any other.
             interrupts.check()
             note = Note(f"This section could not be made: {type(error).__name__}: {error}", "error")
-            return Section(
-                self.id, self.title, self.help, (note,), self.chapter.value, failed=True, view=self.view
-            )
+            return self._made([note], failed=True)
+
+    def _made(self, blocks: Iterable[Block], *, failed: bool = False, is_recorded: bool = True) -> Section:
+        chapter, made = self.chapter.value, tuple(blocks)
+        return Section(self.id, self.title, self.help, made, chapter, failed, is_recorded, self.view)
 
     @property
     def view(self) -> View:
