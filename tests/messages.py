@@ -55,6 +55,7 @@ SKIPPED: Final = {
         (0,),
     ),
     "message": (),
+    "note_of": (),
     "facts_of": (),
     "FitError": (),
     "within_sentence": (),
@@ -128,7 +129,7 @@ def _is_printed(node: ast.FunctionDef) -> bool:
 
 def _of_call(node: ast.Call) -> Iterator[tuple[str, ...]]:
     """Yield the texts that a call shows."""
-    name = "message" if ast.unparse(node.func) == "Note.of" else getattr(node.func, "id", "")
+    name = getattr(node.func, "id", "")
     if name in {"plural", "_plural"}:
         if texts := tuple(text for argument in node.args[:2] for text in _constants(argument)):
             yield texts
@@ -140,7 +141,7 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, ...]]:
 def _shown(node: ast.Call, name: str) -> list[ast.expr]:
     """Return the arguments of a call that are shown."""
     skipped = SKIPPED[name]
-    if name in {"message", "FitError"}:
+    if name in {"message", "note_of", "FitError"}:
         return node.args[:1]
     if name == "facts_of":
         rows = (each.elts for argument in node.args[1:] for each in ast.walk(argument) if _is_row(each))

@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cache
 from inspect import cleandoc
 
-from gwa.report.document import Block, Note, Section, View
+from gwa.report.document import Block, Note, Section, View, note_of
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
 from gwa.util import interrupts, plugins
@@ -97,7 +97,7 @@ class Analysis:
         missing = [BY_NAME[name] for name in self.needs if not store.has(name)]
         if missing:
             each = (message("{title} ({meaning})", title=one.title, meaning=one.meaning) for one in missing)
-            note = Note.of("This trace does not record {names}.", names=joined(" and ", each))
+            note = note_of("This trace does not record {names}.", names=joined(" and ", each))
             return self._made([note], is_recorded=False)
         return self._made(
             block.make() if isinstance(block, Drawing) else block

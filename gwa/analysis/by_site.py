@@ -6,7 +6,7 @@ from typing import Final
 
 from gwa.analysis.build import reproduction
 from gwa.analysis.credits import credits_of
-from gwa.report.document import Block, Fact, FactTable, Note, Report, Section
+from gwa.report.document import Block, Fact, FactTable, Report, Section, note_of
 from gwa.report.facts import busy_share
 from gwa.store.schema import SITE
 from gwa.store.store import Store
@@ -60,7 +60,7 @@ def by_site(store: Store, name: str, pages: Sequence[SitePage]) -> Report:
     blocks: tuple[Block, ...] = (table,)
     if unnamed:
         blocks += (
-            Note.of("{n} jobs name no cluster: they count in the first row only.", n=show(unnamed, "count")),
+            note_of("{n} jobs name no cluster: they count in the first row only.", n=show(unnamed, "count")),
         )
     section = Section("sites", message("Cluster by cluster"), "", blocks, is_on_top=True)
     return Report(

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from gwa.errors import TraceError
 from gwa.report.explorer import NOT_IN_JSON, Explorer
@@ -390,10 +390,10 @@ class Note:
     text: str
     level: Level = "info"
 
-    @classmethod
-    def of(cls, template: str, /, **arguments: object) -> Self:
-        """Return a note of the `message` with these *arguments*."""
-        return cls(message(template, **arguments))
+
+def note_of(template: str, /, **arguments: object) -> Note:
+    """Return a note of the `message` with these *arguments*."""
+    return Note(message(template, **arguments))
 
 
 @dataclass(frozen=True)

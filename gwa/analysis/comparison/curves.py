@@ -6,7 +6,7 @@ from typing import Final
 
 from gwa.analysis.comparison.differences import UNITS, WAITS
 from gwa.analysis.comparison.trace_summary import TraceSummary, compared_measures
-from gwa.report.document import Block, Figure, Note
+from gwa.report.document import Block, Figure, Note, note_of
 from gwa.report.figures.cdf import cdf
 from gwa.report.figures.groups import Point, groups
 from gwa.statistics.sample import Sample
@@ -98,7 +98,7 @@ def weekly(summary: TraceSummary, number: int) -> Iterator[Block]:
 
 def not_weekly(names: Sequence[str]) -> Note:
     """Return that nothing is drawn over the week of the traces called *names*."""
-    return Note.of(
+    return note_of(
         "Not drawn over the week, since weekdays of submissions are not known: {names}.",
         names=joined(", ", names),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.metrics.efficiency import Share
-from gwa.report.document import Note
+from gwa.report.document import Note, note_of
 from gwa.words.message import plural
 
 
@@ -11,7 +11,7 @@ def impossible_note(everything: Share) -> Iterator[Note]:
     """Yield a note where jobs used more CPU time than their processors had; *everything* is of all jobs."""
     cpu = everything.parts.get("cpu")
     if cpu and cpu.impossible:
-        yield Note.of(
+        yield note_of(
             "{jobs} used over 5 % more CPU time than their processors had, and are left out of means "
             "and medians: the log may give the CPU time of all processors, or jobs ran on more than "
             "they were given.",

@@ -8,7 +8,7 @@ import numpy as np
 
 from gwa.metrics.waits import MonthlyWaits, by_month_and_class
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table, note_of
 from gwa.report.facts import number
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
@@ -67,7 +67,7 @@ def _most_often(waits: MonthlyWaits, rows: Sequence[Mapping[str, Any]]) -> Itera
     if len(rows) < MINIMUM_MONTHS or name is None:
         return
     last = next(row for row in reversed(rows) if row["class"] == name)
-    yield Note.of(
+    yield note_of(
         "{heading}: of those shown, {name} waited longest in {count} of {months} months; in {month}, the"
         " last of these, one in twenty of its jobs waited for {p95} or longer.",
         heading=waits.heading,

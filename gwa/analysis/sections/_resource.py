@@ -18,7 +18,7 @@ from gwa.metrics.usage import Usage, holding, known_mean, seconds, usage, used_l
 from gwa.metrics.waits import queued
 from gwa.metrics.window import window
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note
+from gwa.report.document import Block, Column, Fact, Facts, Note, note_of
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.series import Line, series
 from gwa.store.resources import GPU, Resource
@@ -70,7 +70,7 @@ def resource_blocks(store: Store, resource: Resource) -> Iterator[Block]:
     inferred = message("{title} inferred", title=capitalized(resource.title))
     yield Facts((Fact(f"{resource.family}.total_inferred", used.inferred, inferred),), listed=False)
     if used.inferred:
-        yield Note.of(
+        yield note_of(
             "Nothing states how many {title} the system has: {total} is the most that were "
             "held at once, so that the share of them that was held is unknown.",
             title=resource.title,

@@ -19,7 +19,7 @@ from gwa.metrics.bags import (
     neighbours_table,
 )
 from gwa.metrics.user_days import user_days
-from gwa.report.document import Block, Fact, Facts, FactTable, Figure, Note
+from gwa.report.document import Block, Fact, Facts, FactTable, Figure, note_of
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.numeric import dot
@@ -65,7 +65,7 @@ def bags_of_tasks(store: Store) -> Iterator[Block]:
     for definition in DEFINITIONS.values():
         if not jobs_of(store, definition):
             if definition is not ARRAYS:
-                yield Note.of("No job can be in a bag by the definition: {title}.", title=definition.title)
+                yield note_of("No job can be in a bag by the definition: {title}.", title=definition.title)
             continue
         rows[capitalized(definition.title)] = _facts(store, definition)
         if definition.gap is not None:

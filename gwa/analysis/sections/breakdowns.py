@@ -9,7 +9,7 @@ from gwa.breakdown.dimensions import Dimension, dimensions, recorded
 from gwa.breakdown.records import Records
 from gwa.breakdown.views import tables
 from gwa.metrics.totals import totals
-from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.document import Block, Fact, Facts, Note, note_of
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
@@ -65,7 +65,7 @@ def dimension_blocks(store: Store, dimension: Dimension, *, has_table: bool = Tr
         yield from _concentration(store, dimension)
     if has_table and (other := _same_as(store, dimension, rankings["by_cpu"])):
         has_table = False
-        yield Note.of(
+        yield note_of(
             "The same as by {other}: the {title} have the same names and numbers.",
             other=within_sentence(other.heading),
             title=dimension.title,

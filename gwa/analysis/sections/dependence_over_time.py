@@ -9,7 +9,7 @@ import numpy as np
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.clock import by_clock, clock, clock_edges, hours_of_week
 from gwa.metrics.timeline import QUARTER, Counts, Floats, Ints, counts
-from gwa.report.document import Block, Fact, Facts, FactTable, Note
+from gwa.report.document import Block, Fact, Facts, FactTable, Note, note_of
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.lines import lines
 from gwa.statistics.dependence import autocorrelation
@@ -91,7 +91,7 @@ def dependence_over_time(store: Store) -> Iterator[Block]:
     arrived = counts(store, "submit_time", QUARTER)
     x, factor = dense_series(arrived)
     if factor > 1:
-        yield Note.of(
+        yield note_of(
             "The series is long: jobs are counted in intervals of {factor} quarters of an hour.",
             factor=factor,
         )
@@ -133,7 +133,7 @@ def hourly(quarters: Counts, zone: ZoneInfo | None) -> tuple[Floats, Ints]:
 
 
 def _unknown() -> Iterator[Block]:
-    yield Note.of(
+    yield note_of(
         "Whether arrivals are long-range dependent is unknown: that takes {days} days or more, and {jobs}"
         " jobs.",
         days=MINIMUM_HOURS * HOUR // DAY,

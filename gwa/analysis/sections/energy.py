@@ -23,7 +23,7 @@ from gwa.metrics.energy import (
 from gwa.metrics.presence import recorded
 from gwa.metrics.sizes import processors
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note
+from gwa.report.document import Block, Column, Fact, Facts, Note, note_of
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.bars import bars
 from gwa.store.engines.duckdb import literal
@@ -64,7 +64,7 @@ def energy(store: Store) -> Iterator[Block]:
     known = carbon if isinstance(carbon, Carbon) else None
     yield Facts(tuple(_facts(used)))
     if used.estimated_jobs:
-        yield Note.of(
+        yield note_of(
             "{estimated_kwh} kWh of {estimated_jobs} are estimated from stated watts.",
             estimated_kwh=show(round(used.estimated_kwh, 1)),
             estimated_jobs=plural("{n} job", "{n} jobs", used.estimated_jobs),

@@ -10,7 +10,7 @@ from gwa.breakdown.records import Records
 from gwa.metrics.efficiency import IS_MEASURED, limits_of_queues, overall
 from gwa.metrics.efficiency import RATIOS as EFFICIENCY
 from gwa.report.columns import column
-from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.document import Block, Fact, Facts, Note, note_of
 from gwa.report.facts import number, summary_of, table
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
@@ -122,7 +122,7 @@ def estimates(store: Store) -> Iterator[Block]:
     shares = {name: rounded for name, (rounded, _) in counted.items() if rounded.n}
     missing = [label for name, (label, *_) in RATIOS.items() if name not in shares]
     if missing:
-        yield Note.of(
+        yield note_of(
             "Not recorded in this trace: {within_sentence}.",
             within_sentence=joined(", ", map(within_sentence, missing)),
         )

@@ -21,7 +21,7 @@ from gwa.analysis.fit_blocks import (
 from gwa.metrics.characteristics import FITTED, FittedCharacteristic, bootstrap
 from gwa.metrics.papers.anoep2009 import BINARY, PRESETS, Measured
 from gwa.metrics.papers.published import cells
-from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table
+from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, Table, note_of
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.lines import lines
 from gwa.statistics.distribution import FitError
@@ -84,7 +84,7 @@ def fits(store: Store) -> Iterator[Block]:
     for characteristic in FITTED.values():
         missing = [BY_NAME[name].meaning for name in characteristic.needs if not store.has(name)]
         if missing:
-            yield Note.of(
+            yield note_of(
                 "{title}: this trace does not record {missing}.",
                 title=characteristic.title,
                 missing=joined(message(" and "), missing),

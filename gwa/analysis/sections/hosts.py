@@ -11,7 +11,7 @@ from gwa.metrics.failing_nodes import MORE, Tried, tried_nodes
 from gwa.metrics.node_incidents import FailedNode, failed_nodes
 from gwa.metrics.window import window
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Figure, Note
+from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, note_of
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
@@ -181,7 +181,7 @@ def _failing(tried: Sequence[Tried], every: int) -> Iterator[Block]:
         )
     few = every - visible
     if not named and visible:
-        yield Note.of(
+        yield note_of(
             "No node was found to fail more than chance would have it; of {nodes}, {visible} ran enough"
             " jobs for a node that fails {more} more to be seen in nine of ten such logs.",
             nodes=plural("{n} node", "{n} nodes", every),

@@ -22,7 +22,7 @@ from gwa.breakdown.records import Records
 from gwa.metrics.presence import recorded
 from gwa.metrics.timeline import Floats
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note
+from gwa.report.document import Block, Column, Fact, Facts, Note, note_of
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.util.units import HOUR
@@ -88,7 +88,7 @@ def maintenance(store: Store) -> Iterator[Block]:
     yield from _running(store, asked)
     found = met(store, asked)
     if found is None:
-        yield Note.of(
+        yield note_of(
             "What such a window meets is not known: the log knows fewer than {weeks} windows at these"
             " hours of the week.",
             weeks=number_text(MINIMUM_WEEKS),
@@ -106,7 +106,7 @@ def _met(found: Met) -> Iterator[Block]:
     }  # fmt: skip
     medians = {name: float(np.median(of)) for name, of in values.items()}
     tails = {name: float(np.quantile(of, 0.9)) for name, of in values.items()}
-    yield Note.of(
+    yield note_of(
         "In {n} windows at these hours of other weeks, jobs held {half} core-hours or less in half of"
         " them, and {most} or less in nine of ten. Jobs that ran when one began: {cut} (median); that"
         " started in it: {held}.",

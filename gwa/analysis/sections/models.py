@@ -19,7 +19,7 @@ from gwa.analysis.sections._scored_models import (
     score_models,
 )
 from gwa.models.base import Model, models
-from gwa.report.document import Block, Facts, Note, Table
+from gwa.report.document import Block, Facts, Note, Table, note_of
 from gwa.store.store import Store
 from gwa.words.formatting import decimal
 from gwa.words.formatting import number as number_text
@@ -62,11 +62,11 @@ def models_of_the_workload(store: Store) -> Iterator[Block]:
     with earliest(store, MAXIMUM_JOBS) as sample:
         real = JobArrays.of(sample)
         if len(real) < Model.minimum_jobs:
-            yield Note.of(
+            yield note_of(
                 "{real} jobs ran at a known time: too few for a model.", real=number_text(len(real))
             )
             return
-        yield Note.of(
+        yield note_of(
             "Models are fitted to {real} jobs, and make as many with seed {seed}.",
             real=decimal(len(real), ","),
             seed=SEED,

@@ -6,7 +6,7 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.changing_size import sizes_in_words
 from gwa.metrics.presence import held_by_running, recorded
 from gwa.metrics.totals import totals
-from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.document import Block, Fact, Facts, Note, note_of
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.words.formatting import decimal
@@ -71,7 +71,7 @@ def _remarks(store: Store) -> Iterator[Note]:
     """Yield what a reader must know about the system and its clock."""
     system = store.system
     if system.cpus_inferred:
-        yield Note.of(
+        yield note_of(
             "The log does not state the number of processors: at most {cpus} were ever busy at once, and "
             "utilization is unknown. A system file (--system) can state the number.",
             cpus=decimal(system.cpus or 0, ","),

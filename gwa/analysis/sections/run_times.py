@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from gwa.analysis.base import Chapter, Drawing, analysis
-from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.document import Block, Fact, Facts, Note, note_of
 from gwa.report.facts import summary
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
@@ -81,7 +81,7 @@ def _limit_note(times: Sample) -> Iterator[Block]:
     share = float(times.counts[-1]) / times.n
     if share >= LIMIT_SHARE and times.n > 1 / LIMIT_SHARE and times.max() > 0:
         limit = message("{max}, the maximum run time", max=seconds(times.max()))
-        yield Note.of(
+        yield note_of(
             "{share} of the jobs ran exactly {limit}: a limit cut them.",
             share=fraction(share),
             limit=limit,

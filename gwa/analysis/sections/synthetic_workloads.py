@@ -18,7 +18,7 @@ from gwa.analysis.sections._scored_models import (
     score_models,
 )
 from gwa.models.base import Model
-from gwa.report.document import Attachment, Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Attachment, Block, Column, Fact, Facts, Note, Table, note_of
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.words.formatting import number as number_text
@@ -74,7 +74,7 @@ def synthetic_workloads(store: Store) -> Iterator[Block]:
     with earliest(store, MAXIMUM_JOBS) as sample:
         real = JobArrays.of(sample)
         if len(real) < Model.minimum_jobs:
-            yield Note.of(
+            yield note_of(
                 "{real} jobs ran at a known time: too few for a model.", real=number_text(len(real))
             )
             return

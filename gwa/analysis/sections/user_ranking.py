@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.fit_blocks import REPLICATES, SEED, TESTED_VALUES
 from gwa.metrics.papers.anoep2009_users import ranked_users
-from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.document import Block, Fact, Facts, note_of
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.distribution import FitError
@@ -28,7 +28,7 @@ def user_ranking(store: Store) -> Iterator[Block]:
     try:
         ranking = ranked_users(store)
     except FitError as reason:
-        yield Note.of(
+        yield note_of(
             "Users cannot be ranked: {reason}.", reason=message(reason.template, **reason.arguments)
         )
         return

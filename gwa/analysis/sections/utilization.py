@@ -10,7 +10,7 @@ from gwa.metrics.extremes import extremes
 from gwa.metrics.presence import recorded, unfinished
 from gwa.metrics.timeline import Level
 from gwa.metrics.window import LACKING, Cut, Window, window
-from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.document import Block, Fact, Facts, Note, note_of
 from gwa.report.figures.series import series
 from gwa.store.store import Period, Store
 from gwa.words.formatting import decimal, fraction
@@ -199,7 +199,7 @@ def _remarks(observed: Window, span: Period) -> Iterator[Note]:
         )
     elif missing:
         share = (observed.period[1] - observed.period[0]) / (span[1] - span[0])
-        yield Note.of(
+        yield note_of(
             "{missing}Levels are over the {share} of its time in which 98 % of the load "
             "are expected to be known; figures show the rest in grey.",
             missing=missing,

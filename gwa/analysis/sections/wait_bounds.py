@@ -7,7 +7,7 @@ from gwa.analysis.base import Chapter, MadeWhen, analysis
 from gwa.evaluation.bound_classes import ClassCoverage, coverage_by_class, in_words, worst_of_each_kind
 from gwa.evaluation.bound_scores import BoundScore
 from gwa.evaluation.prediction import QUANTILE, Bounds, WaitingJobs, predictors
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table, note_of
 from gwa.report.facts import facts_of
 from gwa.store.store import Store
 from gwa.words.formatting import fraction, number, seconds
@@ -60,7 +60,7 @@ def wait_bounds(store: Store) -> Iterator[Block]:
     method, chosen = next((pair for pair in known if pair[0].id == DEFAULT), known[0])
     classes = coverage_by_class(jobs, bounds[method])
     yield Facts((*_facts(chosen), *_class_facts(classes)), listed=False)
-    yield Note.of(
+    yield note_of(
         "Upper bounds given at submission would have held for {share} of {jobs} jobs, and for {largest}"
         " of the largest jobs.",
         share=fraction(chosen.coverage),

@@ -13,7 +13,7 @@ from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.clock import hours_of_week, local_hours
 from gwa.metrics.cycle import daily_repetitions
 from gwa.metrics.timeline import QUARTER, Counts, counts
-from gwa.report.document import Block, Fact, Facts, Note
+from gwa.report.document import Block, Fact, Facts, Note, note_of
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
@@ -51,7 +51,7 @@ def week(store: Store) -> Iterator[Block]:
     covered = np.bincount(hours_of_week(every, system.timezone), minlength=HOURS * 7) * QUARTER / HOUR
     uncovered = int(np.count_nonzero(covered == 0))
     if uncovered:
-        yield Note.of(
+        yield note_of(
             "The trace is short: nothing is known of {uncovered} of the {value} hours of a week.",
             uncovered=uncovered,
             value=7 * HOURS,

@@ -15,7 +15,7 @@ from gwa.metrics.quotas import Quotas
 from gwa.metrics.stated_shares import StatedShares
 from gwa.metrics.waiting import cannot_tell, missing_jobs
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note
+from gwa.report.document import Block, Column, Fact, Facts, Note, note_of
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.words.message import message
@@ -86,7 +86,7 @@ def who_got_their_share(store: Store) -> Iterator[Block]:
 def _users(store: Store, found: Asked, missing: str) -> Iterator[Block]:
     """Yield what is said of users, and the facts of it."""
     if missing:
-        yield Note.of(
+        yield note_of(
             "Jobs may be missing ({why}): what others held is not known, and nothing is said of an equal"
             " split.",
             why=missing,
