@@ -24,6 +24,15 @@ MANY = st.lists(
     max_size=14,
 )
 
+ALIKE = st.lists(
+    st.tuples(
+        st.integers(0, 8), st.integers(1, 9), st.sampled_from([(1, 9), (1, 14), (2, 9), (3, 11), (6, 20)])
+    ),
+    min_size=8,
+    max_size=24,
+)
+"""Submission, run time and shape (processors and estimate) of many jobs that wait at once."""
+
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
@@ -59,6 +68,22 @@ def with_ceilings(rows, limits):
 def test_agrees_with_the_slow_scheduler_event_for_event(policy, rows):
     jobs = jobs_of(rows)
     assert schedule(jobs, CPUS, policy).tolist() == slow(jobs, CPUS, policy)
+
+
+@settings(max_examples=100)
+@given(rows=ALIKE)
+def test_reservations_of_jobs_of_few_shapes_move_up_as_those_of_the_slow_scheduler(rows):
+    """Jobs of one shape look for earlier places from where another one has found none."""
+    jobs = jobs_of([(submit, run, *shape) for submit, run, shape in rows])
+    assert schedule(jobs, CPUS, "conservative").tolist() == slow(jobs, CPUS, "conservative")
+
+
+@pytest.mark.slow
+@settings(max_examples=5000)
+@given(rows=ALIKE)
+def test_reservations_of_jobs_of_few_shapes_move_up_thousands_of_times(rows):
+    jobs = jobs_of([(submit, run, *shape) for submit, run, shape in rows])
+    assert schedule(jobs, CPUS, "conservative").tolist() == slow(jobs, CPUS, "conservative")
 
 
 @EVERY
