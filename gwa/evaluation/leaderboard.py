@@ -13,7 +13,7 @@ Queues are compared with those of the half that models were fitted to, see `gwa.
 a rank of their own.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
@@ -27,6 +27,7 @@ from gwa.evaluation.job_arrays import JobArrays, bootstrap
 from gwa.evaluation.queues.card import QueueReference
 from gwa.evaluation.queues.numbers import Numbers as QueueNumbers
 from gwa.evaluation.queues.numbers import numbers
+from gwa.evaluation.queues.words import left_out
 from gwa.evaluation.score_cache import ScoreCache, hash_jobs
 from gwa.evaluation.scorecard import Reference
 from gwa.models.base import Model, models
@@ -64,7 +65,7 @@ class LeaderboardEntry:
 @dataclass(frozen=True)
 class LeaderboardResults:
     """
-    All *entries*, and *notes* on models that could not be fitted.
+    All *entries*, and *notes* on models that could not be fitted and on policies that are not compared.
 
     Of each case there are the noise *floors* of measures, and what *queues* are compared with.
     """
@@ -101,11 +102,14 @@ def compete(
                 with closing(_Holdout(store, half)) as holdout:
                     floors[trace, half] = cache.get((trace_hash, half), holdout.floors)
                     known = cache.get((trace_hash, half, "queues"), holdout.queues)
-                    queues[trace, half] = QueueReference.of_plain(known)
+                    reference = QueueReference.of_plain(known)
+                    queues[trace, half] = reference
+                    for sentence in left_out(reference.left_out):
+                        notes[f"{trace}, fitted to the {half} half: {sentence}"] = None
                     for name in (*REFERENCES, *names):
                         for seed in range(1, seeds + 1):
                             key = (trace_hash, half, name, seed)
-                            score = cache.get(key, partial(holdout.score, name, seed))
+                            score = cache.get(key, partial(holdout.score, name, seed, reference.left_out))
                             found = score["distances"], score.get("queues", {})
                             entries.append(LeaderboardEntry((trace, half), name, seed, *found))
                             if "note" in score:
@@ -129,17 +133,21 @@ class _Holdout:
         """Return the fields of what queues are compared with."""
         return asdict(QueueReference.of(self._training_jobs, self._reference.workload))
 
-    def score(self, name: str, seed: int) -> dict[str, Any]:
-        """Return the fields of the entry of a model or reference, with a ``note`` if it has none."""
+    def score(self, name: str, seed: int, but: Collection[str]) -> dict[str, Any]:
+        """
+        Return the fields of the entry of a model or reference, with a ``note`` if it has none.
+
+        Queues have no numbers of policies that are left out of what they are compared with (*but*).
+        """
         if name == REPLAY:
             return {"distances": self._replayed}
         if name == RESAMPLED:
-            return self._scored(bootstrap(self._training_jobs, np.random.default_rng(seed)))
+            return self._scored(bootstrap(self._training_jobs, np.random.default_rng(seed)), but)
         fitted = self._fit(name)
         if isinstance(fitted, ModelError):
             return {"distances": {}, "note": str(fitted)}
         request = GenerationRequest(fitted, Extent(days=self._days), seed)
-        return self._scored(JobArrays.from_blocks(request.blocks(), self._training_jobs.cpus))
+        return self._scored(JobArrays.from_blocks(request.blocks(), self._training_jobs.cpus), but)
 
     def close(self) -> None:
         """Close the store of the training weeks, if there is one."""
@@ -177,9 +185,9 @@ class _Holdout:
                 self._fitted = name, error
         return self._fitted[1]
 
-    def _scored(self, jobs: JobArrays) -> dict[str, Any]:
+    def _scored(self, jobs: JobArrays, but: Collection[str]) -> dict[str, Any]:
         of_the_system = jobs.with_cpus(self._training_jobs.cpus)
-        return {"distances": self._distances(jobs), "queues": numbers(of_the_system)}
+        return {"distances": self._distances(jobs), "queues": numbers(of_the_system, but=but)}
 
     def _distances(self, jobs: JobArrays) -> Numbers:
         return {line.measure.id: line.distance for line in self._reference.score(jobs).lines}

@@ -125,13 +125,15 @@ class Contest:
 
     def queues(self, tables: Iterable[JobArrays]) -> QueueCard:
         """Return the comparison of the queues of *tables*, each a seed of one generator."""
-        made = tuple(numbers(jobs.with_cpus(self.real.cpus), self.policies) for jobs in tables)
+        but = self.queue_reference.left_out
+        made = tuple(numbers(jobs.with_cpus(self.real.cpus), self.policies, but) for jobs in tables)
         return QueueCard(self.queue_reference, made, self.policies)
 
     def own_weeks(self) -> QueueCard:
         """Return the comparison of queues of the log's own weeks: of other draws than those of the band."""
-        draws = other_draws(self.fitted.with_cpus(self.real.cpus), self.policies)
-        return QueueCard(self.queue_reference, tuple(draws), self.policies)
+        reference = self.queue_reference
+        draws = other_draws(self.fitted.with_cpus(self.real.cpus), self.policies, reference.left_out)
+        return QueueCard(reference, tuple(draws), self.policies)
 
     @property
     def splits(self) -> tuple[Split, ...]:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from gwa.simulation.jobs import NONE, Floats, Integers
+from gwa.simulation.jobs import NONE, UNLIMITED, Floats, Integers
 from gwa.util.compiled import compiled, is_worth_compiling
 
 MAXIMUM_UNCOMPILED: Final = 20_000
@@ -57,18 +57,20 @@ class Freed(NamedTuple):
     since: list[float]
 
 
-def from_reservations(submit: Floats, run: Floats, estimate: Floats, procs: Integers, cpus: int) -> Floats:
-    """Return when each job starts."""
+def from_reservations(
+    submit: Floats, run: Floats, estimate: Floats, procs: Integers, cpus: int, most_moves: int = UNLIMITED
+) -> Floats:
+    """Return when each job starts; NaN of all where it takes more than *most_moves* of reservations."""
     _, length = np.unique(estimate, return_inverse=True)
     _, shape = np.unique(procs * (length.max(initial=0) + 1) + length, return_inverse=True)
     work = Work(submit, run, estimate, procs, shape)
     if is_worth_compiling(len(submit), 0, MAXIMUM_UNCOMPILED, "jobs"):
-        return compiled(_run_events)(work, cpus)
-    return _run_events(work, cpus)
+        return compiled(_run_events)(work, cpus, most_moves)
+    return _run_events(work, cpus, most_moves)
 
 
-def _run_events(work: Work, cpus: int) -> Floats:
-    """Return when each job starts."""
+def _run_events(work: Work, cpus: int, most_moves: int) -> Floats:
+    """Return when each job starts; NaN of all where it takes more than *most_moves*."""
     n, submit, estimate = len(work.submit), work.submit, work.estimate
     start = np.full(n, np.nan)
     plan = Plan([-np.inf], [cpus])
@@ -91,6 +93,8 @@ def _run_events(work: Work, cpus: int) -> Floats:
         _forget(plan, now)
         if early and len(waiting) > 0:
             moves = _move_up(plan, work, waiting, start, found, moves, now)
+            if moves > most_moves:
+                return np.full(n, np.nan)
         while arrived < n and submit[arrived] <= now:
             start[arrived] = _earliest(plan, now, estimate[arrived], work.procs[arrived])
             _add(plan, start[arrived], start[arrived] + estimate[arrived], -work.procs[arrived])

@@ -10,7 +10,7 @@ from typing import Final
 from gwa.errors import SimulationError
 from gwa.simulation._queue import from_queue
 from gwa.simulation._reservations import from_reservations
-from gwa.simulation.jobs import Floats, Jobs
+from gwa.simulation.jobs import UNLIMITED, Floats, Jobs
 from gwa.simulation.policy import is_code, policy_called, registered, starts_by
 
 POLICIES: Final = {
@@ -41,13 +41,16 @@ def known(name: str) -> str:
     return name
 
 
-def schedule(jobs: Jobs, cpus: int, policy: str = "easy") -> Floats:
+def schedule(jobs: Jobs, cpus: int, policy: str = "easy", *, most_moves: int = UNLIMITED) -> Floats:
     """
     Return the start of each job, in seconds, on a cluster of *cpus* under a *policy*.
 
     It is one of `POLICIES`, or one of one's own by its name, see `gwa.simulation.policy`. Raise
     `SimulationError` for an unknown policy, for a job larger than the cluster, for ceilings of users under a
     policy that is not among `WITH_CEILINGS`, and for what a policy of one's own does wrong.
+
+    Conservative backfilling gives up after *most_moves* of reservations, which its time grows with: all
+    starts are NaN then.
 
     >>> jobs = Jobs.of(submit=[0, 1, 2], run=[10, 5, 3], procs=[2, 4, 2])
     >>> schedule(jobs, 4, "fcfs").tolist()
@@ -71,7 +74,7 @@ def schedule(jobs: Jobs, cpus: int, policy: str = "easy") -> Floats:
         case "easy":
             starts = from_queue(*columns, jobs.submit, True, ceilings=ceilings)  # noqa: FBT003
         case "conservative":
-            starts = from_reservations(*columns)
+            starts = from_reservations(*columns, most_moves)
         case _:
             starts = starts_by(known(policy), jobs, cpus)
     return starts

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import gwa
 from gwa.evaluation.job_arrays import JobArrays
+from gwa.evaluation.queues import replay as queue_replay
 from gwa.evaluation.queues.card import DRAWS, OFF, UNKNOWN, WITHIN, QueueCard, QueueReference, other_draws
 from gwa.evaluation.queues.numbers import Scale, catalogue, numbers
 from gwa.evaluation.queues.own_weeks import BLOCK, draw_weeks, halves, weeks_of
@@ -105,6 +106,39 @@ def test_numbers_of_a_replay_are_those_of_a_slow_count(name, policy):
         middle = fmean(queue)
         shifted = sum((a - middle) * (b - middle) for a, b in zip(queue, queue[24:], strict=False))
         assert of[f"queue.{name}.acf24"] == pytest.approx(shifted / sum((a - middle) ** 2 for a in queue))
+
+
+def test_a_policy_whose_schedule_is_long_is_left_out_of_all_that_is_compared_and_named(monkeypatch):
+    """Of jobs that request far more than they run for many reservations move: none may, as it is set here."""
+    work = jobs(1500, mean=6000)
+    whole, seeds = numbers(work), [numbers(jobs(1500, seed=seed, mean=6000)) for seed in range(5)]
+    monkeypatch.setattr(queue_replay, "MINIMUM_MOVES", 0)
+    monkeypatch.setattr(queue_replay, "MOVES_OF_A_JOB", 0)
+    reference = QueueReference.of(work)
+    keys = {"left_out.conservative@0.7", "left_out.conservative@0.8"}
+    card = QueueCard(reference, (numbers(work, but=reference.left_out), *seeds))
+
+    assert reference.left_out == card.left_out == keys
+    rest = {key: value for key, value in whole.items() if "conservative" not in key}
+    assert reference.real == {**rest, **dict.fromkeys(keys, 1.0)}
+    assert not [line for line in card.lines if "conservative" in line.number.id]
+    assert card.line("policies.conservative_over_easy").verdict == UNKNOWN
+    assert card.line("waits.easy.mean").mean is not None
+    assert card.order[1] < QueueCard(QueueReference(whole, (whole,)), tuple(seeds)).order[1]
+    (said,) = (one for one in sentences(card) if "left out" in one)
+    assert said.startswith("Policy conservative is left out at 70 % and 80 % load: more than 10 reservations")
+    assert not [one for one in sentences(QueueCard(QueueReference(whole), tuple(seeds))) if "left out" in one]
+
+
+def test_what_one_seed_lacks_is_compared_of_none():
+    """A mean over the seeds whose schedules are short would be one of short queues."""
+    whole = numbers(jobs(300))
+    short = {key: value for key, value in whole.items() if "conservative" not in key or "0.8" in key}
+    card = QueueCard(QueueReference(whole, (whole,) * 20), (whole, {**short, "left_out.conservative@0.7": 1}))
+
+    assert card.line("waits.conservative.mean").seeds == ()
+    assert len(card.line("waits.conservative.mean", 0.8).seeds) == 2
+    assert len(card.line("waits.easy.mean").seeds) == 2
 
 
 def naive_queue(submit, waits):

@@ -78,6 +78,22 @@ def test_reservations_of_jobs_of_few_shapes_move_up_as_those_of_the_slow_schedul
     assert schedule(jobs, CPUS, "conservative").tolist() == slow(jobs, CPUS, "conservative")
 
 
+@settings(max_examples=50)
+@given(rows=ALIKE, most=st.integers(0, 60))
+def test_a_schedule_of_too_many_moves_of_reservations_is_none_and_any_other_is_whole(rows, most):
+    jobs = jobs_of([(submit, run, *shape) for submit, run, shape in rows])
+    found = schedule(jobs, CPUS, "conservative", most_moves=most)
+    assert np.isnan(found).all() or found.tolist() == schedule(jobs, CPUS, "conservative").tolist()
+
+
+def test_reservations_that_may_not_move_are_no_schedule():
+    """The first job ends early, and the second, which was to start at 10, moves up."""
+    jobs = Jobs.of([0, 0], [2, 3], [4, 4], [10, 10])
+    assert schedule(jobs, CPUS, "conservative").tolist() == [0.0, 2.0]
+    assert np.isnan(schedule(jobs, CPUS, "conservative", most_moves=0)).all()
+    assert schedule(jobs, CPUS, "conservative", most_moves=2).tolist() == [0.0, 2.0]
+
+
 @pytest.mark.slow
 @settings(max_examples=5000)
 @given(rows=ALIKE)

@@ -14,7 +14,7 @@ it.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -24,7 +24,16 @@ from typing import Any, Final, Self
 import numpy as np
 
 from gwa.evaluation.job_arrays import JobArrays
-from gwa.evaluation.queues.numbers import Numbers, QueueNumber, Scale, catalogue, key, numbers
+from gwa.evaluation.queues.numbers import (
+    LEFT_OUT,
+    Numbers,
+    QueueNumber,
+    Scale,
+    catalogue,
+    key,
+    left_out,
+    numbers,
+)
 from gwa.evaluation.queues.own_weeks import draw_weeks, halves
 from gwa.evaluation.queues.replay import LOADS, POLICIES
 
@@ -84,15 +93,21 @@ class QueueReference:
         *policies* are further ones, of one's own. Raise `SimulationError` for what they do wrong.
         """
         measured = numbers(real, policies)
-        draws = tuple(drawn_again(real, range(DRAWS), policies))
+        unused = left_out(measured)
+        draws = tuple(drawn_again(real, range(DRAWS), policies, unused))
         if held_out is not None:
-            other = numbers(held_out.with_cpus(real.cpus), policies)
+            other = numbers(held_out.with_cpus(real.cpus), policies, unused)
             return cls(measured, draws, measured, other, is_held_out=True)
         parts = halves(real)
         if parts is None:
             return cls(measured, draws)
-        first, second = (numbers(part, policies) for part in parts)
+        first, second = (numbers(part, policies, unused) for part in parts)
         return cls(measured, draws, first, second)
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The policies, with their loads, that jobs are not compared under: `numbers.left_out`."""
+        return left_out(self.real, *self.draws)
 
     @classmethod
     def of_plain(cls, fields: Mapping[str, Any]) -> Self:
@@ -100,17 +115,25 @@ class QueueReference:
         return cls(**{**fields, "draws": tuple(fields["draws"])})
 
 
-def drawn_again(real: JobArrays, draws: range, policies: Sequence[str] = ()) -> Iterator[Numbers]:
-    """Yield the numbers of own weeks of *real* jobs; each of the *draws* is that of its number, always."""
+def drawn_again(
+    real: JobArrays, draws: range, policies: Sequence[str] = (), but: Collection[str] = frozenset()
+) -> Iterator[Numbers]:
+    """
+    Yield the numbers of own weeks of *real* jobs; each of the *draws* is that of its number, always.
+
+    They have no numbers of policies that are left out of the real jobs (*but*).
+    """
     for draw in draws:
         weeks = draw_weeks(real, np.random.default_rng((SEED, draw)))
         if weeks is not None:
-            yield numbers(weeks, policies)
+            yield numbers(weeks, policies, but)
 
 
-def other_draws(real: JobArrays, policies: Sequence[str] = ()) -> list[Numbers]:
+def other_draws(
+    real: JobArrays, policies: Sequence[str] = (), but: Collection[str] = frozenset()
+) -> list[Numbers]:
     """Return own weeks in place of the seeds of a model: other draws than those that make the band."""
-    return list(drawn_again(real, range(DRAWS, DRAWS + MINIMUM_SEEDS), policies))
+    return list(drawn_again(real, range(DRAWS, DRAWS + MINIMUM_SEEDS), policies, but))
 
 
 @dataclass(frozen=True)
@@ -186,12 +209,23 @@ class QueueCard:
 
     @cached_property
     def lines(self) -> tuple[QueueLine, ...]:
-        """All numbers that the real jobs have, in the order of the catalogue."""
+        """All numbers that the real jobs have, but those `left_out`, in the order of the catalogue."""
         found = [self._line(one) for one in catalogue(self.policies)]
         return tuple(line for line in found if line.real is not None)
 
+    @cached_property
+    def left_out(self) -> frozenset[str]:
+        """The policies, with their loads, of which some workload has no numbers: they are not compared."""
+        return self.reference.left_out | left_out(*self.made)
+
+    def _is_left_out(self, policy: str | None, load: float | None) -> bool:
+        """Whether a policy is `left_out` at a load; never where either is None."""
+        return None not in (policy, load) and key(LEFT_OUT.format(policy), load or 0.0) in self.left_out
+
     def _line(self, number: QueueNumber) -> QueueLine:
         reference = self.reference
+        if self._is_left_out(number.policy, number.load):
+            return QueueLine(number, None, (), (), (), None, None)
         real, half, other = (one or {} for one in (reference.real, reference.half, reference.other))
         held_out = _differences(number, other, self.made) if reference.is_held_out else ()
         return QueueLine(
@@ -231,7 +265,8 @@ class QueueCard:
         right = cases = 0
         for load in LOADS:
             for number in ORDERED:
-                for pair in combinations((*POLICIES, *self.policies), 2):
+                compared = [one for one in (*POLICIES, *self.policies) if not self._is_left_out(one, load)]
+                for pair in combinations(compared, 2):
                     keys = key(number.format(pair[0]), load), key(number.format(pair[1]), load)
                     sign = _decided(self.reference, keys)
                     found = [gap for made in self.made if (gap := _gap(made, keys)) is not None]

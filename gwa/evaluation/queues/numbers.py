@@ -6,7 +6,7 @@ their ratio; numbers that are near 0 or below by their difference.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
@@ -33,6 +33,9 @@ MAXIMUM_PERIODS: Final = 1_000_000
 
 REQUESTS: Final = "requests"
 """The key of the share of jobs that request a time, which is no number that is compared."""
+
+LEFT_OUT: Final = "left_out.{}"
+"""The key of a policy that is not replayed at a load, since its schedule is long: it has no numbers there."""
 
 Numbers: TypeAlias = Mapping[str, float]
 """Values by the key of their number; what is unknown is absent."""
@@ -62,13 +65,14 @@ class QueueNumber:
     """
     What is compared of workloads: a number called *id* on a *scale*, with its definition (*help*).
 
-    It is of a replay at a *load*, or of the workload as it is where that is None.
+    It is of a replay under a *policy* at a *load*, or of the workload as it is where these are None.
     """
 
     id: str
     scale: Scale
     help: str
     load: float | None = None
+    policy: str | None = None
 
     @property
     def key(self) -> str:
@@ -99,12 +103,12 @@ def catalogue(policies: Sequence[str] = ()) -> list[QueueNumber]:
     found = [QueueNumber(name, scale, about) for name, (scale, about) in AS_IT_IS.items()]
     for load in LOADS:
         found += [
-            QueueNumber(name.format(policy), scale, about.format(policy), load)
+            QueueNumber(name.format(policy), scale, about.format(policy), load, policy)
             for policy in names
             for name, (scale, about) in REPLAYED.items()
         ]
         found += [
-            QueueNumber(f"policies.{policy}_over_easy", Scale.RATIO, OVER_EASY.format(policy), load)
+            QueueNumber(f"policies.{policy}_over_easy", Scale.RATIO, OVER_EASY.format(policy), load, policy)
             for policy in names
             if policy != EASY
         ]
@@ -142,12 +146,20 @@ REPLAYED: Final = {
 OVER_EASY: Final = "Mean bounded slowdown under {} over that under EASY."
 
 
-def numbers(workload: JobArrays, policies: Sequence[str] = ()) -> dict[str, float]:
+def left_out(*workloads: Numbers) -> frozenset[str]:
+    """Return the keys of policies, with their loads, that are left out of any of some workloads."""
+    return frozenset(key for found in workloads for key in found if key.startswith(LEFT_OUT.format("")))
+
+
+def numbers(
+    workload: JobArrays, policies: Sequence[str] = (), but: Collection[str] = frozenset()
+) -> dict[str, float]:
     """
     Return the numbers of a workload by their keys; *policies* are further ones, of one's own.
 
-    A workload whose jobs are all submitted at once, or that has no work, has none. Raise `SimulationError`
-    for what a policy of one's own does wrong.
+    Those that are left out of what it is compared with (*but*, see `left_out`) are not replayed. A workload
+    whose jobs are all submitted at once, or that has no work, has no numbers. Raise `SimulationError` for
+    what a policy of one's own does wrong.
     """
     load = offered_load(workload)
     if not load > 0:
@@ -156,13 +168,17 @@ def numbers(workload: JobArrays, policies: Sequence[str] = ()) -> dict[str, floa
     found = {REQUESTS: float((workload.requested > 0).mean()), **dict(_as_it_is(workload, load))}
     for wanted in LOADS:
         for name, policy in called.items():
-            replayed = _replayed(workload, replay(workload, wanted, policy))
-            found |= {key(one.format(name), wanted): value for one, value in replayed}
-        means = {name: found[key(f"slowdown.{name}.mean", wanted)] for name in called}
+            unused = key(LEFT_OUT.format(name), wanted)
+            replayed = None if unused in but else replay(workload, wanted, policy)
+            if replayed is None:
+                found[unused] = 1.0
+                continue
+            found |= {key(one.format(name), wanted): value for one, value in _replayed(workload, replayed)}
+        easy = found[key(f"slowdown.{EASY}.mean", wanted)]
         found |= {
-            key(f"policies.{name}_over_easy", wanted): mean / means[EASY]
-            for name, mean in means.items()
-            if name != EASY
+            key(f"policies.{name}_over_easy", wanted): found[mean] / easy
+            for name in called
+            if name != EASY and (mean := key(f"slowdown.{name}.mean", wanted)) in found
         }
     return {name: value for name, value in found.items() if math.isfinite(value)}
 

@@ -7,14 +7,14 @@ the log did not have.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from statistics import fmean
 from typing import Final
 
 from gwa.evaluation.queues.card import EASY_WAIT, HEADLINES, MINIMUM_SEEDS, QueueCard, QueueLine
-from gwa.evaluation.queues.numbers import REQUESTS
+from gwa.evaluation.queues.numbers import LEFT_OUT, REQUESTS, key
 from gwa.evaluation.queues.own_weeks import MINIMUM_WEEKS
-from gwa.evaluation.queues.replay import LOADS
+from gwa.evaluation.queues.replay import LOADS, MOVES_OF_A_JOB, POLICIES
 from gwa.report.document import Column
 from gwa.report.facts import number
 from gwa.words.unit import Value
@@ -81,6 +81,7 @@ def sentences(card: QueueCard, name: str = "") -> Iterator[str]:
     else:
         yield f"It takes {MINIMUM_SEEDS} seeds to say that of a model, not {len(waits.seeds)}."
     yield from _other_half(card, waits)
+    yield from left_out(card.left_out)
     right, cases = card.order
     if cases:
         yield f"Policies are in the log's order in {right} of {cases} decided cases."
@@ -98,6 +99,17 @@ def _other_half(card: QueueCard, waits: QueueLine) -> Iterator[str]:
         )
     else:
         yield f"The second half of the log waits {ratio} times as long as the first."
+
+
+def left_out(keys: Collection[str]) -> Iterator[str]:
+    """Yield a sentence on each policy that jobs are not compared under, by its key with its load."""
+    for policy, name in POLICIES.items():
+        loads = [f"{100 * load:g} %" for load in LOADS if key(LEFT_OUT.format(policy), load) in keys]
+        if loads:
+            yield (
+                f"Policy {name} is left out at {' and '.join(loads)} load: more than {MOVES_OF_A_JOB}"
+                " reservations a job would move, which takes long."
+            )
 
 
 def _of_the_replay(card: QueueCard) -> Iterator[str]:
