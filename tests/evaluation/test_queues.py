@@ -57,6 +57,7 @@ def test_gaps_are_scaled_by_one_factor_and_waits_are_those_that_follow():
     The first job holds 2 processors until 8, the second all from 8 to 12, the third comes at 12.5.
     """
     found = replay(few([(5, 8, 2, 8), (9, 4, 6, 4), (15, 4, 1, 4)]), 0.72, "fcfs")
+    assert found is not None
 
     assert found.jobs.submit == pytest.approx([0, 5, 12.5])
     assert found.wait == pytest.approx([0, 3, 0])
@@ -101,7 +102,9 @@ def test_numbers_of_a_replay_are_those_of_a_slow_count(name, policy):
         assert of[f"waits.{name}.by_size.1"] == pytest.approx(fmean(large))
         assert f"waits.{name}.by_size.1/32" not in of, "no job is as small"
         queue = naive_queue(submit, waits)
-        assert replay(work, load, policy).queue().tolist() == queue
+        replayed = replay(work, load, policy)
+        assert replayed is not None
+        assert replayed.queue().tolist() == queue
         assert of[f"queue.{name}.cv"] == pytest.approx(pstdev(queue) / fmean(queue))
         middle = fmean(queue)
         shifted = sum((a - middle) * (b - middle) for a, b in zip(queue, queue[24:], strict=False))
