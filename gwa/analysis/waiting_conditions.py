@@ -21,17 +21,21 @@ CONDITION_NAMES: Final[dict[Condition, str]] = {
 """What tables and figures call the conditions."""
 
 OF_ROOM: Final = ("ceiling", "unused", "larger", "cycle", "open")
-"""The conditions that tell of room: facts of a log that lacks rows have them, figures do not."""
+"""The conditions that tell of room: facts of a log that does not know of room have them, figures do not."""
+
+OUTAGE: Final = "outage"
+"""The condition that a log does not know either that lacks rows: jobs that it lacks may have run."""
 
 SEEN: Final = 0.0005
 """A condition that holds less is not shown."""
 
 
 def as_shown(waiting: Waiting, conditions: Mapping[Condition, float]) -> dict[str, float]:
-    """Return the conditions as shown: those of room are one where it is not known when there was room."""
+    """Return the conditions as shown: those that the log cannot tell apart are one."""
     parts = by_name(conditions)
     if conditions and not waiting.knows_room:
-        parts["unknown"] += sum(parts.pop(name) for name in OF_ROOM)
+        untold = (*OF_ROOM, OUTAGE) if waiting.missing else OF_ROOM
+        parts["unknown"] += sum(parts.pop(name) for name in untold)
     return parts
 
 

@@ -18,11 +18,13 @@ explorer.waiting = (() => {
     return all < view.about.waiting.least ? null : Object.fromEntries(view.about.waiting.names.map(([name], code) => [name, moments[code] / all]));
   }
 
-  // The conditions as shown: those of room are one where it is not known when there was room.
+  // The conditions as shown: those that the log cannot tell apart are one.
   function shown(found) {
-    if (view.about.waiting.knows_room) return found;
-    const unknown = Object.entries(found).reduce((sum, [name, share]) => OF_ROOM.has(name) || name === "unknown" ? sum + share : sum, 0);
-    return { ...Object.fromEntries(Object.entries(found).filter(([name]) => !OF_ROOM.has(name))), unknown };
+    const { knows_room: knowsRoom, is_bound: bound } = view.about.waiting;
+    if (knowsRoom) return found;
+    const isUntold = ([name]) => OF_ROOM.has(name) || name === "unknown" || name === "outage" && bound === "full_at_least";
+    const unknown = Object.entries(found).filter(isUntold).reduce((sum, [, share]) => sum + share, 0);
+    return Object.fromEntries(Object.entries(found).flatMap(([name, share]) => name === "unknown" ? [[name, unknown]] : isUntold([name]) ? [] : [[name, share]]));
   }
 
   function said(found) {

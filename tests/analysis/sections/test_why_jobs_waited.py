@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gwa.analysis.waiting_conditions import as_shown
 from gwa.analysis.waiting_sentences import in_short, sentences
 from gwa.metrics.waiting import CONDITIONS, Waiting, waiting
 from tests.analysis.sections.blocks import facts, figures, notes, tables
@@ -143,6 +144,20 @@ def test_what_tells_of_room_is_not_shown_where_rows_are_missing(section, make_st
     texts = str([(figure.data, figure.alt) for figure in figures(made).values()])
     assert "Not known" in texts
     assert "Room for all" not in texts
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [
+        ({"missing": "9 %"}, {"unknown": 0.7, "full": 0.3}),
+        ({"partitions": "overlapping"}, {"unknown": 0.5, "outage": 0.2, "full": 0.3}),
+        ({}, {"outage": 0.2, "full": 0.3, "open": 0.5}),
+    ],
+)
+def test_that_nothing_ran_is_shown_only_where_no_rows_are_missing(fields, shown):
+    waiting = made({"outage": 2000, "full": 3000, "open": 5000}, **fields)
+    found = as_shown(waiting, waiting.shares() or {})
+    assert {name: share for name, share in found.items() if share} == pytest.approx(shown)
 
 
 def test_a_bound_of_nothing_is_not_said():
