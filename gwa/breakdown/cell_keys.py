@@ -84,7 +84,9 @@ class Key:
         if not self.is_ranked:
             return self.names.get
         every, shown = set(self.names.values()), set(self.names_among(largest).values())
-        return lambda key: key if key in shown else OTHERS if key in every else None
+        # As of `sql`: those without a place come after the last one.
+        unplaced = OTHERS if len(every) >= largest else None
+        return lambda key: key if key in shown else OTHERS if key in every else unplaced
 
 
 def by_size(store: Store, dimension: Dimension) -> list[str]:

@@ -169,12 +169,19 @@ class Cube:
     moments: pa.Table | None = None
 
     def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write the tables as Parquet, and the grain as JSON, into *folder*; return the files."""
+        """
+        Write the tables as Parquet, and the grain as JSON, into *folder*; return the files.
+
+        The moments of a cube that was there before go, where this one has none.
+        """
         from pyarrow import parquet
 
         *paths, grain = (folder / name for name in FILES)
         tables = zip(paths, (self.jobs, self.usage, self.days, self.moments), strict=True)
         made = {file: table for file, table in tables if table is not None}
+        for file in paths:
+            if file not in made:
+                file.unlink(missing_ok=True)
         for file, table in made.items():
             with whole(file) as path:
                 parquet.write_table(table, path, compression="zstd")

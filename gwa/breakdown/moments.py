@@ -77,13 +77,9 @@ def _columns(placed: pa.Table, keys: Sequence[Key], largest: int) -> Iterator[tu
 
 
 def _counted(columns: Mapping[str, _Coded]) -> tuple[dict[str, pa.Array], NDArray[np.int64]]:
-    """Return the rows that differ in any of *columns*, and how often each occurs."""
-    shape = [len(one.values) for one in columns.values()]
-    numbers = np.ravel_multi_index([one.codes for one in columns.values()], shape)
-    distinct, number = np.unique(numbers, return_counts=True)
-    places = np.unravel_index(distinct, shape)
-    values = {
-        name: pa.array(one.values).take(pa.array(place))
-        for (name, one), place in zip(columns.items(), places, strict=True)
-    }
-    return values, number
+    """Return the rows that differ in any of *columns*, in their order, and how often each occurs."""
+    codes = pa.table({name: one.codes for name, one in columns.items()})
+    cells = codes.group_by(codes.column_names).aggregate([([], "count_all")])
+    cells = cells.sort_by([(name, "ascending") for name in columns])
+    values = {name: pa.array(one.values).take(cells[name].combine_chunks()) for name, one in columns.items()}
+    return values, np.asarray(cells["count_all"], np.int64)

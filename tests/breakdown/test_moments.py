@@ -1,5 +1,6 @@
 """Cells of waiting against the moments themselves, counted one by one."""
 
+import math
 from collections import Counter
 
 import pytest
@@ -109,6 +110,41 @@ def test_coarser_cells_have_the_same_sums(store, monkeypatch):
         by_condition[row["condition"]] += row["moments"]
     assert by_condition == whole
     assert "*" in coarse["users"].to_pylist()
+
+
+def test_cells_may_differ_in_more_ways_than_a_number_has(make_store):
+    jobs = simulated(size=1000, cpus=16, days=40)
+    fields = ("user_id", "group_id", "project_id", "queue_id", "partition_id", "qos")
+    names = {field: [f"n{place}" for place in jobs["job_id"]] for field in fields}
+    store = make_store(header(16), **{**jobs, **names})
+    table = cube(store, has_moments=True).moments
+    assert table is not None
+    keys = set(table.column_names) - {"moments", "seconds"}
+    values = [len(set(table[name].to_pylist())) for name in keys]
+    assert math.prod(values) > 2**63
+    assert cells(store) == counted(store)
+
+
+def test_of_a_period_a_user_without_a_place_is_called_as_in_the_cells_of_usage(make_store, monkeypatch):
+    from gwa.breakdown import cube as cubes
+
+    jobs = simulated()
+    longest = max(range(len(jobs["job_id"])), key=lambda place: jobs["wait_time"][place])
+    users = ["late" if place == longest else user for place, user in enumerate(jobs["user_id"])]
+    begin = jobs["submit_time"][longest] + 0.3 * jobs["wait_time"][longest]
+    part = make_store(header(32), **{**jobs, "user_id": users}).filtered("true", (begin, begin + 6 * DAY))
+    for largest in (1, 1000):
+        monkeypatch.setattr(cubes, "GRAINS", (Grain(1, largest, 2),))
+        made = cube(part, has_moments=True)
+        assert made.moments is not None
+        assert set(made.moments["users"].to_pylist()) <= set(made.usage["users"].to_pylist())
+
+
+def test_moments_of_a_cube_that_was_there_before_go(store, tmp_path):
+    assert tmp_path / "moments.parquet" in cube(store, has_moments=True).write(tmp_path)
+    written = cube(store, 3).write(tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {file.name for file in written}
+    assert "moments.parquet" not in {file.name for file in written}
 
 
 def test_what_was_not_asked_for_or_is_not_known_is_not_there(store, make_store):
