@@ -660,3 +660,12 @@ def test_nodes_and_gpus_of_a_table_are_those_of_its_jobs(tmp_path, written, read
         assert store.rows("select node_list, gpu_list from jobs order by job_id") == [read, (None, None)]
         lost = sum(repair.count or 0 for repair in problems(store) if "not a valid value" in repair.meaning)
     assert lost == (2 if read == (None, None) else 0)
+
+
+@pytest.mark.parametrize("column", ["allocated_nodes", "assigned_nodes"])
+def test_how_many_nodes_a_job_held_is_no_list_of_them(tmp_path, column):
+    path = tmp_path / "jobs.csv"
+    times = "2025-01-01 00:00:00,2025-01-01 00:01:00,2025-01-01 02:00:00"
+    path.write_text(f"id,submit,start,end,cpus,{column}\n1,{times},64,4\n2,{times},64,8\n")
+    with opened(path) as store:
+        assert store.rows("select n_nodes, node_list from jobs order by job_id") == [(4, None), (8, None)]
