@@ -39,10 +39,10 @@ TEXTS: Final = {
 }
 
 HELD: Final = {
-    "node_list": r"regexp_replace(node_list_, '\s*[\s;,+|]\s*', ',', 'g')",
+    "node_list": r"nullif(regexp_replace(node_list_, '\s*[\s;,+|]\s*', ',', 'g'), 'None,assigned')",
     "gpu_list": r"regexp_replace(gpu_list_, '\s*[\s;,+|]\s*', ',', 'g')",
 }
-"""The SQL of lists of what a job held, whatever stands between their members."""
+"""The SQL of lists of what a job held, whatever stands between their members; Slurm has None assigned."""
 
 
 class PlanSelection:
