@@ -53,8 +53,8 @@ class Key:
         if not dimension.is_ranked:
             return cls(name, classes.key, classes.key, "", classes.names or {}, is_ranked=False)
         names = dict(enumerate(by_size(store, dimension), 1))
-        # Of a period, those who only ran in it have no place.
-        sql = f"case when {classes.key} is not null then coalesce({name}_place, {len(names) + 1}) end"
+        # Of a period, those who only ran or waited in it have no place, and are among the others.
+        sql = f"case when {classes.key} is not null then coalesce({name}_place, 0) end"
         joined = PLACED.format(name=name, order=SIZE, table=sums(store, dimension), key=classes.key)
         return cls(name, classes.key, sql, joined, names, is_ranked=True)
 
@@ -83,10 +83,8 @@ class Key:
         """Return what tells the name of a class `among` the *largest* by its *key*; None of what has none."""
         if not self.is_ranked:
             return self.names.get
-        every, shown = set(self.names.values()), set(self.names_among(largest).values())
-        # As of `sql`: those without a place come after the last one.
-        unplaced = OTHERS if len(every) >= largest else None
-        return lambda key: key if key in shown else OTHERS if key in every else unplaced
+        shown = set(self.names_among(largest).values())
+        return lambda key: key if key in shown or key is None else OTHERS
 
 
 def by_size(store: Store, dimension: Dimension) -> list[str]:
