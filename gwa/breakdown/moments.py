@@ -7,7 +7,7 @@ which it lies, not in that of the job's submission.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gwa.breakdown.cell_keys import Key, by_clock, first_day, numbered_by
 from gwa.metrics.presence import recorded as recorded_time
+from gwa.metrics.timeline import Ints
 from gwa.metrics.waiting import CONDITIONS, Waiting, waiting
 from gwa.store.store import Store
 from gwa.util.units import DAY
@@ -25,13 +26,24 @@ inner join (select job_id, {keys} from all_jobs) as told on job_id = waiter orde
 """
 """Of each moment of the whole log, the day and what its job is told apart by."""
 
+INDEX: Final = 4
+"""The bytes of an index of Arrow."""
+
+MOST_NUMBERS: Final = 2**62
+"""Of more combinations of values those that occur are numbered again."""
+
 
 @dataclass(frozen=True)
 class _Coded:
-    """A column as *codes*, which are places in the *values* that occur."""
+    """A column as *codes*, which are places in the *values* that occur: names, or days."""
 
-    codes: NDArray[np.int64]
-    values: Sequence[object]
+    codes: Ints
+    values: Sequence[str | None] | Ints
+
+    def arrow(self, rows: Ints) -> pa.Array:
+        """Return the values of some *rows*."""
+        values = _numbers(self.values) if isinstance(self.values, np.ndarray) else _texts(self.values)
+        return values.take(_numbers(self.codes[rows]))
 
 
 def moments(store: Store, keys: Sequence[Key], days: int, largest: int) -> pa.Table | None:
@@ -48,10 +60,11 @@ def moments(store: Store, keys: Sequence[Key], days: int, largest: int) -> pa.Ta
     conditions = np.full(found.all_moments, -1)
     conditions[found.places] = found.conditions
     conditions = conditions[np.from_dlpack(placed["place"].combine_chunks())]
-    columns = dict(_columns(placed.filter(pa.array(conditions >= 0)), keys, largest))
-    columns["condition"] = _Coded(conditions[conditions >= 0], list(CONDITIONS))
-    counted, number = _counted(columns)
-    return pa.table({**counted, "moments": number, "seconds": number * found.seconds})
+    columns = dict(_columns(placed, keys, largest))
+    columns["condition"] = _Coded(conditions, list(CONDITIONS))
+    rows, number = _distinct(columns, np.flatnonzero(conditions >= 0))
+    table = {name: one.arrow(rows) for name, one in columns.items()}
+    return pa.table({**table, "moments": _numbers(number), "seconds": _numbers(number * found.seconds)})
 
 
 def _query(whole: Store, found: Waiting, keys: Sequence[Key], days: int) -> str:
@@ -70,16 +83,39 @@ def _columns(placed: pa.Table, keys: Sequence[Key], largest: int) -> Iterator[tu
         column = placed[key.name].combine_chunks().dictionary_encode()
         shown = [*map(key.name_of(largest), column.dictionary.to_pylist()), None]
         values = list(dict.fromkeys(shown))
-        codes = np.from_dlpack(column.indices.fill_null(len(shown) - 1).cast("int64"))
+        unknown = np.from_dlpack(column.is_null().cast("uint8")) > 0
+        indices = np.frombuffer(column.indices.buffers()[1], np.int32, len(column), column.offset * INDEX)
+        codes = np.where(unknown, len(shown) - 1, indices)
         yield key.name, _Coded(np.array([values.index(one) for one in shown])[codes], values)
     day, codes = np.unique(np.from_dlpack(placed["day"].combine_chunks()), return_inverse=True)
-    yield "day", _Coded(codes, day.tolist())
+    yield "day", _Coded(codes, day)
 
 
-def _counted(columns: Mapping[str, _Coded]) -> tuple[dict[str, pa.Array], NDArray[np.int64]]:
-    """Return the rows that differ in any of *columns*, in their order, and how often each occurs."""
-    codes = pa.table({name: one.codes for name, one in columns.items()})
-    cells = codes.group_by(codes.column_names).aggregate([([], "count_all")])
-    cells = cells.sort_by([(name, "ascending") for name in columns])
-    values = {name: pa.array(one.values).take(cells[name].combine_chunks()) for name, one in columns.items()}
-    return values, np.asarray(cells["count_all"], np.int64)
+def _distinct(columns: Mapping[str, _Coded], rows: Ints) -> tuple[Ints, Ints]:
+    """Return the first of the *rows* that are alike in all *columns*, and how many each stands for."""
+    numbers, size = np.zeros(len(rows), np.int64), 1
+    for one in columns.values():
+        size *= len(one.values)
+        if size > MOST_NUMBERS:
+            numbers = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+            size = len(rows) * len(one.values)
+        numbers = numbers * len(one.values) + one.codes[rows]
+    _, first, number = np.unique(numbers, return_index=True, return_counts=True)
+    return rows[first], number
+
+
+# Arrow's own ways from Python and NumPy import pandas, which takes as long as all else of a page.
+
+
+def _numbers(values: NDArray[Any]) -> pa.Array:
+    """Return numbers as an array of Arrow."""
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
+
+
+def _texts(values: Sequence[str | None]) -> pa.StringArray:
+    """Return texts, missing where None, as an array of Arrow."""
+    texts = [(one or "").encode() for one in values]
+    ends = np.cumsum([0, *map(len, texts)]).astype(np.int32)
+    known = np.packbits([one is not None for one in values], bitorder="little")
+    buffers = (pa.py_buffer(content) for content in (ends, b"".join(texts), known))
+    return pa.StringArray.from_buffers(len(texts), *buffers)
