@@ -31,6 +31,7 @@ from gwa.report.course import Course
 from gwa.report.explorer import Choice, Explorer, Mark
 from gwa.store.resources import GPU
 from gwa.store.store import Period, Store
+from gwa.util.arrow_columns import filled
 from gwa.words.hours import LABELS
 
 Codes = NDArray[np.float64]
@@ -77,9 +78,6 @@ SHORTEST_WAIT: Final = 2
 MINIMUM_JOBS: Final = 2
 """Of a single job there is nothing to choose."""
 
-DOUBLE: Final = 8
-"""The bytes of a number."""
-
 
 def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     """
@@ -90,9 +88,9 @@ def explorer(store: Store, facts: Mapping[str, Any]) -> Explorer | None:
     """
     if not lies_within_a_century(store):
         return None
-    cells = cube(store, has_moments=store.has("wait_time"))
+    cells = cube(store, has_moments=True)
     jobs = cells.jobs
-    if not cells.days.num_rows or _filled(jobs["jobs"]).sum() < MINIMUM_JOBS:
+    if not cells.days.num_rows or filled(jobs["jobs"]).sum() < MINIMUM_JOBS:
         return None
     shown = _telling([one for one in recorded(store) if one.name in jobs.schema.names], jobs)
     choices = [_choice(store, one, cells) for one in shown]
@@ -156,7 +154,7 @@ def _telling(dimensions: Sequence[Dimension], jobs: pa.Table) -> list[Dimension]
     """Return the *dimensions* that tell jobs apart, without those that do it as another before them."""
     found: dict[str, Dimension] = {}
     columns = {one.name: _encoded(jobs, one.name) for one in dimensions}
-    codes = {name: _filled(column.indices, -1) for name, column in columns.items()}
+    codes = {name: filled(column.indices, -1) for name, column in columns.items()}
     classes = {name: len(np.unique(values)) for name, values in codes.items()}
     for one in dimensions:
         pairs = (
@@ -220,7 +218,7 @@ def _numbered(store: Store, span: Period) -> tuple[Calendar, int]:
 def _all_days(cells: Cube) -> NDArray[np.int64]:
     """Return the days of all cells, in order."""
     tables = (cells.days, cells.jobs, *([cells.moments] if cells.moments else []))
-    return np.unique(np.concatenate([_filled(table["day"].drop_null()) for table in tables])).astype(np.int64)
+    return np.unique(np.concatenate([filled(table["day"].drop_null()) for table in tables])).astype(np.int64)
 
 
 def _days(store: Store, cells: Cube, days: NDArray[np.int64], first: int) -> dict[str, Codes]:
@@ -230,10 +228,10 @@ def _days(store: Store, cells: Cube, days: NDArray[np.int64], first: int) -> dic
     Where the size of the system changed, they have the processor-seconds that there were, too.
     """
     found = {"day": np.maximum(days - first, 0).astype(np.float64)}
-    places = np.searchsorted(days, _filled(cells.days["day"]))
+    places = np.searchsorted(days, filled(cells.days["day"]))
     for name in ("seconds", "known_seconds", "accounted_seconds"):
         found[name] = np.zeros(len(days))
-        found[name][places] = _filled(cells.days[name], np.nan)
+        found[name][places] = filled(cells.days[name], np.nan)
     if store.system.sizes:
         there = capacities(store, cells.grain)
         found["capacity"] = np.array([there.get(day, 0.0) for day in days.tolist()])
@@ -251,18 +249,18 @@ def _jobs(
     if cells.grain.octaves:
         columns["wait"] = _waits(jobs, cells.grain.octaves)
     if cells.grain.have_hours:
-        columns["hour"] = _filled(jobs["hour"])
+        columns["hour"] = filled(jobs["hour"])
     amounts = _amounts(jobs)
     if "core_seconds" in jobs.schema.names:  # of jobs, core-hours are what waits are weighed by
-        amounts["cpu_seconds"] = _filled(jobs["core_seconds"])
-    return columns | {"jobs": _filled(jobs["jobs"]), **amounts}
+        amounts["cpu_seconds"] = filled(jobs["core_seconds"])
+    return columns | {"jobs": filled(jobs["jobs"]), **amounts}
 
 
 def _usage(
     cells: Cube, days: NDArray[np.int64], choices: Sequence[Choice], shown: Sequence[Dimension]
 ) -> dict[str, Codes]:
     columns = _shared(cells.usage, days, choices, shown) | _outcomes(cells.usage)
-    told = {name: _filled(cells.usage[name], np.nan) for name in ("known", "accounted")}
+    told = {name: filled(cells.usage[name], np.nan) for name in ("known", "accounted")}
     return columns | told | _amounts(cells.usage, *MEASURED, RESTARTED)
 
 
@@ -270,7 +268,7 @@ def _shared(
     table: pa.Table, days: NDArray[np.int64], choices: Sequence[Choice], shown: Sequence[Dimension]
 ) -> dict[str, Codes]:
     """Return the columns that all tables have: the place of the day, the last where unknown, and codes."""
-    places = np.searchsorted(days, _filled(table["day"], days[-1] + 1))
+    places = np.searchsorted(days, filled(table["day"], days[-1] + 1))
     columns = {"day": places.astype(np.float64)}
     for choice, dimension in zip(choices, shown, strict=True):
         codes = {name: code for code, name in enumerate((*choice.names, OTHERS, None))}
@@ -291,20 +289,20 @@ def _moments(
     codes: dict[str | None, int] = {name: code for code, name in enumerate(CONDITIONS)}
     columns = _shared(cells.moments, days, choices, shown)
     columns["condition"] = _coded(cells.moments, "condition", codes)
-    return {"moments": columns | {"moments": _filled(cells.moments["moments"])}}
+    return {"moments": columns | {"moments": filled(cells.moments["moments"])}}
 
 
 def _coded(table: pa.Table, name: str, codes: Mapping[str | None, int]) -> Codes:
     """Return the code of each value of a column."""
     column = _encoded(table, name)
     of_place = [codes[value] for value in column.dictionary.to_pylist()]
-    places = _filled(column.indices, len(of_place)).astype(np.int64)
+    places = filled(column.indices, len(of_place)).astype(np.int64)
     return np.array([*of_place, codes.get(None, 0)], np.float64)[places]
 
 
 def _waits(jobs: pa.Table, octaves: int) -> Codes:
     """Return the class of each wait: of half octaves or whole ones."""
-    halves = _filled(jobs["wait"], np.nan)
+    halves = filled(jobs["wait"], np.nan)
     classes = np.floor(halves * octaves / 2) + SHORTEST_WAIT
     return np.where(np.isnan(halves), 0.0, np.where(halves < 0, 1.0, classes))
 
@@ -314,23 +312,8 @@ def _encoded(table: pa.Table, name: str) -> pa.DictionaryArray:
     return table[name].combine_chunks().dictionary_encode()
 
 
-def _filled(column: pa.Array | pa.ChunkedArray, missing: float = 0.0) -> Codes:
-    """
-    Return the numbers of a column, what is *missing* in the place of those that are.
-
-    Arrow's own way imports pandas where that is installed, which takes as long as all else of the page.
-    """
-    values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if not len(values):
-        return np.zeros(0)
-    doubles = values.cast("double")
-    numbers = np.frombuffer(doubles.buffers()[1], np.float64, len(doubles), doubles.offset * DOUBLE)
-    unknown = np.from_dlpack(values.is_null(nan_is_null=True).cast("uint8")) > 0
-    return np.where(unknown, missing, numbers)
-
-
 def _amounts(table: pa.Table, *further: str) -> dict[str, Codes]:
-    return {name: _filled(table[name]) for name in (*AMOUNTS, *further) if name in table.schema.names}
+    return {name: filled(table[name]) for name in (*AMOUNTS, *further) if name in table.schema.names}
 
 
 def _course(

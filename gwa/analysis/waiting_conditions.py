@@ -21,10 +21,10 @@ CONDITION_NAMES: Final[dict[Condition, str]] = {
 """What tables and figures call the conditions."""
 
 OF_ROOM: Final = ("ceiling", "unused", "larger", "cycle", "open")
-"""The conditions that tell of room: facts of a log that does not know of room have them, figures do not."""
+"""The conditions that depend on free room: where that is not known, only facts have them."""
 
 OUTAGE: Final = "outage"
-"""The condition that a log does not know either that lacks rows: jobs that it lacks may have run."""
+"""Where rows are missing, this is not known either: jobs that are not in the log may have run."""
 
 SEEN: Final = 0.0005
 """A condition that holds less is not shown."""

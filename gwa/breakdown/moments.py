@@ -7,17 +7,17 @@ which it lies, not in that of the job's submission.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from gwa.breakdown.cell_keys import Key, by_clock, first_day, numbered_by
 from gwa.metrics.presence import recorded as recorded_time
 from gwa.metrics.timeline import Ints
 from gwa.metrics.waiting import CONDITIONS, Waiting, waiting
 from gwa.store.store import Store
+from gwa.util.arrow_columns import filled, numbers, texts
 from gwa.util.units import DAY
 
 PLACED: Final = """
@@ -26,11 +26,8 @@ inner join (select job_id, {keys} from all_jobs) as told on job_id = waiter orde
 """
 """Of each moment of the whole log, the day and what its job is told apart by."""
 
-INDEX: Final = 4
-"""The bytes of an index of Arrow."""
-
-MOST_NUMBERS: Final = 2**62
-"""Of more combinations of values those that occur are numbered again."""
+LARGEST_CODE: Final = 2**62
+"""Rows are told apart by one number each, which is no larger."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +39,15 @@ class _Coded:
 
     def arrow(self, rows: Ints) -> pa.Array:
         """Return the values of some *rows*."""
-        values = _numbers(self.values) if isinstance(self.values, np.ndarray) else _texts(self.values)
-        return values.take(_numbers(self.codes[rows]))
+        values = numbers(self.values) if isinstance(self.values, np.ndarray) else texts(self.values)
+        return values.take(numbers(self.codes[rows]))
 
 
 def moments(store: Store, keys: Sequence[Key], days: int, largest: int) -> pa.Table | None:
     """
     Return the cells of the waiting of the jobs of *store*; None where it is not known why they waited.
 
-    Columns are ``day``, the first of so many *days*; the *keys*, with the *largest* classes of each;
+    Columns are ``day``, the first day of each *days*; the *keys*, with the *largest* classes of each;
     ``condition``; the number of ``moments``, and the ``seconds`` that they stand for.
     """
     found = waiting(store)
@@ -64,7 +61,7 @@ def moments(store: Store, keys: Sequence[Key], days: int, largest: int) -> pa.Ta
     columns["condition"] = _Coded(conditions, list(CONDITIONS))
     rows, number = _distinct(columns, np.flatnonzero(conditions >= 0))
     table = {name: one.arrow(rows) for name, one in columns.items()}
-    return pa.table({**table, "moments": _numbers(number), "seconds": _numbers(number * found.seconds)})
+    return pa.table({**table, "moments": numbers(number), "seconds": numbers(number * found.seconds)})
 
 
 def _query(whole: Store, found: Waiting, keys: Sequence[Key], days: int) -> str:
@@ -83,9 +80,7 @@ def _columns(placed: pa.Table, keys: Sequence[Key], largest: int) -> Iterator[tu
         column = placed[key.name].combine_chunks().dictionary_encode()
         shown = [*map(key.name_of(largest), column.dictionary.to_pylist()), None]
         values = list(dict.fromkeys(shown))
-        unknown = np.from_dlpack(column.is_null().cast("uint8")) > 0
-        indices = np.frombuffer(column.indices.buffers()[1], np.int32, len(column), column.offset * INDEX)
-        codes = np.where(unknown, len(shown) - 1, indices)
+        codes = filled(column.indices, len(shown) - 1).astype(np.int64)
         yield key.name, _Coded(np.array([values.index(one) for one in shown])[codes], values)
     day, codes = np.unique(np.from_dlpack(placed["day"].combine_chunks()), return_inverse=True)
     yield "day", _Coded(codes, day)
@@ -93,29 +88,12 @@ def _columns(placed: pa.Table, keys: Sequence[Key], largest: int) -> Iterator[tu
 
 def _distinct(columns: Mapping[str, _Coded], rows: Ints) -> tuple[Ints, Ints]:
     """Return the first of the *rows* that are alike in all *columns*, and how many each stands for."""
-    numbers, size = np.zeros(len(rows), np.int64), 1
+    row_codes, size = np.zeros(len(rows), np.int64), 1
     for one in columns.values():
         size *= len(one.values)
-        if size > MOST_NUMBERS:
-            numbers = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+        if size > LARGEST_CODE:
+            row_codes = np.unique(row_codes, return_inverse=True)[1].astype(np.int64)
             size = len(rows) * len(one.values)
-        numbers = numbers * len(one.values) + one.codes[rows]
-    _, first, number = np.unique(numbers, return_index=True, return_counts=True)
+        row_codes = row_codes * len(one.values) + one.codes[rows]
+    _, first, number = np.unique(row_codes, return_index=True, return_counts=True)
     return rows[first], number
-
-
-# Arrow's own ways from Python and NumPy import pandas, which takes as long as all else of a page.
-
-
-def _numbers(values: NDArray[Any]) -> pa.Array:
-    """Return numbers as an array of Arrow."""
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
-
-
-def _texts(values: Sequence[str | None]) -> pa.StringArray:
-    """Return texts, missing where None, as an array of Arrow."""
-    texts = [(one or "").encode() for one in values]
-    ends = np.cumsum([0, *map(len, texts)]).astype(np.int32)
-    known = np.packbits([one is not None for one in values], bitorder="little")
-    buffers = (pa.py_buffer(content) for content in (ends, b"".join(texts), known))
-    return pa.StringArray.from_buffers(len(texts), *buffers)

@@ -49,7 +49,7 @@ def command(trace: Path, folder: Path, minimum: int | None, force: bool, **param
         opened(trace, params) as opened_trace,
         claimed([folder / name for name in FILES], force=force),
     ):
-        made = cube(opened_trace.store, minimum, has_moments=minimum is None)
+        made = cube(opened_trace.store, minimum, has_moments=True)
         for path in made.write(folder):
             echo(path)
     if not params["quiet"]:

@@ -350,7 +350,7 @@ def _rules(
 
 
 def _is_unaccounted(store: Store, moment: Floats) -> NDArray[np.bool_]:
-    """Return at which moments the log does not tell what ran."""
+    """Return at which moments it is not known what ran."""
     inside = np.zeros(len(moment), np.bool_)
     for gap in stillness(store).unaccounted:
         inside |= (gap.begin <= moment) & (moment < gap.end)

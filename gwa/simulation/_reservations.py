@@ -141,6 +141,7 @@ def _move_up(
     moves += 1
     first_move, freed_before = moves, np.inf
     heights, since = _rises(plan, now)
+    # What is compiled tells the types of lists from their members.
     freed = Freed([0], [0.0])
     freed.moves.pop()
     freed.since.pop()
