@@ -10,6 +10,8 @@ from gwa.store.store import Store
 from gwa.words.formatting import fraction, number
 from gwa.words.message import Number
 
+ANY_WAITED: Final = "select coalesce(max(wait_time), 0) > 0 as any_waited from all_jobs"
+
 SHARE: Final = "{share}"
 
 BOUNDS: Final = {"full_at_least": "≥ {share}", "room_at_least": "≤ {share}"}
@@ -17,8 +19,8 @@ BOUNDS: Final = {"full_at_least": "≥ {share}", "room_at_least": "≤ {share}"}
 
 
 def waiting_bar(store: Store) -> WaitingBar | None:
-    """Return what was true while the jobs of *store* waited; None where waits are not recorded."""
-    if not store.has("wait_time"):
+    """Return what was true while jobs of *store* waited; None where none did, or waits are not recorded."""
+    if not store.has("wait_time") or not store.row(ANY_WAITED)[0]:
         return None
     found = waiting(store)
     shares = {} if found.why_unknown else as_shown(found, found.shares() or {})

@@ -38,7 +38,8 @@ PHRASES: Final = {
     "holds_unknown": message("Dependencies and holds are not recorded, and are among these."),
     "held": message("{share} was before jobs could start: dependencies, holds, begin times."),
     "missing": message(
-        "Jobs may be missing ({why}): more was busy than the log shows, and nothing can be said of room."
+        "Jobs may be missing ({why}): more may have been busy than the log shows, and nothing can be said of"
+        " room."
     ),
     "overlapping": message("Partitions share processors: whether there was room for a job cannot be told."),
     "priority": message("At most {share} can be priority, or room kept for larger jobs."),

@@ -137,7 +137,7 @@ class Explorer:
     sizes : tuple
         Since which day there were how many processors, where their number changed.
     waiting : WaitingBar
-        What was true while jobs waited; None where waits are not recorded.
+        What was true while jobs waited; None where none did, or waits are not recorded.
 
     """
 
