@@ -22,10 +22,13 @@ from tests import forked
 from tests.reach.choice import Choice, Known, Status, Suite, choose, is_near
 from tests.reach.digests import ENVIRONMENT, EVERYTHING, Checkout, write_whole
 from tests.reach.ledger import (
+    SHORT,
+    STEADY,
     Entry,
     Long,
     family,
     file_of,
+    find,
     read_ledger,
     read_long,
     renewed,
@@ -44,6 +47,9 @@ MEMORY: Final = BUILD / "modules.pickle"
 
 OF_ALL: Final = (ENVIRONMENT, "tests/conftest.py:*")
 """Pieces that each test depends on, though it does not enter them."""
+
+TOLERATED: Final = 40
+"""CPU seconds of long tests that the list may lack before that is said."""
 
 ANYTHING: Final = 1_000_000
 """The number of pieces that count for a test that may have entered anything."""
@@ -75,7 +81,8 @@ class Running:
         self.known, self.only = Known(), None  # type: Known, set[str] | None
         self.choice = Choice(frozenset())
         self.records = is_recording()
-        self.seen: dict[str, tuple[float, Collection[str]]] = {}
+        self.costs: dict[str, float] = {}
+        self.seen: dict[str, Collection[str]] = {}
         self.failed: set[str] = set()
         self.collected: dict[str, list[str]] = {}
         self.shared: dict[object, set[Any]] = {}
@@ -165,16 +172,18 @@ class Running:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Record a test, but one of which it is known what it enters."""
+        """Measure a test, and record it, but one of which it is known what it enters."""
         status = self.known.status.get(item.nodeid)
-        if not self.records or (status and status.is_same and self.suite != "whole"):
-            return (yield)
-        forked.entered()  # of the tests before
         before = _used()
-        with RECORDER.recording() as seen:
+        if not self.records or (status and status.is_same and self.suite != "whole"):
             done = yield
-        own = told(seen | forked.entered())
-        self.seen[item.nodeid] = round(_used() - before, 3), {*own, *self._of_shared(item, own), *OF_ALL}
+        else:
+            forked.entered()  # of the tests before
+            with RECORDER.recording() as seen:
+                done = yield
+            own = told(seen | forked.entered())
+            self.seen[item.nodeid] = {*own, *self._of_shared(item, own), *OF_ALL}
+        self.costs[item.nodeid] = round(_used() - before, 3)
         return done
 
     def _of_shared(self, item: pytest.Item, own: set[str]) -> set[str]:
@@ -197,18 +206,21 @@ class Running:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Hand over what was seen, as a worker, or renew the ledger."""
-        passed = {test: one for test, one in self.seen.items() if test not in self.failed}
+        passing = {*self.seen} - self.failed
+        passed = {test: (self.costs[test], self.seen[test]) for test in passing}
         if hasattr(session.config, "workerinput"):
             own = session.config.workerinput["workerid"]
             entries = {test: Entry(cost, frozenset(entered), 0) for test, (cost, entered) in passed.items()}
             write_ledger(BUILD / f"part-{own}.json", entries, {})
             said = {"collected": self.collected, **asdict(self.choice), "run": sorted(self.choice.run)}
+            said["costs"] = self.costs
             write_whole(BUILD / f"said-{own}.json", json.dumps(said).encode())
             return
         for part in sorted(BUILD.glob("part-*.json")):
             passed |= {test: (entry.cost, entry.entered) for test, entry in read_ledger(part)[0].items()}
-        for part in sorted(BUILD.glob("said-*.json")):  # all say the same
+        for part in sorted(BUILD.glob("said-*.json")):  # all say the same, but of what each has run
             said = json.loads(part.read_text(encoding="utf-8"))
+            self.costs |= said["costs"]
             self.collected = said["collected"]
             self.choice = Choice(frozenset(said["run"]), tuple(said["out"]), tuple(said["idle"]))
         _forget_parts()
@@ -249,7 +261,7 @@ class Running:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what was left out, and what runs it."""
-        for line in summary(self.suite, self.choice, self.known):
+        for line in (*summary(self.suite, self.choice, self.known), *unlisted(self.costs, self.known.long)):
             terminalreporter.write_line(line)
 
 
@@ -273,6 +285,16 @@ def summary(suite: Suite, choice: Choice, known: Known) -> Iterator[str]:
         yield f"`{command}` runs them"
     elif suite == "quick":
         yield "`make test` runs all short tests, and the long ones that the change reaches"
+
+
+def unlisted(costs: Mapping[str, float], long: Mapping[str, Long]) -> Iterator[str]:
+    """Yield a line if tests are long that the list lacks, and so run as short ones: of what each *costs*."""
+    lacking = [cost for test, cost in costs.items() if cost > SHORT * STEADY and not find(test, long)]
+    if sum(lacking) > TOLERATED:
+        yield (
+            f"{len(lacking):,} long tests of {sum(lacking):,.0f} CPU s are not in {LIST.relative_to(HOME)}: "
+            "`make whole` renews it"
+        )
 
 
 def _forget_parts() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.reach.choice import Known, Status, choose, is_near
 from tests.reach.ledger import Entry, Long, find
-from tests.reach.plugin import summary
+from tests.reach.plugin import summary, unlisted
 
 SHORT = "tests/store/test_a.py::test_short"
 LONG = "tests/store/test_a.py::test_long"
@@ -99,6 +99,15 @@ def test_what_a_change_reaches_is_run_or_named(planted, changed, budget, new, ch
     assert choose("test", tests, what, budget) == choice
     quick = choose("quick", tests, what, budget)
     assert {test for test in reached if not find(test, long)} <= quick.run | {*quick.out}
+
+
+def test_long_tests_that_the_list_lacks_are_said_with_their_cost():
+    costs = {LONG: 50.0, OTHER: 50.0, **{f"tests/test_new.py::test_{n}": 5.0 for n in range(9)}, SHORT: 0.2}
+    assert [*unlisted(costs, LIST)] == [
+        "9 long tests of 45 CPU s are not in tests/long_tests.txt: `make whole` renews it"
+    ]
+    del costs["tests/test_new.py::test_0"]
+    assert [*unlisted(costs, LIST)] == []
 
 
 def test_the_choice_does_not_depend_on_the_order():
