@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Without byte code each of the many short-lived programs in the tests compiles its imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo quick test rest whole slow campaign browser coverage lint types format messages lock bench ratios big growth instructions fidelity \
+.PHONY: help demo quick test rest whole tests-of-test tests-of-whole slow campaign browser coverage lint types format messages lock bench ratios big growth instructions fidelity \
     leaderboard calibration minh generation clean setup site spark thesis pictures surface reference docs dist oldest release
 .DELETE_ON_ERROR:
 
@@ -28,18 +28,23 @@ demo-%: .venv/ready
 
 # Which tests a suite runs says tests/reach/choice.py. make test WORKERS=8 uses more cores.
 WORKERS := 2
-suite = GWA_SUITE=$@ $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow"
+suite = GWA_SUITE=$(@:tests-of-%=%) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow"
+# Types take a minute of one core where nothing is kept of an earlier check, so the tests run beside them.
+beside = $(MAKE) --no-print-directory --jobs=3 lint types tests-of-$@
 
 quick: lint types .venv/tests ## a minute: check style and types, run the short tests that the change reaches
 	$(suite)
 
-test: lint types .venv/tests ## ten minutes: style, types, all short tests, the long ones that the change reaches
-	$(suite)
+test: .venv/tests ## ten minutes: style, types, all short tests, the long ones that the change reaches
+	+$(beside)
 
 rest: .venv/tests ## run the tests that the last `make test` left out
 	$(suite)
 
-whole: lint types .venv/tests ## style, types, all tests but the slow ones; renews tests/long_tests.txt
+whole: .venv/tests ## style, types, all tests but the slow ones; renews tests/long_tests.txt
+	+$(beside)
+
+tests-of-test tests-of-whole:
 	$(suite)
 
 slow: .venv/tests ## run the slow tests: all examples and new ones, long fuzzing, calibration, the largest logs

@@ -175,10 +175,10 @@ def _is_long(test: str, cost: float, before: Mapping[str, Long]) -> bool:
 
 
 def _steady(before: Long | None, cost: float) -> Long:
-    """Return an entry with its cost of before, if that is about as it was."""
+    """Return an entry with its mark of before, and its cost of before if that is about as it was."""
     if before and before.cost / STEADY <= cost <= before.cost * STEADY:
         return before
-    return Long(rounded(cost))
+    return Long(rounded(cost), bool(before and before.is_first))
 
 
 def with_first(long: Mapping[str, Long], before: Mapping[str, Long], ledger: Ledger) -> dict[str, Long]:

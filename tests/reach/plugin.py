@@ -240,8 +240,10 @@ class Running:
         if self.suite == "whole" and not self.is_partial:
             there |= {family(test) for test in there}
             there |= {test for test in self.known.long if file_of(test) not in self.collected}
-            costs = {test: cost for test, (cost, _) in passed.items()}
-            long = with_first(renewed(self.known.long, costs, there), self.known.long, self.ledger)
+            costs = {test: cost for test, cost in self.costs.items() if test not in self.failed}
+            long = renewed(self.known.long, costs, there)
+            if self.records:  # what the tests enter is known
+                long = with_first(long, self.known.long, self.ledger)
             write_whole(LIST, written(long).encode())
 
     def _renew_ledger(self, passed: Mapping[str, tuple[float, Collection[str]]], there: set[str]) -> None:

@@ -86,6 +86,7 @@ def test_a_test_leaves_the_list_when_it_is_clearly_short_or_gone():
     before = {A: Long(0.5), B: Long(2.0), "tests/test_c.py::test_c": Long(3.0)}
     assert renewed(before, {A: 0.25, B: 0.1}) == {A: Long(0.3)}
     assert renewed(before, {A: 0.25}, there={A, B}) == {A: Long(0.3), B: Long(2.0)}
+    assert renewed({A: Long(5.0, is_first=True)}, {A: 1.0}) == {A: Long(1.0, is_first=True)}
 
 
 @pytest.mark.parametrize(("cost", "stands"), [(0.31, 0.3), (0.9, 1), (12.0, 10), (1e4, 200)])
