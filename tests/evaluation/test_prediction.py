@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from typing import Any
 from unittest import mock
 
@@ -31,6 +32,7 @@ from gwa.evaluation.prediction import (
     ranks,
 )
 from gwa.report.document import Note
+from gwa.util.units import DAY
 from tests import program
 from tests.conftest import HOME, examples
 
@@ -355,3 +357,38 @@ def test_the_last_jobs_of_a_store_are_the_end_of_all(make_store):
     assert [last.users[number] for number in last.user] == [
         every.users[number] for number in every.user[-12:]
     ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_score_is_what_a_loop_over_jobs_finds(seed):
+    chance = np.random.default_rng(seed)
+    # Of four weeks each: of 100 jobs, which are judged, of 99, which are not, and of 250.
+    starts = np.repeat([0.0, 28.0, 56.0], [100, 99, 250]) * DAY
+    moments = np.sort(starts + chance.uniform(0, 28 * DAY, starts.size))
+    moments[0] = 0.0
+    values = chance.exponential(1000, starts.size).round()
+    bounds = np.where(chance.random(starts.size) < 0.1 * seed, np.nan, chance.exponential(3000, starts.size))
+    bounds[:100] = 20_000.0
+    procs = chance.choice([1, 2, 4, 64], starts.size)
+    score = BoundScore.of_values(moments, values, procs, bounds)
+
+    jobs = [job for job in zip(moments, values, procs, bounds, strict=True) if job[3] == job[3]]
+    held = [value <= bound for _, value, _, bound in jobs]
+    losses = [
+        (bound - value) / 20 if value <= bound else (value - bound) * 19 / 20 for _, value, _, bound in jobs
+    ]
+    sizes = sorted(size for *_, size, _ in jobs)
+    large = [
+        ok for ok, job in zip(held, jobs, strict=True) if job[2] >= sizes[math.ceil(0.9 * (len(jobs) - 1))]
+    ]
+    windows = []
+    for number in range(3):
+        inside = [ok for ok, job in zip(held, jobs, strict=True) if job[0] // (28 * DAY) == number]
+        windows += [sum(inside) < 0.9 * len(inside)] if len(inside) >= 100 else []
+    assert score
+    assert (score.jobs, score.answered) == (len(jobs), pytest.approx(len(jobs) / starts.size))
+    assert score.coverage == pytest.approx(sum(held) / len(held))
+    assert score.largest == pytest.approx(sum(large) / len(large))
+    assert score.windows == pytest.approx(sum(windows) / len(windows))
+    assert score.loss == pytest.approx(sum(losses) / sum(value for _, value, _, _ in jobs))
+    assert score.median == pytest.approx(np.median([bound for *_, bound in jobs]))
