@@ -17,6 +17,11 @@ def sizes_in_words(system: System) -> str:
 
     >>> str(sizes_in_words(System(cpus=128, sizes=((float("-inf"), 64), (90000.0, 128)))))
     '64, then 128 from day 2'
+    >>> sizes = [(float(number), 8 * number) for number in range(1, 6)]
+    >>> str(sizes_in_words(System(cpus=32, sizes=tuple(sizes[:4]))))
+    '8, then 16 from day 1, then 24 from day 1, then 32 from day 1'
+    >>> str(sizes_in_words(System(cpus=40, sizes=tuple(sizes))))
+    '8 to 40'
     """
     if len(system.sizes) > MAXIMUM_SIZES:
         every = [cpus for _, cpus in system.sizes]
