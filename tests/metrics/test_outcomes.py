@@ -1,10 +1,13 @@
 """Outcomes of jobs, against rules that are applied job by job."""
 
+from datetime import UTC, datetime
+from typing import Any
+
 import numpy as np
 import pytest
 
-from gwa.metrics.outcomes import OUTCOMES, coding, totals
-from tests.analysis.sections.blocks import START
+from gwa.metrics.outcomes import OUTCOMES, by_month, by_user, coding, totals
+from tests.analysis.sections.blocks import ABSOLUTE, START
 
 
 def logged(rng, many=400, **more):
@@ -118,3 +121,36 @@ def test_running_jobs_count_at_the_end_of_the_log(make_store):
     early = store.filtered("true", (START, START + 3600))
     assert totals(early)["running"].jobs == 0
     assert totals(early)["completed"].jobs == 1
+
+
+def test_a_month_has_the_jobs_that_ended_in_it(make_store):
+    given = logged(np.random.default_rng(7))
+    given["submit_time"] = [START + 15_000.0 * place for place in range(400)]
+    found = {one.name: one for one in by_month(make_store(ABSOLUTE, **given))}
+    ended: dict[str, list[dict[str, Any]]] = {}
+    for row in zip(*given.values(), strict=True):
+        job = dict(zip(given, row, strict=True))
+        month = datetime.fromtimestamp(job["submit_time"] + job["run_time"], tz=UTC).strftime("%Y-%m")
+        ended.setdefault(month, []).append(job)
+
+    assert found.keys() == ended.keys()
+    for month, jobs in ended.items():
+        outcomes = [outcome_of(job) for job in jobs]
+        bad = [job for job, outcome in zip(jobs, outcomes, strict=True) if outcome != "completed"]
+        one = found[month]
+        assert (one.jobs, one.share) == (len(jobs), pytest.approx(len(bad) / len(jobs)))
+        assert [one.limit, one.failed, one.cancelled] == [
+            outcomes.count(name) for name in ("limit", "failed", "cancelled")
+        ]
+        assert one.cpu_seconds == sum(job["run_time"] * job["n_procs"] for job in bad)
+
+
+def test_users_are_in_the_order_of_jobs_that_did_not_complete(make_store):
+    given = logged(np.random.default_rng(8))
+    jobs = [dict(zip(given, row, strict=True)) for row in zip(*given.values(), strict=True)]
+    bad = {user: [j for j in jobs if j["user_id"] == user and outcome_of(j) != "completed"] for user in "abc"}
+    first, second = by_user(make_store(**given), 2)
+
+    assert [first.name, second.name] == sorted(bad, key=lambda user: -len(bad[user]))[:2]
+    assert first.share == pytest.approx(len(bad[first.name]) / given["user_id"].count(first.name))
+    assert second.cpu_seconds == sum(job["run_time"] * job["n_procs"] for job in bad[second.name])
