@@ -6,7 +6,7 @@ row is written and read again.
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ MISSING: Final = -1
 INLINE: Final = 12
 """The length in bytes up to which a view holds its text, rather than its first bytes and where it is."""
 
-MAXIMUM_KEY_LENGTH: Final = 64
+MAXIMUM_KEY_LENGTH: Final = 256
 MAXIMUM_KEYS: Final = 1000
 """Keys that are longer than this, or met when this many are known, are not looked up."""
 
@@ -44,7 +44,7 @@ MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 """An odd number without a pattern in its bits, by which hashes are multiplied."""
 
 Text = NDArray[np.uint8]
-Numbers = NDArray[np.int32]
+Numbers = NDArray[np.integer[Any]]
 Hashes = NDArray[np.uint64]
 Lines = NDArray[np.int64]
 

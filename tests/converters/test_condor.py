@@ -10,7 +10,7 @@ import pytest
 
 from gwa.errors import TraceError
 from gwa.formats.open import open_trace
-from gwa.ingest.readers.classads import resolve
+from gwa.ingest.readers.classads.values import resolve
 from gwa.metrics.presence import present, unfinished
 from gwa.store.schema import NAMES
 from gwa.store.store import Store

@@ -17,7 +17,8 @@ from gwa.formats.definition import parse_definition
 from gwa.ingest.batch import find_reader
 from gwa.ingest.bulk_insert import MISSING_CELL
 from gwa.ingest.pieces import TablePieces
-from gwa.ingest.readers.classads import resolve
+from gwa.ingest.readers.classads.plain import FoundAds
+from gwa.ingest.readers.classads.values import resolve
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.lines import CHUNK_SIZE, Reject
 from gwa.ingest.spec import ConverterSpec
@@ -40,13 +41,16 @@ PIECES: Final = {
         "\n***\n",
         "{", "}", "[", ",", '"', '\\"', "\\", "MY.", "ClusterId", "DiskUsage", "\nDiskUsage = ClusterId",
         "\nclusterid=9", "\nClusterId = ", "\n{\n", "\n}\n", '\n{"ClusterId": 5}\n', "/Expr(ClusterId)/", "٣",
-        "²", "+5", "1e5", "1.", "TRUE", "undefined", "é", '\nEpochAdType = "INPUT"\n', "\x1e", "\x1f",
+        "²", "+5", "1e5", "1.", "1..", "1.2.3", "9" * 30, "TRUE", "undefined", "é", "\x1e", "\x1f", "\x7f",
+        '\nEpochAdType = "INPUT"\n', '\nEpochAdType = "EPOCH"\n', "\n***", "\n\n", "\nQDate = 5\n***\n",
+        "\nRequestDisk = ImageSize\nImageSize = DiskUsage\nDiskUsage = ClusterId\n",
+        f"\nRequestDisk = {'x' * 300}\n", f"\nOwner = \"{'x' * 300}\"\n", '\nOwner = ""\n', '\nOwner = "\n',
     ),
     "pbs": (
         ";", "=", " ", "  ", "\t", "\x0b", "\x1c", "\x7f", "\x85", "\u00a0", "\n", "\n\n", '"', "'", '="',
         " a='b c' ",
         " user=", " user=ann user=bob", " USER=eve", " re.source_list_mem=7kb", " =5", " a=b=c", " =", "= ",
-        f" {'k' * 70}=1", " ké=1", "٣", "é", "\x1e", "\x1f", ";E", ";E;", ";L;", ";Q;", "E;7.server",
+        f" {'k' * 300}=1", " ké=1", "٣", "é", "\x1e", "\x1f", ";E", ";E;", ";L;", ";Q;", "E;7.server",
         "03/10/2025 10:00:00;E;7.server;", "\n03/10/2025 10:00:00;L;license;floating license hour:3",
         "\n03/10/2025 10:00:00;Q;8.server;queue=a", "03/10/2025 10:00:00;E",
         "\n03/10/2025 1٣:00:00;E;9.server;",
@@ -56,8 +60,9 @@ PIECES: Final = {
 
 
 def line_by_line(patch: pytest.MonkeyPatch) -> None:
-    """Let no assignment of an ad be plain."""
+    """Let no ad and no assignment be plain."""
     ads = f"{READERS}.classads._Ads"
+    patch.setattr(f"{READERS}.classads.PlainAds.read", lambda _, block, **__: FoundAds.none_in(block))
     patch.setattr(f"{ads}._take_assignments", lambda *_: None)
     patch.setattr(f"{ads}._cells", cells_resolved)
 
@@ -78,7 +83,11 @@ SLOW: Final[dict[str, Callable[[pytest.MonkeyPatch], None]]] = {
 """Leaves all records of a converter's files to the slow way."""
 
 
-SIZES_OF_BLOCKS: Final = ("gwa.ingest.source.lines.CHUNK_SIZE", "gwa.ingest.text_columns.BLOCK_SIZE")
+SIZES_OF_BLOCKS: Final = (
+    "gwa.ingest.source.lines.CHUNK_SIZE",
+    "gwa.ingest.text_columns.BLOCK_SIZE",
+    f"{READERS}.classads.BLOCK_SIZE",
+)
 
 
 def folded(data: bytes, width: int) -> bytes:
@@ -187,3 +196,18 @@ def test_summaries_of_jobs_need_no_pandas():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["[]", "False"]
+
+
+def test_ads_of_a_good_log_are_plain(sample, tmp_path, monkeypatch):
+    """Only those at the borders of blocks are put together line by line."""
+    ad = (
+        "ClusterId = {0}\nProcId = 0\nRemoteUserCpu = {0}.5\nRequestDisk = DiskUsage\nDiskUsage = 7\n"
+        'ExitBySignal = FALSE\nCmd = "/bin/{1}"\nArgs = ifThenElse(x, y, {0})\n'
+    )
+    path, taken = tmp_path / "history", list[int]()
+    path.write_text("*** Offset = 0\n".join(ad.format(number, "a" * 200) for number in range(9000)))
+    ads = "gwa.ingest.readers.classads._Ads"
+    monkeypatch.setattr(f"{ads}.take", lambda *line: taken.append(line[1]))
+    rows = read(spec_of(sample, "condor"), path)[0]
+    assert len(taken) < 60
+    assert len(rows) > 8990

@@ -24,6 +24,8 @@ import numpy as np
 
 from gwa.ingest.batch import EncodedRecords
 from gwa.ingest.bulk_insert import MISSING_CELL
+from gwa.ingest.readers.classads.plain import FoundAds, PlainAds
+from gwa.ingest.readers.classads.values import classad, resolve
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.json_records import record_blocks
@@ -34,7 +36,9 @@ from gwa.ingest.source.lines import (
     LineLayout,
     line_blocks,
 )
+from gwa.ingest.spans import add_spans
 from gwa.ingest.spec import TableSpec
+from gwa.ingest.text_columns import BLOCK_SIZE, BLOCKS_PER_BATCH, TextColumns
 
 RECORD_BLOCK_SIZE: Final = 1 << 22
 """Bytes of lines treated at a time: as objects of Python they take many times as much."""
@@ -50,9 +54,6 @@ ASSIGNS: Final = " = "
 
 MAXIMUM_NAMES_REMEMBERED: Final = 10_000
 
-MAXIMUM_REFERENCES: Final = 3
-"""How many names are followed to a value."""
-
 LAYOUT_SIZE: Final = 4096
 """The number of bytes at the beginning that show how JSON is laid out."""
 
@@ -66,28 +67,43 @@ _OTHER_LAYOUT: Final = re.compile(
     r'\s*(\[[ \t]*(\{|\n[ \t]+\{)|\{\s*"[^"]+"\s*:\s*[\[{]|\{.*"(_source|hits)"\s*:\s*\{)', re.DOTALL
 )
 _NAMED: Final = frozenset({"clusterid", "globaljobid"})
-_LITERAL: Final = re.compile(r'[-+]?\d+(\.\d*)?([eE][-+]?\d+)?|true|false|"(?:[^"]|\\")*"', re.IGNORECASE)
-_NAME: Final = re.compile(r"(?:MY\.)?([A-Za-z_]\w*)", re.IGNORECASE)
-_EXPRESSION: Final = re.compile(r"/Expr\((.*)\)/", re.DOTALL)
 
 
-def batches(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords]:
+def batches(source: Source, table_spec: TableSpec) -> Iterator[EncodedRecords | TextColumns]:
     """Yield the ads of *source* as rows; each line that is not an assignment is refused."""
-    ads = _Ads(table_spec)
-    if _OTHER_LAYOUT.match(FileHead.of(source.path, LAYOUT_SIZE).text):
+    ads, head = _Ads(table_spec), FileHead.of(source.path, LAYOUT_SIZE).text
+    if _OTHER_LAYOUT.match(head):
         yield from _documents(source, table_spec, ads)
-        return
-    for block in line_blocks(source, LineLayout(""), RECORD_BLOCK_SIZE):
-        ads.batch = EncodedRecords(table_spec, total=len(block.rejects), rejects=block.rejects)
-        for is_after_blank, numbers, lines in _runs(block):
-            if is_after_blank:
-                ads.end()
-            ads.take_run(numbers, lines)
-        yield ads.batch
+    elif head.lstrip().startswith(("{", "[")):
+        for block in line_blocks(source, LineLayout(""), RECORD_BLOCK_SIZE):
+            yield ads.read(block)
+    else:
+        yield from _plain(source, table_spec, ads)
     ads.batch = EncodedRecords(table_spec)
     if not source.broken:
         ads.end()
     yield ads.batch
+
+
+def _plain(source: Source, table_spec: TableSpec, ads: "_Ads") -> Iterator[EncodedRecords | TextColumns]:
+    """Yield the ads of *source* as rows, plain ones at once."""
+    plain, rows = PlainAds(ads.columns, ads.skipped), TextColumns(table_spec)
+    for block in line_blocks(source, LineLayout(""), BLOCK_SIZE):
+        is_json = bool(ads.lines)
+        found = FoundAds.none_in(block) if is_json else plain.read(block, begins_ad=not ads.begin)
+        others = ads.read(found.others)
+        others.total += found.comments
+        others.comments += found.comments
+        if not len(found.lines):
+            yield rows
+            yield others
+            rows = TextColumns(table_spec)
+            continue
+        add_spans(rows, block.data, found.spans, found.lines, others)
+        if len(rows.batches) == BLOCKS_PER_BATCH:
+            yield rows
+            rows = TextColumns(table_spec)
+    yield rows
 
 
 def _documents(source: Source, table_spec: TableSpec, ads: "_Ads") -> Iterator[EncodedRecords]:
@@ -147,6 +163,7 @@ class _Ads:
     """Reads ads line by line; holds the first line, the attributes and the JSON of the current one."""
 
     def __init__(self, table_spec: TableSpec) -> None:
+        self.table_spec = table_spec
         skipped: Mapping[str, Sequence[str]] = table_spec.options.get("skip", {})
         self.skipped = {name.lower(): values for name, values in skipped.items()}
         self.columns = {name.lower(): column for column, name in enumerate(table_spec.columns)}
@@ -157,6 +174,15 @@ class _Ads:
         self.attributes: dict[str, str] = {}
         self.lines: list[str] = []
         self.size = 0
+
+    def read(self, block: LineBlock) -> EncodedRecords:
+        """Return the ads that end in *block*."""
+        self.batch = EncodedRecords(self.table_spec, total=len(block.rejects), rejects=block.rejects)
+        for is_after_blank, numbers, lines in _runs(block):
+            if is_after_blank:
+                self.end()
+            self.take_run(numbers, lines)
+        return self.batch
 
     def take_run(self, numbers: Sequence[int], lines: Sequence[str]) -> None:
         """Take lines of which only the first may be marked."""
@@ -222,7 +248,7 @@ class _Ads:
                 self.batch.reject(self.begin, reason, self.lines[0][:REJECT_TEXT_LENGTH])
                 self.begin = 0
             else:
-                self.attributes = {name.lower(): _classad(value) for name, value in values.items()}
+                self.attributes = {name.lower(): classad(value) for name, value in values.items()}
         if self.begin:
             if any(self._has(name, values) for name, values in self.skipped.items()):
                 self.batch.add_comment()
@@ -247,37 +273,3 @@ class _Ads:
             elif (found := resolve(attributes, name)) is not None:
                 cells[column] = found
         return cells
-
-
-def _classad(value: Any) -> str:  # noqa: ANN401 - JSON is of any type
-    """
-    Write a JSON value as ClassAds write it.
-
-    >>> _classad("DiskUsage"), _classad("/Expr(DiskUsage)/"), _classad(None)
-    ('"DiskUsage"', 'DiskUsage', 'undefined')
-    """
-    if isinstance(value, str):
-        text = value if value.isascii() else value.encode("utf-8", "replace").decode()
-        expression = _EXPRESSION.fullmatch(text) if text.startswith("/") else None
-        return expression[1] if expression else '"' + text.replace('"', '\\"') + '"'
-    if isinstance(value, bool | int | float):
-        return str(value)
-    return "undefined"
-
-
-def resolve(attributes: Mapping[str, str], name: str) -> str | None:
-    """
-    Return the value of the attribute *name* as text, None if it is undefined or an expression.
-
-    >>> resolve({"requestdisk": "DiskUsage", "diskusage": "75", "cmd": '"/bin/a"'}, "requestdisk")
-    '75'
-    """
-    for _ in range(MAXIMUM_REFERENCES):
-        value = attributes.get(name.lower(), "")
-        if _LITERAL.fullmatch(value):
-            return value[1:-1].replace('\\"', '"') if value[0] == '"' else value
-        reference = _NAME.fullmatch(value)
-        if not reference:
-            return None
-        name = reference[1]
-    return None
