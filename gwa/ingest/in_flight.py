@@ -57,6 +57,15 @@ def possible_workers(store: Store, heads: Sequence[FileHead], engine: Engine | N
     return int(max(1, min(threads, affordable, MAXIMUM_WORKERS, largest // MINIMUM_BYTES)))
 
 
+def possible_processes(store: Store, engine: Engine | None) -> int:
+    """Return how many processes may work for what reads a log into *store*, as *engine* limits them, or 0."""
+    (threads,) = store.row("select current_setting('threads')")
+    affordable = (engine or Engine()).affordable_threads
+    # This process has work, and blocks in its memory, too; a single other one would gain nothing.
+    count = min(threads, MAXIMUM_WORKERS, affordable - 1 if affordable else threads)
+    return int(count) if count > 1 else 0
+
+
 def block_limits(head: FileHead, workers: int, engine: Engine) -> tuple[int, int]:
     """
     Return the bytes and the lines that a block of the file behind *head* has at most; 0 for any lines.

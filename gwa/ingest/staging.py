@@ -16,7 +16,7 @@ from gwa.ingest.batch import Batch, EncodedRecords, find_reader, made
 from gwa.ingest.blame import FaultySelectError, is_fault, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile, head_digest, write_account
 from gwa.ingest.counting import RowCounts, count_batch
-from gwa.ingest.in_flight import block_limits, in_order
+from gwa.ingest.in_flight import block_limits, in_order, possible_processes
 from gwa.ingest.keys import Witness, write_index
 from gwa.ingest.pieces import ParquetPieces, Pieces, TablePieces
 from gwa.ingest.source.compressed import Source
@@ -213,7 +213,8 @@ def read_file(
     if spec.preparation and table == "source":
         table_spec = spec.preparation.record_table
     table_spec = replace(table_spec, options={**options.format_options, **table_spec.options})
-    source = Source(head.path, *block_limits(head, size, options.engine or Engine()))
+    limits = block_limits(head, size, options.engine or Engine())
+    source = Source(head.path, *limits, possible_processes(store, options.engine))
     counts, position, hired = RowCounts(), 0, cache(hire)
     (earlier_rejects,) = store.row("select count(*) from rejects")
 

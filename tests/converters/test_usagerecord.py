@@ -21,14 +21,16 @@ from hypothesis import given
 from gwa.errors import DefinitionError, GwaError, StrictError, TraceError, UnknownFormat
 from gwa.formats.convert import convert
 from gwa.formats.open import open_trace, recognise
+from gwa.ingest import pipeline
 from gwa.ingest.bulk_insert import CELL_SEPARATOR
 from gwa.ingest.readers import xml
-from gwa.ingest.readers.xml import pool, split
+from gwa.ingest.readers.xml import split
 from gwa.ingest.readers.xml.paths import build_tree
 from gwa.ingest.readers.xml.records import Parser
 from gwa.ingest.source import lines
 from gwa.ingest.source.compressed import Source
 from gwa.ingest.source.head import FileHead
+from gwa.store.engines.config import Engine
 from gwa.store.options import ReadOptions
 from gwa.store.schema import NAMES
 from gwa.util.processes import Worker
@@ -743,15 +745,18 @@ def test_where_blocks_are_cut_does_not_matter(parsed, monkeypatch):
         assert parsed(data) == expected
 
 
+def threads(number, memory=None):
+    return ReadOptions(engine=Engine(threads=number, memory=memory))
+
+
 def test_other_processes_find_the_same(tmp_path, monkeypatch):
     path = tmp_path / "a.xml"
     path.write_text("".join(many()))
     monkeypatch.setattr(split, "BLOCK_SIZE", 20_000)
     monkeypatch.setattr(lines, "CHUNK_SIZE", 20_000)
-    monkeypatch.setattr(pool, "usable_cores", lambda: 1)
-    with open_trace([path]) as store:
+    monkeypatch.setattr(pipeline, "SMALL_SOURCE", 0)
+    with open_trace([path], options=threads(1)) as store:
         alone = table(store)
-    monkeypatch.setattr(pool, "usable_cores", lambda: 2)
     ask, processes = Worker.ask, set()
 
     def noted(self, block):
@@ -760,8 +765,15 @@ def test_other_processes_find_the_same(tmp_path, monkeypatch):
         return answer
 
     monkeypatch.setattr(Worker, "ask", noted)
-    with open_trace([path]) as store:
+    with open_trace([path], options=threads(1)) as store:
         assert table(store) == alone
+    assert not processes
+    with open_trace([path], options=threads(7, memory="600MB")) as store:
+        assert table(store) == alone
+    assert not processes
+    for number in (2, 7):
+        with open_trace([path], options=threads(number)) as store:
+            assert table(store) == alone
     assert processes
     assert all(process.returncode is not None for process in processes)
 
@@ -769,7 +781,8 @@ def test_other_processes_find_the_same(tmp_path, monkeypatch):
 def test_processes_that_fail_cost_nothing(tmp_path, monkeypatch):
     path = tmp_path / "a.xml"
     path.write_text("".join(many()))
-    with open_trace([path]) as store:
+    monkeypatch.setattr(pipeline, "SMALL_SOURCE", 0)
+    with open_trace([path], options=threads(2)) as store:
         expected = table(store)[2].jobs
     monkeypatch.setattr(split, "BLOCK_SIZE", 20_000)
     monkeypatch.setattr(lines, "CHUNK_SIZE", 20_000)
@@ -782,11 +795,11 @@ def test_processes_that_fail_cost_nothing(tmp_path, monkeypatch):
         return ask(self, block)
 
     monkeypatch.setattr(Worker, "ask", killed)
-    with open_trace([path]) as store:
+    with open_trace([path], options=threads(2)) as store:
         assert store.account.jobs == expected
     assert len(count) >= 3
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with open_trace([path]) as store:
+    with open_trace([path], options=threads(2)) as store:
         assert store.account.jobs == expected
 
 
@@ -817,7 +830,7 @@ def test_strictness_ends_the_processes(tmp_path, monkeypatch):
     monkeypatch.setattr(lines, "CHUNK_SIZE", 5_000)
     monkeypatch.setattr(xml, "BLOCKS_PER_BATCH", 1)
     with pytest.raises(StrictError):
-        open_trace([path], options=ReadOptions(strict=True))
+        open_trace([path], options=ReadOptions(strict=True, engine=Engine(threads=2)))
 
 
 @pytest.mark.parametrize(

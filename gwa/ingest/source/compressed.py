@@ -69,15 +69,19 @@ class Source:
     A truncated stream sets `broken` to the reason and ends; the data before that is returned.
     """
 
-    def __init__(self, path: Path, block_size: int = BLOCK_SIZE, block_lines: int = 0) -> None:
+    def __init__(
+        self, path: Path, block_size: int = BLOCK_SIZE, block_lines: int = 0, processes: int = 0
+    ) -> None:
         """
         Open *path*, to be read in blocks of that size, and of at most *block_lines* unless this is 0.
 
+        So many *processes* may take them apart beside this one.
         Raise `TraceError` if it is not a readable file.
         """
         self.path = path
         self.block_size = block_size
         self.block_lines = block_lines
+        self.processes = processes
         self.broken: str | None = None
         try:
             if path.is_dir():

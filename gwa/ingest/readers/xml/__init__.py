@@ -28,6 +28,9 @@ from gwa.ingest.spec import TableSpec
 if TYPE_CHECKING:
     from gwa.ingest.readers.xml.records import ParsedBlock
 
+MAXIMUM_WORKERS: Final = 2
+"""With more processes than this the engine cannot keep up."""
+
 BLOCKS_PARSED_HERE: Final = 2
 """The number of blocks that are parsed before other processes are started."""
 
@@ -43,7 +46,8 @@ def batches(source: Source, table_spec: TableSpec) -> Iterator["XmlRows"]:
 
     parser = Parser(tuple(table_spec.columns), table_spec.options)
     blocks = parser.tags.blocks(source)
-    parsed = chain(map(parser.parse, islice(blocks, BLOCKS_PARSED_HERE)), shared(blocks, parser))
+    workers = min(source.processes, MAXIMUM_WORKERS)
+    parsed = chain(map(parser.parse, islice(blocks, BLOCKS_PARSED_HERE)), shared(blocks, parser, workers))
     while group := list(islice(parsed, BLOCKS_PER_BATCH)):
         yield XmlRows(group, table_spec)
 

@@ -8,30 +8,25 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Final
 
 from gwa.ingest.readers.xml.records import ParsedBlock, Parser
 from gwa.ingest.readers.xml.split import Block
 from gwa.ingest.source.lines import Reject
-from gwa.util.cores import usable_cores
 from gwa.util.processes import Pool, WorkerError
 
-WORKERS: Final = 2
-"""With more processes than this the engine cannot keep up."""
 
-
-def shared(blocks: Iterator[Block | Reject], parser: Parser) -> Iterator[ParsedBlock]:
+def shared(blocks: Iterator[Block | Reject], parser: Parser, workers: int) -> Iterator[ParsedBlock]:
     """
-    Yield what *blocks* hold, in order.
+    Yield what *blocks* hold, in order, as so many *workers* parse them.
 
-    This process parses where there is one processor only, and what is left when a worker dies.
+    This process parses where there are none, and what is left when one dies.
     """
     pending: deque[tuple[Block | Reject, Future[ParsedBlock]]] = deque()
-    if usable_cores() >= WORKERS:
-        with Pool(partial(_parsed, parser), WORKERS) as pool, suppress(WorkerError):
+    if workers:
+        with Pool(partial(_parsed, parser), workers) as pool, suppress(WorkerError):
             for block in blocks:
                 pending.append((block, pool.ask(block)))
-                if len(pending) > WORKERS:
+                if len(pending) > workers:
                     yield pending[0][1].result()
                     pending.popleft()
             while pending:
