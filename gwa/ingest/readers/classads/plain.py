@@ -30,6 +30,10 @@ BEGINS_JSON: Final = np.isin(np.arange(256), np.frombuffer(b"{[],", np.uint8))
 
 EQUALS, LINE_END, BLANK, QUOTE, STAR, DOT, ZERO, NINE = b'=\n "*.09'
 TILDE: Final = ord("~")
+LETTER_BITS: Final = 5
+LETTER: Final = 31
+"""The bits of a letter that do not tell its case."""
+
 IS_DIGIT: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789", np.uint8))
 
 
@@ -58,6 +62,9 @@ class PlainAds:
     def __init__(self, columns: Mapping[str, int], skipped: Mapping[str, Sequence[str]]) -> None:
         """Begin without names and values met before."""
         self.columns, self.width = columns, len(columns)
+        self.is_mark = np.zeros((max(map(len, columns)) + 2) << LETTER_BITS, np.bool_)
+        """Which lengths and letters, the first, a name of a column has."""
+        self.is_mark[[(len(name) << LETTER_BITS) + (ord(name[0]) & LETTER) for name in columns]] = True
         self.names, self.values = KeyTable(lambda name: columns.get(name.lower())), KeyTable(self._kind)
         self.skipped = [
             (columns[name], KeyTable(partial(_is_among, texts)))
@@ -75,12 +82,22 @@ class PlainAds:
     def read(self, block: LineBlock, *, begins_ad: bool) -> FoundAds:
         """Return the plain ads of *block*, whose first line *begins* an *ad*, or may go on with one."""
         text = padded(block.data)
-        lines = _Lines(text[: -len(PADDING)], text)
+        lines = _Lines(text[: -len(PADDING)], text, is_ascii=block.data.isascii())
         if block.rejects or not len(lines.ends) or lines.is_json:
             return FoundAds.none_in(block)
         ads = _Ads(block, lines, begins_ad=begins_ad)
         if len(ads.is_plain) > MAXIMUM_ADS:
             return FoundAds.none_in(block)
+        cells = self._cells(text, lines, ads)
+        is_comment = self._are_comments(text, cells, ads)
+        is_row, comments = ads.is_plain & ~is_comment, np.count_nonzero(ads.is_plain & is_comment)
+        kept = np.flatnonzero(is_row[cells.rows])
+        row = (np.cumsum(is_row & ads.has_lines) - 1)[cells.rows[kept]]
+        spans = Spans(cells.columns[kept], row, cells.begins[kept], cells.lengths[kept])
+        return FoundAds(spans, ads.first_lines[is_row & ads.has_lines], int(comments), ads.others())
+
+    def _cells(self, text: Text, lines: "_Lines", ads: "_Ads") -> Spans:
+        """Return the literals of plain ads, whose rows are *ads*, by columns; odd ones are plain no more."""
         rows, columns = self._assignments(text, lines, ads)
         begins, lengths = lines.signs[rows] + 2, lines.ends[rows] - lines.signs[rows] - 2
         kinds = self._kinds(text, begins, lengths)
@@ -94,27 +111,30 @@ class PlainAds:
             names = np.flatnonzero((place != MISSING) & (kinds[place] >= 0) & (kinds[place] < self.width))
             place[names] = places[of_ad[names], kinds[place[names]]]
         found = np.flatnonzero((place != MISSING) & (kinds[place] == self.width))
-        of_ad, column, place = of_ad[found], column[found], place[found]
+        place = place[found]
         is_quoted = text[begins[place]] == QUOTE
-        begins, lengths = begins[place] + is_quoted, lengths[place] - 2 * is_quoted
+        return Spans(column[found], of_ad[found], begins[place] + is_quoted, lengths[place] - 2 * is_quoted)
+
+    def _are_comments(self, text: Text, cells: Spans, ads: "_Ads") -> NDArray[np.bool_]:
+        """Return which ads have a value that is skipped; those that need a closer look are plain no more."""
         is_comment = np.zeros(len(ads.is_plain), np.bool_)
-        for skipped, table in self.skipped:
-            these = np.flatnonzero(column == skipped)
-            judged = table.columns_of(text, begins[these], lengths[these])
-            is_comment[of_ad[these[judged == 1]]] = True
-            ads.is_plain[of_ad[these[judged == UNKNOWN]]] = False
-        is_row = ads.is_plain & ads.has_lines & ~is_comment
-        kept = np.flatnonzero(is_row[of_ad])
-        row = (np.cumsum(is_row) - 1)[of_ad[kept]]
-        spans = Spans(column[kept], row, begins[kept], lengths[kept])
-        comments = np.count_nonzero(is_comment & ads.is_plain & ads.has_lines)
-        return FoundAds(spans, ads.first_lines[is_row], int(comments), ads.others())
+        for column, table in self.skipped:
+            these = np.flatnonzero(cells.columns == column)
+            judged = table.columns_of(text, cells.begins[these], cells.lengths[these])
+            is_comment[cells.rows[these[judged == 1]]] = True
+            ads.is_plain[cells.rows[these[judged == UNKNOWN]]] = False
+        return is_comment
 
     def _assignments(self, text: Text, lines: "_Lines", ads: "_Ads") -> tuple[Numbers, Numbers]:
         """Return the lines of plain ads that assign to columns, and these; names not looked up are odd."""
         rows = np.flatnonzero(lines.is_plain & ads.is_plain[ads.of_line])
         begins = lines.begins[rows]
-        columns = self.names.columns_of(text, begins, lines.signs[rows] - 1 - begins)
+        lengths = lines.signs[rows] - 1 - begins
+        marks = (lengths << LETTER_BITS) + (text[begins] & LETTER)
+        # Most names are of no column, and not looked up.
+        wanted = np.flatnonzero(self.is_mark[np.minimum(marks, len(self.is_mark) - 1)])
+        rows, begins, lengths = rows[wanted], begins[wanted], lengths[wanted]
+        columns = self.names.columns_of(text, begins, lengths)
         ads.is_plain[ads.of_line[rows[columns == UNKNOWN]]] = False
         known = np.flatnonzero(columns >= 0)
         return rows[known], columns[known]
@@ -156,7 +176,7 @@ def _are_numbers(text: Text, begins: Numbers, ends: Numbers) -> NDArray[np.bool_
 class _Lines:
     """The lines of *data*, a padded *text*: where each begins and ends, and has its first sign ``=``."""
 
-    def __init__(self, data: Text, text: Text) -> None:
+    def __init__(self, data: Text, text: Text, *, is_ascii: bool) -> None:
         # Places are of 64 bits, by which an array is indexed four times as fast as by those of 32.
         marks = np.flatnonzero((data == EQUALS) | (data == LINE_END))
         is_end = data[marks] == LINE_END
@@ -174,9 +194,8 @@ class _Lines:
             is_plain &= text[place] == BLANK
         for place in (signs - 2, signs + 2, ends - 1):
             is_plain &= text[place] != BLANK
-        is_odd = (data < BLANK) | (data > TILDE)
-        if np.count_nonzero(is_odd) > len(ends):
-            odd = np.flatnonzero(is_odd & (data != LINE_END))
+        if np.count_nonzero(data < BLANK) > len(ends) or not is_ascii:
+            odd = np.flatnonzero(((data < BLANK) & (data != LINE_END)) | (data > TILDE))
             is_plain[np.searchsorted(ends, odd)] = False
         self.is_json, self.is_plain = bool(BEGINS_JSON[first].any()), is_plain
 
