@@ -16,7 +16,7 @@ from inspect import cleandoc
 from typing import Final, Self
 
 import numpy as np
-from scipy.special import bdtr
+import scipy  # imports scipy.special, which is slow, at its first use
 
 from gwa.metrics.presence import of_all_runs
 from gwa.metrics.waits import eligible, queued
@@ -243,7 +243,7 @@ def ranks() -> Ints:
     for rank in (lowest + step for step in range(8 + int(spread[-1]), -2, -1)):
         possible = (rank >= 1) & (rank <= numbers)
         enough = np.zeros(numbers.size, bool)
-        enough[possible] = bdtr(rank[possible] - 1.0, numbers[possible], QUANTILE) >= CONFIDENCE
+        enough[possible] = scipy.special.bdtr(rank[possible] - 1.0, numbers[possible], QUANTILE) >= CONFIDENCE
         found = np.where(enough, rank, found)
     return found
 

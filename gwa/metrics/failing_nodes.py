@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.special import gammainc
+import scipy  # imports scipy.special, which is slow, at its first use
 
 from gwa.metrics.outcomes import outcome
 from gwa.statistics.hypergeometric import Draw, upper_tail
@@ -265,4 +265,4 @@ def _would_be_seen(counts: _Counts, days: Sequence[_Days], hosts: int) -> bool:
     least, expected = int(mean - NINE_IN_TEN * np.sqrt(spread)), base * mean / rate
     if least < 2 * MINIMUM_DAYS or not _is_candidate(least, expected):
         return False
-    return bool(float(gammainc(least, expected)) * hosts <= ALPHA)
+    return bool(float(scipy.special.gammainc(least, expected)) * hosts <= ALPHA)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.special import bdtr
+import scipy  # imports scipy.special, which is slow, at its first use
 
 from gwa.store.hosts import on_nodes
 from gwa.store.schema import SITE
@@ -139,6 +139,6 @@ def _at_least(number: int, draws: Sequence[tuple[int, float]]) -> float:
     """
     below = np.ones(1)
     for count, share in draws:
-        up_to = bdtr(np.minimum(np.arange(number), count), count, min(share, 1.0))
+        up_to = scipy.special.bdtr(np.minimum(np.arange(number), count), count, min(share, 1.0))
         below = np.convolve(below, np.diff(up_to, prepend=0.0))[:number]
     return float(max(1 - below.sum(), 0.0)) if number else 1.0

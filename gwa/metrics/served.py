@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import comb
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc
 
 from gwa.metrics.waits import queued
 from gwa.store.store import Store
@@ -40,7 +40,8 @@ class IntervalComparison:
     @property
     def p_value(self) -> float:
         """The probability of as many or more longer intervals if each were a fair coin (sign test)."""
-        return float(bdtrc(self.longer - 1, self.intervals, 0.5))
+        as_long = sum(comb(self.intervals, longer) for longer in range(self.longer, self.intervals + 1))
+        return as_long / 2**self.intervals
 
 
 def compare(store: Store, placed: str) -> dict[int, IntervalComparison]:

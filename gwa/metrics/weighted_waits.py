@@ -6,7 +6,7 @@ least wait such that jobs which waited no longer hold that share of all core-hou
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,8 @@ from gwa.metrics.timeline import exact_sum
 from gwa.metrics.waits import queued
 from gwa.store.store import Store
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 QUANTILES: Final = """
 select
@@ -144,10 +142,16 @@ def _holder(effective_jobs: float, job: float, user: tuple[str, float] | None) -
 
 @dataclass(frozen=True)
 class _Users:
-    """The core-*seconds* of each user, by class of waits; the waits in a class are from *low* to *high*."""
+    """
+    The core-*seconds* of each user by class of waits; the waits in a class are from *low* to *high*.
+
+    Each belongs to the *user* at that place of *names*, and to the class at that *place*.
+    """
 
     names: list[str]
-    seconds: "csr_array"
+    user: Ints
+    place: Ints
+    seconds: Floats
     low: Floats
     high: Floats
 
@@ -162,16 +166,11 @@ class _Users:
         low, high = np.full(len(bins), np.inf), np.zeros(len(bins))
         np.minimum.at(low, place, np.asarray(columns["low"], float))
         np.maximum.at(high, place, np.asarray(columns["high"], float))
-        from scipy.sparse import csr_array
-
-        seconds = csr_array(
-            (np.asarray(columns["seconds"], float), (user, place)), shape=(len(names), len(bins))
-        )
-        return cls(names.tolist(), seconds, low, high)
+        return cls(names.tolist(), user, place, np.asarray(columns["seconds"], float), low, high)
 
     def largest(self, total: float) -> tuple[str, float]:
         """Return the user with most of the *total* core-seconds, and the share."""
-        sums = self.seconds.sum(axis=1)
+        sums = np.bincount(self.user, self.seconds)
         first = int(np.argmax(sums))
         return self.names[first], float(sums[first]) / total
 
@@ -186,11 +185,12 @@ class _Users:
         if many < 2:  # noqa: PLR2004 - a single user is drawn always
             return None
         # By what they held and how long they waited, not by name: pseudonyms must change nothing.
-        waited = self.seconds @ np.arange(self.seconds.shape[1], dtype=np.float64)
-        ordered = self.seconds[np.lexsort((waited, self.seconds.sum(axis=1)))]
+        waited = np.bincount(self.user, self.seconds * self.place)
+        rank = np.argsort(np.lexsort((waited, np.bincount(self.user, self.seconds))))[self.user]
         rng = np.random.default_rng(38)
-        drawn = np.array([np.bincount(rng.integers(many, size=many), minlength=many) for _ in range(DRAWS)])
-        cumulated = np.cumsum((ordered.T @ drawn.T).T, axis=1)
+        drawn = (np.bincount(rng.integers(many, size=many), minlength=many) for _ in range(DRAWS))
+        amounts = [np.bincount(self.place, self.seconds * times[rank]) for times in drawn]
+        cumulated = np.cumsum(amounts, axis=1)
         median, p95 = (self._range(cumulated, share) for share in (0.5, 0.95))
         return median, p95
 

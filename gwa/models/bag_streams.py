@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from scipy.special import ndtr
+import scipy  # imports scipy.special, which is slow, at its first use
 
 from gwa.models.draws import Scaled
 from gwa.models.streams import Block, concatenate, sort_by_submission
@@ -56,7 +56,7 @@ def draw_correlated(
     """Draw *n* pairs of quantities whose normal scores have this *correlation*."""
     score, noise = rng.standard_normal(n), rng.standard_normal(n)
     correlated = correlation * score + math.sqrt(1 - correlation**2) * noise
-    return first.quantiles(ndtr(score)), second.quantiles(ndtr(correlated))
+    return first.quantiles(scipy.special.ndtr(score)), second.quantiles(scipy.special.ndtr(correlated))
 
 
 def draw_lognormal(rng: np.random.Generator, centre: Floats, variance: Floats, sizes: Ints) -> Floats:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scipy.special import bdtrc  # scipy.stats takes a second to import
+import scipy  # imports scipy.special, which is slow, at its first use
 
 MINIMUM_STARTS: Final = 20
 MINIMUM_DAYS: Final = 3
@@ -52,7 +52,7 @@ class Evidence:
     @property
     def p_value(self) -> float:
         """How likely as many starts, or more, are by chance."""
-        return float(bdtrc(self.both - 1, self.starts, self.expected))
+        return float(scipy.special.bdtrc(self.both - 1, self.starts, self.expected))
 
     @property
     def is_a_pattern(self) -> bool:

@@ -9,8 +9,8 @@ gives its tables V and VI is taken (see ``reference/model-fidelity.md``, section
 import math
 
 import numpy as np
+import scipy  # imports scipy.special, which is slow, at its first use
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, xlogy
 
 from gwa.statistics.numeric import dot, floats
 from gwa.statistics.sample import Floats, Sample
@@ -56,7 +56,7 @@ def entropy(amounts: ArrayLike, possible: int | None = None) -> float:
     if x.size and x.min() < 0:
         raise ValueError(f"the amounts of an entropy are at least 0, not {x.min():g}")
     total = x.sum()
-    return float(-xlogy(x / total, x / total).sum() / math.log(places)) if total else math.nan
+    return float(-scipy.special.xlogy(x / total, x / total).sum() / math.log(places)) if total else math.nan
 
 
 def spatial_entropy(sizes: ArrayLike, runtimes: ArrayLike) -> float:
@@ -92,7 +92,11 @@ def poisson_entropy(arrivals: int, bins: int) -> float:
     mean = arrivals / bins
     reach = _MAXIMUM_DEVIATIONS * math.sqrt(mean) + 3 * _MAXIMUM_DEVIATIONS
     k = np.arange(max(math.floor(mean - reach), 1), min(math.ceil(mean + reach), arrivals) + 1)
-    log_choose = gammaln(arrivals + 1) - gammaln(k + 1) - gammaln(arrivals - k + 1)
+    log_choose = (
+        scipy.special.gammaln(arrivals + 1)
+        - scipy.special.gammaln(k + 1)
+        - scipy.special.gammaln(arrivals - k + 1)
+    )
     log_share = log_choose - k * math.log(bins) + (arrivals - k) * math.log1p(-1 / bins)
     expected = float((np.exp(log_share) * k * np.log(k)).sum())
     return (math.log(arrivals) - expected / mean) / math.log(bins)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy  # imports scipy.special, which is slow, at its first use
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
 
 from gwa.statistics.distribution import NONNEGATIVE, REAL, Batched, Slopes, differences
 from gwa.statistics.numeric import at_least_zero, average, floats, log
@@ -88,17 +88,17 @@ class _Normal(Batched):
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""
-        return floats(ndtr(self._z(x)))
+        return floats(scipy.special.ndtr(self._z(x)))
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
-        return floats(ndtr(-self._z(x)))
+        return floats(scipy.special.ndtr(-self._z(x)))
 
     def between(self, low: ArrayLike, high: ArrayLike) -> Floats:
         """Return P(low < X <= high): above the median as that between the negatives."""
         z, upto = self._z(low), self._z(high)
         side = np.where(z < 0, 1.0, -1.0)
-        return np.abs(floats(ndtr(side * upto)) - floats(ndtr(side * z)))
+        return np.abs(floats(scipy.special.ndtr(side * upto)) - floats(scipy.special.ndtr(side * z)))
 
     def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes]:
         """Return P(low < X <= high) and its derivatives by mu and ln sigma."""
@@ -144,7 +144,7 @@ class Lognormal(_Normal):
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
         with np.errstate(over="ignore"):  # beyond all doubles is infinite
-            quantiles: Floats = np.exp(self.mu + self.sigma * ndtri(floats(q)))
+            quantiles: Floats = np.exp(self.mu + self.sigma * scipy.special.ndtri(floats(q)))
         return quantiles
 
     def mean(self) -> float:
@@ -180,7 +180,7 @@ class Normal(_Normal):
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
-        return self.mu + self.sigma * floats(ndtri(floats(q)))
+        return self.mu + self.sigma * floats(scipy.special.ndtri(floats(q)))
 
     def mean(self) -> float:
         """Return the expectation."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+import scipy  # imports scipy.special, which is slow, at its first use
 from numpy.typing import ArrayLike
-from scipy.special import gammainc, gammaincc, gammaln
 
 from gwa.statistics.distribution import Distribution, FitError
 from gwa.statistics.gamma import gamma_shape
@@ -66,7 +66,7 @@ class Phases:
 
         *y* is ln x, or 0 at 0, where the caller has it.
         """
-        constant = log(self.weights) + self.shapes * np.log(self.rates) - gammaln(self.shapes)
+        constant = log(self.weights) + self.shapes * np.log(self.rates) - scipy.special.gammaln(self.shapes)
         rows = constant - self.rates * x
         if np.all(self.shapes == 1):
             return floats(rows)
@@ -95,13 +95,13 @@ class PhaseMixture(Distribution):
         """Return P(X <= x)."""
         p = self.phases()
         z = p.rates * at_least_zero(x).ravel()
-        return floats((p.weights * gammainc(p.shapes, z)).sum(axis=0).reshape(np.shape(x)))
+        return floats((p.weights * scipy.special.gammainc(p.shapes, z)).sum(axis=0).reshape(np.shape(x)))
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
         p = self.phases()
         z = p.rates * at_least_zero(x).ravel()
-        return floats((p.weights * gammaincc(p.shapes, z)).sum(axis=0).reshape(np.shape(x)))
+        return floats((p.weights * scipy.special.gammaincc(p.shapes, z)).sum(axis=0).reshape(np.shape(x)))
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density."""
@@ -128,7 +128,7 @@ class PhaseMixture(Distribution):
         main = np.argmax(p.weights)
         means = (p.shapes / p.rates).ravel()
         x = np.geomspace(means.min() * _EXTREME, means.max() / _EXTREME, _GRID)
-        for part, whole in ((gammainc, self.cdf(x)), (gammaincc, self.sf(x))):
+        for part, whole in ((scipy.special.gammainc, self.cdf(x)), (scipy.special.gammaincc, self.sf(x))):
             alone = part(p.shapes[main], p.rates[main] * x)
             seen = alone >= _EXTREME
             if np.any(np.abs(whole[seen] / alone[seen] - 1) > _SAME):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from scipy.special import stdtr, stdtrit  # scipy.stats takes a second to import
+import scipy  # imports scipy.special, which is slow, at its first use
 
 from gwa.statistics.sample import Floats, Ints
 
@@ -74,7 +74,7 @@ def at_least(held: Floats, split: Floats) -> tuple[float, float] | None:
         return None
     ratio = float(held.sum()) / due
     error = float(np.std(held - ratio * split, ddof=1)) * np.sqrt(count) / due
-    low = ratio - float(stdtrit(count - 1, CONFIDENCE)) * float(error)
+    low = ratio - float(scipy.special.stdtrit(count - 1, CONFIDENCE)) * float(error)
     return low, mean_above(held - split)
 
 
@@ -85,7 +85,7 @@ def mean_above(values: Floats) -> float:
     deviation, mean = float(np.std(values, ddof=1)), float(values.mean())
     if not deviation:
         return 0.0 if mean > 0 else 1.0
-    return float(stdtr(len(values) - 1, -mean / deviation * np.sqrt(len(values))))
+    return float(scipy.special.stdtr(len(values) - 1, -mean / deviation * np.sqrt(len(values))))
 
 
 def holm(chances: Sequence[float]) -> list[float]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import scipy  # imports scipy.special, which is slow, at its first use
 from numpy.typing import ArrayLike
-from scipy.special import digamma, gammainc, gammaincc, gammaincinv, gammaln, xlogy, zeta
 
 from gwa.statistics.distribution import Batched, Slopes
 from gwa.statistics.numeric import at_least_zero, average, floats, rising_root
@@ -55,7 +55,7 @@ class Gamma(Batched):
 
     def cdf(self, x: ArrayLike) -> Floats:
         """Return P(X <= x)."""
-        return floats(gammainc(self.shape, at_least_zero(x) / self.scale))
+        return floats(scipy.special.gammainc(self.shape, at_least_zero(x) / self.scale))
 
     def sf(self, x: ArrayLike) -> Floats:
         """Return P(X > x)."""
@@ -64,12 +64,12 @@ class Gamma(Batched):
     def halves(self, x: ArrayLike) -> tuple[Floats, Floats]:
         """Return P(X <= x) and P(X > x)."""
         z = at_least_zero(x) / self.scale
-        reached = floats(gammainc(self.shape, z))
+        reached = floats(scipy.special.gammainc(self.shape, z))
         survival = np.asarray(1 - reached, dtype=np.float64)
         # The complement is several times slower, and needed only where 1 - cdf loses digits. By indices,
         # not by where=, with which scipy 1.17's own ufuncs overwrite memory (scipy pull request 25127).
         far = survival < 0.01
-        survival[far] = gammaincc(np.broadcast_to(self.shape, z.shape)[far], z[far])
+        survival[far] = scipy.special.gammaincc(np.broadcast_to(self.shape, z.shape)[far], z[far])
         return reached, survival
 
     def between_slopes(self, low: Floats, high: Floats) -> tuple[Floats, Slopes]:
@@ -87,20 +87,25 @@ class Gamma(Batched):
     def _slopes(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the derivatives of P(X <= x) by ln scale, by that and ln shape, and twice by ln scale."""
         z = np.minimum(at_least_zero(x) / self.scale, _MAXIMUM)
-        by_scale = -np.exp(xlogy(self.shape, z) - z - gammaln(self.shape))
-        both = self.shape * (xlogy(by_scale, z) - by_scale * digamma(self.shape))
+        by_scale = -np.exp(scipy.special.xlogy(self.shape, z) - z - scipy.special.gammaln(self.shape))
+        both = self.shape * (scipy.special.xlogy(by_scale, z) - by_scale * scipy.special.digamma(self.shape))
         return by_scale, both, by_scale * (z - self.shape)
 
     def logpdf(self, x: ArrayLike) -> Floats:
         """Return the log of the density; a shape below 1 has none at 0."""
         at = floats(x)
         z = at_least_zero(at) / self.scale
-        density = xlogy(self.shape - 1, z) - z - gammaln(self.shape) - np.log(self.scale)
+        density = (
+            scipy.special.xlogy(self.shape - 1, z)
+            - z
+            - scipy.special.gammaln(self.shape)
+            - np.log(self.scale)
+        )
         return np.where(at > 0, density, -math.inf)
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles."""
-        return self.scale * floats(gammaincinv(self.shape, floats(q)))
+        return self.scale * floats(scipy.special.gammaincinv(self.shape, floats(q)))
 
     def rvs(self, rng: np.random.Generator, n: int) -> Floats:
         """Return *n* independent draws."""
@@ -141,7 +146,9 @@ def log_less_digamma(shape: Floats) -> tuple[Floats, Floats]:
     """
     small = np.where(shape < _LARGE, shape, 1.0)
     large = np.where(shape < _LARGE, _LARGE, shape)
-    value = np.where(shape < _LARGE, np.log(small) - digamma(small), (0.5 + 1 / (12 * large)) / large)
-    slope = np.where(shape < _LARGE, small - small**2 * zeta(2, small), -0.5 - 1 / (6 * large))
+    value = np.where(
+        shape < _LARGE, np.log(small) - scipy.special.digamma(small), (0.5 + 1 / (12 * large)) / large
+    )
+    slope = np.where(shape < _LARGE, small - small**2 * scipy.special.zeta(2, small), -0.5 - 1 / (6 * large))
     nothing = np.isnan(shape)
     return np.where(nothing, math.nan, value), np.where(nothing, math.nan, slope)

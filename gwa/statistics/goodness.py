@@ -12,8 +12,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy  # imports scipy.special, which is slow, at its first use
 from numpy.typing import NDArray
-from scipy.special import kolmogorov
 
 from gwa.statistics.distribution import REAL, Batched, Distribution, FitError, Support
 from gwa.statistics.numeric import dot, log
@@ -109,7 +109,7 @@ def naive_p_value(distance: float, n: int) -> float:
     far too large. Shown for comparison only.
     """
     root = math.sqrt(n)
-    return float(kolmogorov((root + 0.12 + 0.11 / root) * distance))
+    return float(scipy.special.kolmogorov((root + 0.12 + 0.11 / root) * distance))
 
 
 @dataclass(frozen=True)

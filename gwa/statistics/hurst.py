@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+import scipy  # imports scipy.special, which is slow, at its first use
 from numpy.typing import ArrayLike
-from scipy.special import digamma, gammaincc, zeta
 
 from gwa.statistics.numeric import dot, floats
 from gwa.statistics.sample import Floats
@@ -151,8 +151,12 @@ def wavelet(counts: ArrayLike, first: int = 3, last: int | None = None) -> Hurst
     octaves = octaves[first - 1 : last]
     scale = np.arange(first, first + len(octaves), dtype=np.float64)
     half = floats([size / 2 for size, _ in octaves])
-    energy = floats([math.log2(mean) for _, mean in octaves]) - digamma(half) / math.log(2) + np.log2(half)
-    slope, error, p_value = _weighted_line(scale, energy, zeta(2, half) / math.log(2) ** 2)
+    energy = (
+        floats([math.log2(mean) for _, mean in octaves])
+        - scipy.special.digamma(half) / math.log(2)
+        + np.log2(half)
+    )
+    slope, error, p_value = _weighted_line(scale, energy, scipy.special.zeta(2, half) / math.log(2) ** 2)
     return _estimate((slope + 1) / 2, error / 2, scale, floats(energy), p_value)
 
 
@@ -260,8 +264,8 @@ def _spectrum_line(frequency: Floats, power: Floats, h: float) -> float:
     ordinates = np.diff(np.append(first, power.size)).astype(np.float64)
     x = np.log(np.add.reduceat(frequency, first) / ordinates)
     whitened = np.add.reduceat(power * frequency ** (2 * h - 1), first) / ordinates
-    y = np.log(whitened) - digamma(ordinates) + np.log(ordinates)
-    return _weighted_line(x, floats(y), floats(zeta(2, ordinates)))[2]
+    y = np.log(whitened) - scipy.special.digamma(ordinates) + np.log(ordinates)
+    return _weighted_line(x, floats(y), floats(scipy.special.zeta(2, ordinates)))[2]
 
 
 def _weighted_line(x: Floats, y: Floats, variances: Floats) -> tuple[float, float, float]:
@@ -272,7 +276,9 @@ def _weighted_line(x: Floats, y: Floats, variances: Floats) -> tuple[float, floa
     slope = dot(weight * centred, y) / spread if spread else math.nan
     residual = y - dot(weight, y) / weight.sum() - slope * centred
     freedom = x.size - 2
-    p_value = float(gammaincc(freedom / 2, dot(weight, residual**2) / 2)) if freedom > 0 else math.nan
+    p_value = (
+        float(scipy.special.gammaincc(freedom / 2, dot(weight, residual**2) / 2)) if freedom > 0 else math.nan
+    )
     return slope, 1 / math.sqrt(spread) if spread else math.nan, p_value
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # imports scipy.special, which is slow, at its first use
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 
 class Draw(NamedTuple):
@@ -43,5 +43,9 @@ def _mass(draw: Draw) -> NDArray[np.float64]:
 
 
 def _log_choose(of: int, some: NDArray[np.int64]) -> NDArray[np.float64]:
-    ways: NDArray[np.float64] = gammaln(of + 1.0) - gammaln(some + 1.0) - gammaln(of - some + 1.0)
+    ways: NDArray[np.float64] = (
+        scipy.special.gammaln(of + 1.0)
+        - scipy.special.gammaln(some + 1.0)
+        - scipy.special.gammaln(of - some + 1.0)
+    )
     return ways

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
+import scipy  # imports scipy.special, which is slow, at its first use
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 
 from gwa.statistics.distribution import REAL, Distribution, FitError
 from gwa.statistics.em import Step, accelerate, log_total
@@ -100,7 +100,7 @@ class GaussianMixture(Distribution):
 
     def _tails(self, x: ArrayLike, sign: int) -> Floats:
         z = (floats(x)[..., np.newaxis] - floats(self.means)) / floats(self.sigmas)
-        return floats(ndtr(sign * z) @ floats(self.weights))
+        return floats(scipy.special.ndtr(sign * z) @ floats(self.weights))
 
     def ppf(self, q: ArrayLike) -> Floats:
         """Return the quantiles, by bisection."""
@@ -279,7 +279,10 @@ def _splits(sample: Sample, mixture: GaussianMixture) -> list[Floats]:
     joint = mixture.joint(sample.values)
     share = np.exp(joint - log_total(joint)) * sample.weights
     sigmas, means, weights = floats(mixture.sigmas), floats(mixture.means), floats(mixture.weights)
-    expected = ndtr((sample.values - means[:, np.newaxis]) / sigmas[:, np.newaxis]) * weights[:, np.newaxis]
+    expected = (
+        scipy.special.ndtr((sample.values - means[:, np.newaxis]) / sigmas[:, np.newaxis])
+        * weights[:, np.newaxis]
+    )
     misfit = np.abs(np.cumsum(share, axis=1) - expected).max(axis=1)
     return [_split(weights, means, sigmas, int(part)) for part in np.argsort(-misfit, kind="stable")[:2]]
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy  # imports scipy.special, which is slow, at its first use
 from numpy.typing import ArrayLike
-from scipy.special import gamma
 
 from gwa.statistics.distribution import Batched, Slopes, differences
 from gwa.statistics.numeric import at_least_zero, average, floats, log, rising_root
@@ -104,4 +104,4 @@ class Weibull(Batched):
 
     def mean(self) -> float:
         """Return the expectation, scale * Gamma(1 + 1 / shape)."""
-        return float(self.scale * gamma(1 + 1 / self.shape))
+        return float(self.scale * scipy.special.gamma(1 + 1 / self.shape))

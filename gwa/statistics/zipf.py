@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
+import scipy  # imports scipy.special, which is slow, at its first use
 from numpy.typing import ArrayLike
-from scipy.special import zeta
 
 from gwa.statistics.distribution import COUNTING, Distribution, FitError, require
 from gwa.statistics.goodness import ks
@@ -100,7 +100,7 @@ class Zipf(Distribution):
         """Return P(X <= x)."""
         k = np.clip(np.floor(floats(x)), 0, self.ranks)
         if math.isinf(self.ranks):
-            return floats(1 - zeta(self.exponent, k + 1) / zeta(self.exponent, 1))
+            return floats(1 - scipy.special.zeta(self.exponent, k + 1) / scipy.special.zeta(self.exponent, 1))
         return _totals(self.exponent, k) / _total(self.exponent, self.ranks)
 
     def cdf_below(self, x: ArrayLike) -> Floats:
@@ -178,7 +178,11 @@ def _distance(sample: Sample, fit: Zipf) -> float:
 
 def _total(exponent: float, ranks: float) -> float:
     """Return the sum of k**-exponent over the ranks."""
-    return float(zeta(exponent, 1)) if math.isinf(ranks) else float(_totals(exponent, floats([ranks]))[0])
+    return (
+        float(scipy.special.zeta(exponent, 1))
+        if math.isinf(ranks)
+        else float(_totals(exponent, floats([ranks]))[0])
+    )
 
 
 def _totals(exponent: float, last: Floats) -> Floats:
