@@ -10,6 +10,7 @@ from typing import Final
 from gwa.errors import ArgumentError, EngineError, NothingReadError, TraceError, UnknownFormat
 from gwa.formats.appearance import appearance
 from gwa.formats.base import Format, refuse_requests
+from gwa.formats.builtin.duckdb import FORMAT as STORE
 from gwa.formats.builtin.parquet import read_remote
 from gwa.formats.format_options import check_options
 from gwa.formats.registry import all_formats, broken, format_called
@@ -79,6 +80,8 @@ def recognise(head: FileHead, name: str | None = None) -> Format:
         return format_called(name)
     if not head.data:
         raise UnknownFormat(f"{head.path}: is empty, expected a trace or an accounting log")
+    if STORE.mismatch(head) is None:
+        return STORE  # no other format is that of such a file, and the definitions of all take longer to read
     known = [format_ for format_ in all_formats() if not format_.is_last_resort]
     mismatches = {format_: format_.mismatch(head) for format_ in known}
     matching = [format_ for format_ in known if mismatches[format_] is None]

@@ -323,14 +323,15 @@ def _of_parts(rules: tuple[Rule, ...], ending: str = "") -> dict[str, str]:
 
 
 def _by_owner(store: Store, rules: tuple[Rule, ...], owner: str) -> str:
-    """Return the query of the sums of each value of *owner*, and of what all held."""
+    """Return the table of the sums of each value of *owner*, and of what all held."""
     parts = ", ".join(f"{sql} as {name}" for name, sql in _of_parts(rules).items())
     held = ", ".join(f"{sql} as {name}_of_all" for name, sql in _of_parts(rules, "_held").items())
     table = _summed(store, rules)
     total = f"select {held} from {table}" if held else "select 1 as one"
-    return (
+    return store.keep_once(
+        "alerts_by_owner",
         f"select * from (select {owner} as name, {parts} from {table} where {owner} is not null"
-        f" group by {owner}) as owned cross join ({total}) as total"
+        f" group by {owner}) as owned cross join ({total}) as total",
     )
 
 
@@ -420,13 +421,13 @@ def _alerts(store: Store, rules: tuple[Rule, ...], by: By) -> list[Alert]:
 
 
 def _holders(store: Store, rule: Rule, owned: str) -> tuple[Holder, ...]:
-    """Return those for whom a rule holds, of the sums that the query *owned* has, most at stake first."""
+    """Return those for whom a rule holds, of the sums that the table *owned* has, most at stake first."""
     key = rule.key
     limit = f" limit {rule.most}" if rule.most else ""
     used = f"round({key}_used / {key}_given, {DIGITS})" if "used" in rule.sums() else "null"
     rows = store.rows(
         f"select name, {key}_jobs, {rule.in_hours('hours')} as hours, coalesce({rule.in_hours('sure')}, 0.0),"
-        f" {used} as used, {key}_known, {key}_about from ({owned}) as sums"
+        f" {used} as used, {key}_known, {key}_about from {owned} as sums"
         f" where {key}_jobs > 0 and {rule.holds()} order by hours desc, name{limit}"
     )
     return tuple(

@@ -17,7 +17,7 @@ from typing import ClassVar, Final, Self
 
 import duckdb
 
-from gwa.errors import TraceError
+from gwa.errors import HoldsRequestsError, TraceError
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import Duck, connect, literal
@@ -193,7 +193,8 @@ class Store(Queries):
         missing = ADDED_TABLES - {table for table, _ in actual}
         added = ADDED_COLUMNS | {(table, column) for table, column in expected if table in missing}
         if not recorded and "requests" in {table for table, _ in actual}:
-            raise TraceError(f"{path}: holds requests of language models, not jobs")
+            self.connection.close()  # the file may be opened as what it is, with other settings
+            raise HoldsRequestsError(f"{path}: holds requests of language models, not jobs")
         odd = [f"it lacks {table}.{column}" for table, column in sorted(expected - actual - added)]
         odd += [f"its {name} is {kind}" for name, kind in recorded.items() if SQL.get(name, kind) != kind]
         odd += self._defined()

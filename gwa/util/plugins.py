@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from gwa.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import EntryPoint, EntryPoints
 
 T = TypeVar("T")
 
@@ -56,9 +56,15 @@ def loaded(group: str) -> tuple[ModuleType, ...]:
 @cache
 def points(group: str) -> "tuple[EntryPoint, ...]":
     """Return the entry points of *group* by their names, without loading what they name."""
+    return tuple(sorted(_all_points().select(group=group), key=lambda point: (point.name, point.value)))
+
+
+@cache
+def _all_points() -> "EntryPoints":
+    """Return the entry points of all installed packages, each of which is looked at."""
     from importlib.metadata import entry_points
 
-    return tuple(sorted(entry_points(group=group), key=lambda point: (point.name, point.value)))
+    return entry_points()
 
 
 def instances(package: str, kind: type[T], group: str = "") -> list[T]:

@@ -12,7 +12,7 @@ from typing import Final
 
 import duckdb
 
-from gwa.errors import OutputError, TraceError
+from gwa.errors import HoldsRequestsError, OutputError, TraceError
 from gwa.formats.base import WORDS, Format, new_store, refuse_requests, require_match
 from gwa.formats.builtin._columns import is_packed, refuse_packed_name
 from gwa.ingest.cleaning import STATUS_CONDITION, cut_name
@@ -65,10 +65,11 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     if len(heads) > 1:
         message = f"{heads[1].path}: cannot join several stores, expected one: convert their logs together"
         raise TraceError(message)
-    if _holds_requests(heads[0].path):
+    try:
+        store = Store.open(heads[0].path, options.engine)
+    except HoldsRequestsError:
         refuse_requests(heads[0].path, options)
         return _read_requests(heads[0].path, options)
-    store = Store.open(heads[0].path, options.engine)
     try:
         _refuse_truncated(store, heads[0].path)
         _refuse_impossible(store, heads[0].path)
@@ -83,16 +84,6 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
     except BaseException:
         store.close()
         raise
-
-
-def _holds_requests(path: Path) -> bool:
-    """Whether a file is a store of requests to language models; one that cannot be opened is none."""
-    try:
-        with duckdb.connect(str(path), read_only=True) as database:
-            found = database.execute("select 1 from duckdb_tables() where table_name = 'requests'").fetchone()
-    except duckdb.Error:
-        return False
-    return found is not None
 
 
 def _read_requests(path: Path, options: ReadOptions) -> Store:
