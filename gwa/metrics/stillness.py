@@ -21,6 +21,7 @@ from gwa.metrics.hours import Hours
 from gwa.metrics.idleness import idle_stretches, log_period, observed
 from gwa.metrics.job_numbers import JobNumbers, Passed
 from gwa.metrics.presence import present, running, unfinished, unlisted, with_boxes
+from gwa.metrics.standstill_levels import levels
 from gwa.metrics.timeline import Floats, exact_sum
 from gwa.metrics.waits import eligible
 from gwa.statistics.sample import Sample
@@ -40,6 +41,8 @@ MAXIMUM_PROBABILITY: Final = 0.02
 
 GRACE: Final = 10.0 * MINUTE
 """Jobs submitted this short before something starts say nothing: a scheduler works in rounds."""
+
+LONG_IDLE: Final = f"select begin, finish from {{idle}} as every where finish - begin >= {MINIMUM_IDLE!r}"
 
 MAXIMUM_WAIT: Final = 60.0 * DAY
 """Jobs that waited longer are on hold."""
@@ -95,7 +98,7 @@ select begin, finish, count(*) as jobs, min(submitted) as earliest,
     count(*) filter (where submitted < finish - {LONG_BEFORE!r}) as long,
     count(*) filter (where submitted < finish - {LONG_BEFORE!r} and started < finish + {FREED_WITHIN!r})
         as freed
-from (select begin, finish from {{idle}} as every where finish - begin >= {MINIMUM_IDLE!r}) as stretch
+from ({LONG_IDLE}) as stretch
 inner join (
     select * from ({{jobs}}) as every where waited > 0 and started - submitted >= {GRACE!r}
 ) as job on job.submitted < stretch.finish - {GRACE!r} and job.started >= stretch.finish
@@ -106,7 +109,7 @@ group by begin, finish, who order by finish, earliest
 
 LEVELS: Final = f"""
 with job as ({{jobs}}), stretch as (
-    select begin, finish from {{idle}} as every where finish - begin >= {MINIMUM_IDLE!r}
+    {LONG_IDLE}
 ), event as (
     select begin as t, 0 as kind, 0.0 as held, 0.0 as queued, 1.0 as idle, 0.0 as n_procs, 0.0 as seconds,
         0 as job_id
@@ -448,7 +451,7 @@ def standstills_of(store: Store) -> list[Standstill]:
     }
     if not len(waiters["finish"]):
         return []
-    (tries,) = store.row(f"select count(*) as n from {idle} as idle where finish - begin >= {MINIMUM_IDLE!r}")
+    (tries,) = store.row(f"select count(*) as n from ({LONG_IDLE.format(idle=idle)}) as stretch")
     peak, before, waits = _levels(store)
     first = np.unique(waiters["finish"], return_index=True)[1]
     standstills = []
@@ -500,7 +503,11 @@ def _levels(store: Store) -> tuple[float, dict[float, float], Sample]:
     The level is of busy processors after each start and end.
     """
     every = _stride(store.row("select count(*) as jobs from all_jobs")[0])
-    query = LEVELS.format(idle=idle_stretches(store), jobs=_jobs(store), every=every)
+    idle = idle_stretches(store)
+    if found := levels(store, _jobs(store), LONG_IDLE.format(idle=idle), MINUTE_BEFORE, every):
+        peak = Sample.of(found.after).quantile(PEAK)
+        return peak, found.before, Sample.of(found.waits[found.busy <= ROOM * peak])
+    query = LEVELS.format(idle=idle, jobs=_jobs(store), every=every)
     table = store.keep("levels_at_submissions", query)
     columns = store.arrays(
         f"select held, cast(sum(jobs) as bigint) as n from {table} as levels where kind in (2, 3)"

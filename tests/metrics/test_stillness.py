@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from gwa.metrics.idleness import idle_stretches, idleness
 from gwa.metrics.job_numbers import JobNumbers
+from gwa.metrics.standstill_levels import levels
 from gwa.metrics.stillness import (
     LEVELS,
+    LONG_IDLE,
     WAITERS,
     Stretch,
     _jobs,
@@ -132,7 +134,19 @@ def test_levels_at_submissions_are_those_of_all_jobs_one_by_one(log):
         level += change
         expected[kind, level, 0] += 1
     with _stores_of(log) as store:
-        found = store.rows(LEVELS.format(idle=idle_stretches(store), jobs=_jobs(store), every=1))
+        idle = idle_stretches(store)
+        found = store.rows(LEVELS.format(idle=idle, jobs=_jobs(store), every=1))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("gwa.metrics.spans.SMALL_TRACE", -1)
+            kept = levels(store, _jobs(store), LONG_IDLE.format(idle=idle), 60.0, 1)
+    assert kept
+    assert Counter(zip(kept.busy.tolist(), kept.waits.tolist(), strict=True)) == {
+        key[1:]: count for key, count in expected.items() if key[0] == 1
+    }
+    assert kept.before == {key[2]: key[1] for key in expected if key[0] == 4}
+    assert Counter(kept.after.tolist()) == Counter(
+        held for kind, held, _ in expected.elements() if kind in (2, 3)
+    )
     counted: Counter[tuple[int, float, float]] = Counter()
     for kind, held, seconds, count in found:
         counted[kind, held, seconds] += count
