@@ -173,14 +173,15 @@ def hour_of(times: Floats) -> Floats:
 
 
 def _summed(levels: Floats, seconds: Floats) -> tuple[Floats, Floats]:
-    """Return the distinct *levels* above 0, ascending, with the sums of their *seconds*."""
-    order = np.argsort(levels)
-    order = order[np.searchsorted(levels[order], 0.0, side="right") :]
-    if not len(order):
-        return np.zeros(0), np.zeros(0)
-    levels = levels[order]
-    first = np.flatnonzero(np.diff(levels, prepend=0.0))
-    return levels[first], np.add.reduceat(seconds[order], first)
+    """Return the distinct whole *levels* above 0, ascending, with the sums of their *seconds*."""
+    if levels.max(initial=0.0) > 4 * len(levels):  # few, and far apart
+        levels, index = np.unique(levels, return_inverse=True)
+        sums = np.bincount(index, seconds)
+    else:
+        sums = np.bincount(levels.astype(np.int64), seconds)
+        levels = np.arange(len(sums), dtype=np.float64)
+    found = (levels > 0) & (sums > 0)
+    return levels[found], sums[found]
 
 
 def _by_hour(times: Floats, levels: Floats) -> Hours:

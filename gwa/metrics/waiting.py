@@ -88,21 +88,20 @@ from all_jobs where submit_time is not null and wait_time {{least}} 0 and (run_t
 """The jobs that started after a wait."""
 
 SAMPLED: Final = """
-with cumulated as (
-    select *, sum(waited) over (
-        order by started, submitted, job_id rows between unbounded preceding and current row
-    ) as upto from ({waiters}) as waiter
-), line as (
-    select *, cast(upto as double) as last, cast(upto - waited as double) as first, {step} as step
-    from cumulated
-), placed as (
-    select *, cast(floor(first / step + 0.5) as bigint) as low,
-        cast(floor(last / step + 0.5) as bigint) as after
-    from line
+with line as (
+    select job_id, cast(upto as double) as last, cast(upto - waited as double) as first, {step} as step from (
+        select job_id, waited, sum(waited) over (
+            order by started, submitted, job_id rows between unbounded preceding and current row
+        ) as upto from ({waiters}) as waiter
+    ) as cumulated
+), numbered as (
+    select job_id, first, step, unnest(generate_series(
+        cast(floor(first / step + 0.5) as bigint), cast(floor(last / step + 0.5) as bigint) - 1
+    )) as place
+    from line where floor(last / step + 0.5) > floor(first / step + 0.5)
 )
-select *, submitted + (place + 0.5) * step - first as moment from (
-    select *, unnest(generate_series(low, after - 1)) as place from placed where after > low
-) as numbered
+select waiter.*, place, submitted + (place + 0.5) * step - first as moment
+from numbered inner join ({waiters}) as waiter on numbered.job_id = waiter.job_id
 """
 """The moment k lies at (k + ½) steps on the line of all waiting seconds: in which job, and when."""
 

@@ -118,10 +118,14 @@ def late_starts(store: Store, waiters: str, holding: str, part: str, capacity: f
     count = -(-count // stride)
     if count < MINIMUM_STARTS:
         return None
-    level = level_at(store, BEFORE.format(late=table), holding, part)
+    before = BEFORE.format(late=table)
+    if capacity is None:
+        level = level_at(store, before, holding, part)
+        free = level.most - level.busy
+    else:
+        free = capacity - busy_at(store, before, holding, part)[0]
     found = store.arrays(f"select * from {table} as late order by place")
     columns = {name: np.ma.filled(np.ma.asarray(column), _missing(column)) for name, column in found.items()}
-    free = (level.most if capacity is None else capacity) - level.busy
     return Late(table, count, free >= columns["asked"], columns)
 
 

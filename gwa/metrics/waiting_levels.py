@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwa.metrics.held_edges import Edges, edges, hour_of
+from gwa.metrics.spans import fits
 from gwa.metrics.steps import step
 from gwa.metrics.timeline import Floats, Ints
 from gwa.store.engines.duckdb import literal
@@ -189,9 +190,9 @@ def levels_of_owners(
 
 
 def busy_at(
-    store: Store, moments: str, holding: str, owner: str, owners: Collection[str]
+    store: Store, moments: str, holding: str, owner: str, owners: Collection[str] | None = None
 ) -> tuple[Floats, dict[str, Ints]]:
-    """Return what was held at the *moments* of each of *owners*, by places, and the places of each."""
+    """Return what was held at the *moments* of each of *owners*, or of all, by places, and those of each."""
     where = _of_owners(owners)
     if held := edges(store, holding, owner, moments, where):
         return _placed(held.moments.places, held.busy_at(held.changes)), held.parts()
@@ -308,17 +309,23 @@ def largest_waiting(store: Store, moments: str, waiters: str, part: str) -> Floa
     that starts at the very second of a moment is taken to wait in it.
     """
     order = store.arrays(
-        f"select place, {part} as part from {moments} as sampled order by part, moment, place"
+        f"select place, moment, {part} as part, hash({part}) as code from {moments} as sampled"
+        " order by part, moment, place"
     )
     places, parts = np.asarray(order["place"], np.int64), np.asarray(order["part"]).astype(str)
     names, offsets = np.unique(parts, return_index=True)
-    offset = dict(zip(names.tolist(), offsets.tolist(), strict=True))
     powers = [2**n for n in range(max(len(places), 1).bit_length() + 1)]
-    power = step("(after - first)", powers[1:], powers)
-    found = store.arrays(RANKED.format(waiters=waiters, part=part, moments=moments, power=power))
-    sizes, most = np.asarray(found["power"], np.int64), np.asarray(found["most"], np.float64)
-    begins = np.asarray(found["place"], np.int64)
-    begins = begins + np.array([offset[str(one)] for one in np.asarray(found["part"])], np.int64)
+    if fits(store):
+        codes, times = np.asarray(order["code"]), np.split(np.asarray(order["moment"]), offsets[1:])
+        of_parts = zip(codes[offsets].tolist(), offsets.tolist(), times, strict=True)
+        begins, sizes, most = _blocks(store, waiters, list(of_parts))
+    else:
+        offset = dict(zip(names.tolist(), offsets.tolist(), strict=True))
+        power = step("(after - first)", powers[1:], powers)
+        found = store.arrays(RANKED.format(waiters=waiters, part=part, moments=moments, power=power))
+        sizes, most = np.asarray(found["power"], np.int64), np.asarray(found["most"], np.float64)
+        begins = np.asarray(found["place"], np.int64)
+        begins = begins + np.array([offset[str(one)] for one in np.asarray(found["part"])], np.int64)
     table = np.zeros(len(places))
     for size in reversed(powers):
         # A block is two of half its size.
@@ -331,3 +338,25 @@ def largest_waiting(store: Store, moments: str, waiters: str, part: str) -> Floa
     largest = np.zeros(len(places))
     largest[places] = table
     return largest
+
+
+def _blocks(
+    store: Store, waiters: str, parts: Sequence[tuple[int, int, Floats]]
+) -> tuple[Ints, Ints, Floats]:
+    """
+    Return where blocks begin, of how many moments they are, and the sizes of their jobs, as `RANKED` does.
+
+    *parts* have the code of each, how many moments those before it have, and its own, ascending.
+    """
+    jobs = store.arrays(f"select eligible, started, size, hash(part) as code from ({waiters}) as waiter")
+    codes = np.asarray(jobs["code"])
+    eligible, started, sizes = (np.asarray(jobs[name]) for name in ("eligible", "started", "size"))
+    first, after = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
+    for code, offset, times in parts:
+        mine = np.flatnonzero(codes == code)
+        first[mine] = offset + np.searchsorted(times, eligible[mine], side="right")
+        after[mine] = offset + np.searchsorted(times, started[mine], side="right")
+    seen = np.flatnonzero(after > first)
+    first, after, sizes = first[seen], after[seen], sizes[seen]
+    power = 2 ** (np.frexp(after - first)[1] - 1).astype(np.int64)
+    return np.concatenate((first, after - power)), np.tile(power, 2), np.tile(sizes, 2)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gwa.metrics import spans
 from gwa.metrics.usage import holding
-from gwa.metrics.waiting_levels import busy_at, level_at, levels_of_owners
+from gwa.metrics.waiting_levels import busy_at, largest_waiting, level_at, levels_of_owners
 from gwa.store.resources import CPU
 from gwa.store.store import Store
 from tests.conftest import examples
@@ -87,6 +87,26 @@ def test_levels_of_owners_are_those_of_the_engine(jobs, looks, owners):
         assert {name: found.tolist() for name, found in memory[1].items()} == {
             name: found.tolist() for name, found in engine[1].items()
         }
+
+
+@examples(40)
+@given(jobs, looks)
+def test_the_largest_that_waits_is_that_of_the_engine_and_of_all_jobs_one_by_one(jobs, looks):
+    store, table = filled(jobs, looks)
+    waiters = (
+        f"select job_id, {OWNER} as part, submit_time as eligible, submit_time + run_time as started,"
+        " cast(n_procs as double) as size from jobs where run_time > 0"
+    )
+    with store:
+        engine, memory = both(lambda: largest_waiting(store, table, waiters, OWNER).tolist())
+    assert memory == engine
+    assert memory == [
+        max(
+            (size for begin, run, size, owner in jobs if owner == user and begin < t <= begin + run),
+            default=0,
+        )
+        for t, user in looks
+    ]
 
 
 @examples(40)
