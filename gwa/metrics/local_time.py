@@ -23,7 +23,10 @@ def submissions(store: Store, condition: str = "true") -> Period | None:
     Return None where dates are not known: where times count from an unknown start, or where submissions lie
     more than a century apart.
     """
-    first, last = store.row(f"select min(submit_time), max(submit_time) from jobs where {condition}")
+    first, last = store.once(
+        ("submissions", condition),
+        lambda: store.row(f"select min(submit_time), max(submit_time) from jobs where {condition}"),
+    )
     if store.system.relative or first is None or last - first > MAXIMUM_SPAN:
         return None
     return first, last

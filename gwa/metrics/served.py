@@ -55,7 +55,10 @@ def compare(store: Store, placed: str) -> dict[int, IntervalComparison]:
     *placed* is SQL of a table of the jobs that ran, with the number of a job's class as ``place``. Return the
     comparison of each class by its number. Waits are compared to an eighth of a power of e.
     """
-    first, last = store.row("select min(submit_time), max(submit_time) from ran where wait_time >= 0")
+    first, last = store.once(
+        "submissions of jobs that waited",
+        lambda: store.row("select min(submit_time), max(submit_time) from ran where wait_time >= 0"),
+    )
     if first is None:
         return {}
     width = max(float(DAY), (last - first) / INTERVALS)
