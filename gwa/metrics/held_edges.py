@@ -181,7 +181,7 @@ def _summed(levels: Floats, seconds: Floats) -> tuple[Floats, Floats]:
         sums = np.bincount(levels.astype(np.int64), seconds)
         levels = np.arange(len(sums), dtype=np.float64)
     found = (levels > 0) & (sums > 0)
-    return levels[found], sums[found]
+    return levels[found], np.asarray(sums[found], np.float64)
 
 
 def _by_hour(times: Floats, levels: Floats) -> Hours:

@@ -41,7 +41,7 @@ class IntervalComparison:
     def p_value(self) -> float:
         """The probability of as many or more longer intervals if each were a fair coin (sign test)."""
         as_long = sum(comb(self.intervals, longer) for longer in range(self.longer, self.intervals + 1))
-        return as_long / 2**self.intervals
+        return as_long / (1 << self.intervals)
 
 
 def compare(store: Store, placed: str) -> dict[int, IntervalComparison]:

@@ -95,4 +95,5 @@ def _added(times: Floats, *amounts: Floats) -> list[_Sums]:
 
 def _is_looked_at(times: Floats, every: int) -> NDArray[np.bool_]:
     """Whether each of *times* lies in one hour in *every*."""
-    return np.floor(times / HOUR) % every == 0
+    is_looked_at: NDArray[np.bool_] = np.floor(times / HOUR) % every == 0
+    return is_looked_at

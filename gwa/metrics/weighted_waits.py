@@ -190,7 +190,7 @@ class _Users:
         rng = np.random.default_rng(38)
         drawn = (np.bincount(rng.integers(many, size=many), minlength=many) for _ in range(DRAWS))
         amounts = [np.bincount(self.place, self.seconds * times[rank]) for times in drawn]
-        cumulated = np.cumsum(amounts, axis=1)
+        cumulated = np.cumsum(amounts, axis=1, dtype=np.float64)
         median, p95 = (self._range(cumulated, share) for share in (0.5, 0.95))
         return median, p95
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from gwa.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint, EntryPoints
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -56,15 +56,16 @@ def loaded(group: str) -> tuple[ModuleType, ...]:
 @cache
 def points(group: str) -> "tuple[EntryPoint, ...]":
     """Return the entry points of *group* by their names, without loading what they name."""
-    return tuple(sorted(_all_points().select(group=group), key=lambda point: (point.name, point.value)))
+    return tuple(sorted(_by_group().get(group, ()), key=lambda point: (point.name, point.value)))
 
 
 @cache
-def _all_points() -> "EntryPoints":
-    """Return the entry points of all installed packages, each of which is looked at."""
+def _by_group() -> "dict[str, tuple[EntryPoint, ...]]":
+    """Return the entry points of all installed packages, each of which is looked at, by their groups."""
     from importlib.metadata import entry_points
 
-    return entry_points()
+    found = entry_points()
+    return {group: tuple(found.select(group=group)) for group in found.groups}
 
 
 def instances(package: str, kind: type[T], group: str = "") -> list[T]:

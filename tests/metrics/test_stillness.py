@@ -134,11 +134,11 @@ def test_levels_at_submissions_are_those_of_all_jobs_one_by_one(log):
         level += change
         expected[kind, level, 0] += 1
     with _stores_of(log) as store:
-        idle = idle_stretches(store)
-        found = store.rows(LEVELS.format(idle=idle, jobs=_jobs(store), every=1))
+        stretches = idle_stretches(store)
+        found = store.rows(LEVELS.format(idle=stretches, jobs=_jobs(store), every=1))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("gwa.metrics.spans.SMALL_TRACE", -1)
-            kept = levels(store, _jobs(store), LONG_IDLE.format(idle=idle), 60.0, 1)
+            kept = levels(store, _jobs(store), LONG_IDLE.format(idle=stretches), 60.0, 1)
     assert kept
     assert Counter(zip(kept.busy.tolist(), kept.waits.tolist(), strict=True)) == {
         key[1:]: count for key, count in expected.items() if key[0] == 1

@@ -48,8 +48,9 @@ def test_a_minimum_is_that_of_scipy_to_the_last_digit(place, width, slope, toler
         lambda x: math.inf if x < place else x,
     ):
         bounds = (place - width, place + 2 * width)
-        options = {"xatol": tolerance, "maxiter": 499}
-        found = scipy.optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options=options)
+        found = scipy.optimize.minimize_scalar(
+            loss, bounds=bounds, method="bounded", options={"xatol": tolerance, "maxiter": 499}
+        )
         assert minimize(loss, *bounds, tolerance) == found.x
 
 
