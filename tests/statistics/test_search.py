@@ -4,12 +4,8 @@ import math
 
 import numpy as np
 import pytest
-import scipy
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gwa.statistics.search import minimize, minimize_simplex, root
-from tests.conftest import examples
 
 
 @pytest.mark.parametrize(
@@ -36,22 +32,6 @@ def test_a_minimum_stays_within_its_bounds():
     assert minimize(lambda x: x, 2, 5, 1e-9) == pytest.approx(2, abs=1e-6)
     assert minimize(lambda x: abs(x - 0.3), -1, 1e6, 1e-9) == pytest.approx(0.3, abs=1e-3)
     assert math.isfinite(minimize(lambda x: math.nan if x > 1 else x * x, -3, 3, 1e-9))
-
-
-@examples(60)
-@given(st.floats(-9, 9), st.floats(0.01, 9), st.floats(-5, 5), st.sampled_from([1e-2, 1e-6, 1e-11]))
-def test_a_minimum_is_that_of_scipy_to_the_last_digit(place, width, slope, tolerance):
-    for loss in (
-        lambda x: (x - place) ** 2 + slope * x,
-        lambda x: math.sin(place * x) + slope * abs(x - 1),
-        lambda x: round(abs(x - place), 1),
-        lambda x: math.inf if x < place else x,
-    ):
-        bounds = (place - width, place + 2 * width)
-        found = scipy.optimize.minimize_scalar(
-            loss, bounds=bounds, method="bounded", options={"xatol": tolerance, "maxiter": 499}
-        )
-        assert minimize(loss, *bounds, tolerance) == found.x
 
 
 def test_the_least_of_a_valley_is_found_from_afar_past_what_is_infinite():
