@@ -1,6 +1,6 @@
 """The SELECT that makes jobs of the rows of a table, as a plan says."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gwa.formats.tables.mapping import FIELDS, RoleSource
@@ -26,23 +26,43 @@ NO_SUBMISSION: Final = "no submission: the row has none, the job was submitted w
 UNENDED: Final = "has not ended: its state says so, and the end and the run time of its row were left out"
 """The remark on a job that runs by its state, and has an end or a run time in its row."""
 
-TEXTS: Final = {
-    "user": "user_id",
-    "group": "group_id",
-    "project": "project_id",
-    "name": "executable_id",
-    "queue": "queue_id",
-    "partition": "partition_id",
-    "gpu_type": "gpu_type",
-    "qos": "qos",
-    "state": "state",
-}
+_LISTED: Final = r"regexp_replace({}, '\s*[\s;,+|]\s*', ',', 'g')"
+"""The SQL of a list, whatever stands between its members."""
 
-HELD: Final = {
-    "node_list": r"nullif(regexp_replace(node_list_, '\s*[\s;,+|]\s*', ',', 'g'), 'None,assigned')",
-    "gpu_list": r"regexp_replace(gpu_list_, '\s*[\s;,+|]\s*', ',', 'g')",
+_IN_BAG: Final = "case when bag_ is not null and bag_ not in ('0', '0.0')"
+
+FIELDS_OF_ROLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "req_time": {"req_time": "nullif(req_time_, 0)"},
+    "cpu_time": {"average_cpu_time": "cpu_time_ / had"},
+    "max_memory": {"max_memory": "nullif(max_memory_, 0)", "used_memory": "nullif(max_memory_, 0) / had"},
+    "gpus": {"n_gpus": "case when has_begun then gpus_ end"},
+    "req_gpus": {"req_gpus": "req_gpus_"},
+    "energy": {"energy": "energy_"},
+    "gpu_utilization": {"gpu_utilization": "gpu_utilization_"},
+    "gpu_memory": {"gpu_memory": "gpu_memory_"},
+    # Slurm says None assigned of a job without nodes.
+    "node_list": {
+        "node_list": f"case when has_begun then nullif({_LISTED.format('node_list_')}, 'None,assigned') end"
+    },
+    "gpu_list": {"gpu_list": f"case when has_begun then {_LISTED.format('gpu_list_')} end"},
+    "eligible": {"eligible_time": "eligible_"},
+    "user": {"user_id": "user_"},
+    "group": {"group_id": "group_"},
+    "project": {"project_id": "project_"},
+    "name": {"executable_id": "name_"},
+    "queue": {"queue_id": "queue_"},
+    "partition": {"partition_id": "partition_"},
+    "gpu_type": {"gpu_type": "gpu_type_"},
+    "qos": {"qos": "qos_"},
+    "state": {"state": "state_"},
+    "site": {"orig_site_id": "site_", "last_run_site_id": "case when has_begun then site_ end"},
+    "exit": {"exit_code": "exit_"},
+    "bag": {
+        "job_structure": f"{_IN_BAG} then 'BoT' else 'UNITARY' end",
+        "job_structure_params": f"{_IN_BAG} then bag_ end",
+    },
 }
-"""The SQL of lists of what a job held, whatever stands between their members; Slurm has None assigned."""
+"""The SQL of the fields that depend on one role only."""
 
 
 class PlanSelection:
@@ -74,6 +94,9 @@ class PlanSelection:
 
     def _has(self, *names: str) -> bool:
         return all(role in self.sources for role in names)
+
+    def _has_any(self, *names: str) -> bool:
+        return any(role in self.sources for role in names)
 
     def _checked(self) -> list[str]:
         """Return the roles whose cells are looked at if their values cannot be read."""
@@ -196,42 +219,21 @@ class PlanSelection:
             yield MEASURED, "run_" if not self._has("end") else "case when end_ is not null then run_ end"
         yield "n_procs", "had"
         yield "req_n_procs", "asked"
-        yield from self._amounts()
-        for role, name in TEXTS.items():
+        if memory := self._req_memory():
+            yield "req_memory", f"nullif({memory}, 0)"
+        if self._has_any("nodes", "req_nodes", "node_hours"):
+            yield "n_nodes", "case when has_begun then nullif(on_nodes, 0) end"
+        for role, fields in FIELDS_OF_ROLES.items():
             if self._has(role):
-                yield name, f"{role}_"
-        if self._has("site"):
-            yield "orig_site_id", "site_"
-            yield "last_run_site_id", "case when has_begun then site_ end"
-        yield from self._outcome()
+                yield from fields.items()
+        if self._has("state"):
+            yield "status", status("state_", self.sources["state"].unit or "words")
+        elif self._has("exit"):
+            yield "status", "case when exit_ = 0 then 1 when exit_ is not null then 0 end"
         yield "file_no", "file_no"
         yield "line", "line"
         yield "reject", self._reject()
         yield "remarks", self._remarks()
-
-    def _amounts(self) -> Iterator[tuple[str, str]]:
-        """Yield durations, memory, nodes, GPUs and energy."""
-        if self._has("req_time"):
-            yield "req_time", "nullif(req_time_, 0)"
-        if self._has("cpu_time"):
-            yield "average_cpu_time", "cpu_time_ / had"
-        if self._has("max_memory"):
-            yield "max_memory", "nullif(max_memory_, 0)"
-            yield "used_memory", "nullif(max_memory_, 0) / had"
-        if memory := self._req_memory():
-            yield "req_memory", f"nullif({memory}, 0)"
-        if self._has("nodes") or self._has("req_nodes") or self._has("node_hours"):
-            yield "n_nodes", "case when has_begun then nullif(on_nodes, 0) end"
-        if self._has("gpus"):
-            yield "n_gpus", "case when has_begun then gpus_ end"
-        for role in ("req_gpus", "energy", "gpu_utilization", "gpu_memory"):
-            if self._has(role):
-                yield role, f"{role}_"
-        for role, sql in HELD.items():
-            if self._has(role):
-                yield role, f"case when has_begun then {sql} end"
-        if self._has("eligible"):
-            yield "eligible_time", "eligible_"
 
     def _req_memory(self) -> str:
         """Return the SQL for the memory requested per processor; "" if none is known."""
@@ -239,22 +241,9 @@ class PlanSelection:
             return "req_memory_ / coalesce(asked, had)"
         if self._has("req_memory_per_proc"):
             return "req_memory_per_proc_"
-        if self._has("req_memory_per_node") and (self._has("nodes") or self._has("req_nodes")):
+        if self._has("req_memory_per_node") and self._has_any("nodes", "req_nodes"):
             return "req_memory_per_node_ * on_nodes / coalesce(asked, had)"
         return ""
-
-    def _outcome(self) -> Iterator[tuple[str, str]]:
-        """Yield how the job ended, and the bag that it belongs to."""
-        if self._has("state"):
-            yield "status", status("state_", self.sources["state"].unit or "words")
-        elif self._has("exit"):
-            yield "status", "case when exit_ = 0 then 1 when exit_ is not null then 0 end"
-        if self._has("exit"):
-            yield "exit_code", "exit_"
-        if self._has("bag"):
-            in_bag = "bag_ is not null and bag_ not in ('0', '0.0')"
-            yield "job_structure", f"case when {in_bag} then 'BoT' else 'UNITARY' end"
-            yield "job_structure_params", f"case when {in_bag} then bag_ end"
 
     def _reject(self) -> str:
         """Return the SQL for the reason to refuse a row: a value that cannot be read."""
