@@ -28,6 +28,7 @@ from gwa.ingest.measurements import (
     mapped_query,
     query_of,
 )
+from gwa.ingest.node_samples import reading
 from gwa.store.engines.duckdb import literal
 from gwa.store.options import ReadOptions
 from gwa.store.schema import BY_NAME
@@ -303,17 +304,13 @@ def _add(
     database: duckdb.DuckDBPyConnection, one: GivenFiles, source: str, query: Callable[[Sequence[str]], str]
 ) -> None:
     """Add to the table ``rows`` what is given by a *source*, of which *query* makes rows of jobs."""
-    try:
+    with reading(one.path):
         database.execute(f"create or replace temp view given as {one.select}")
         database.execute(
             f"insert into rows select id, site, {literal(source)}, field, value"
             f" from (unpivot (from ({query(one.columns)}) order by id, site)"
             " on columns(* exclude (id, site)) into name field value value) where id is not null"
         )
-    except DefinitionError as error:
-        raise DefinitionError(f"{one.path}: {error}") from error
-    except duckdb.Error as error:
-        raise TraceError(f"{one.path}: cannot be read: {str(error).splitlines()[0]}") from error
 
 
 def joined(store: Store) -> "pa.Table | None":

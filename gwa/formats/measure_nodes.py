@@ -20,9 +20,11 @@ from gwa.ingest.node_samples import (
     SampleFile,
     SampleReader,
     moments,
+    reading,
     sample_file,
     text_head,
 )
+from gwa.store.engines.duckdb import columns_of
 from gwa.store.store import Store
 
 if TYPE_CHECKING:
@@ -133,12 +135,8 @@ def _samples_in(database: duckdb.DuckDBPyConnection, path: Path, stated: str | N
         if not is_of_moments(stated):
             return None
         name = given(database, path, "table_of_moments").name
-        columns = {column: kind for column, kind, *_ in database.execute(f"describe {name}").fetchall()}
-        try:
-            reader, select = mapped_reader(columns, stated)
-        except DefinitionError as error:
-            raise DefinitionError(f"{path}: {error}") from error
-        return SampleFile(path, reader, select)
+        with reading(path):
+            return SampleFile(path, *mapped_reader(columns_of(database, name), stated))
     if not is_table(path):
         head, lines = text_head(database, path)
         if found := sample_file(path, head, lines):
@@ -213,7 +211,7 @@ def _join_group(
     clocked = False
     for place, one, host in group:
         relation = _defined(store, one, f"samples_{place}")
-        columns = [name for name, *_ in database.execute(f"describe {relation}").fetchall()]
+        columns = [*columns_of(database, relation)]
         clocked = clocked or "clock" in columns
         query = moments(relation, columns, host, zone, options.shift or 0.0)
         by_host.setdefault(host, []).append((query, columns))
@@ -223,7 +221,7 @@ def _join_group(
     has = {name for some in by_host.values() for _, columns in some for name in columns}
     if clocked:
         said.append(_zone_sentence(store, reader, options))
-    try:
+    with reading(group[0][1].path):
         _match_hosts(store, query, has)
         by_node.cut(store, of_nodes=reader.of_nodes)
         by_node.bin_samples(store, query, sorted(has))
@@ -232,22 +230,18 @@ def _join_group(
             by_node.leave_out(store, list(skewed))
         found = by_node.conclude(store, reader.name, of_nodes=reader.of_nodes)
         unknown = [name for (name,) in store.rows(UNKNOWN_NODES)]
-    except duckdb.Error as error:
-        path = group[0][1].path
-        raise TraceError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
     said += [*_clock_sentences(store, skewed, options), *_sentences(found, unknown, reader)]
     return found.rows
 
 
 def _defined(store: Store, one: SampleFile, name: str) -> str:
     """Make the view *name* of the samples in a file."""
-    select = one.select
     if one.lines:
         store.connection.execute(f"create or replace temp view given_{name} as from {one.lines}")
     else:
         given(store.connection, one.path, f"given_{name}")
     store.connection.execute(
-        f"create or replace temp view {name} as with given as (from given_{name}) {select}"
+        f"create or replace temp view {name} as with given as (from given_{name}) from ({one.select})"
     )
     return name
 
@@ -262,7 +256,9 @@ def _hosts(store: Store, samples: NodeSamples, said: list[str]) -> dict[int, str
     found: dict[int, str] = {}
     by_name: list[str] = []
     for place, one in enumerate(samples.files):
-        if "host" in _columns(store, one, place):
+        with reading(one.path):
+            columns = columns_of(store.connection, _defined(store, one, f"samples_{place}"))
+        if "host" in columns:
             continue
         if samples.options.node:
             found[place] = samples.options.node
@@ -281,14 +277,6 @@ def _hosts(store: Store, samples: NodeSamples, said: list[str]) -> dict[int, str
         shown = ", ".join(by_name[:NAMED]) + (", …" if len(by_name) > NAMED else "")
         said.append(f"the name of the file says which node it is of ({shown})")
     return found
-
-
-def _columns(store: Store, one: SampleFile, place: int) -> list[str]:
-    try:
-        name = _defined(store, one, f"samples_{place}")
-        return [column for column, *_ in store.connection.execute(f"describe {name}").fetchall()]
-    except duckdb.Error as error:
-        raise TraceError(f"{one.path}: cannot be read: {str(error).splitlines()[0]}") from error
 
 
 def _in_name(path: Path, pattern: str | None, known: Iterable[str]) -> str | None:

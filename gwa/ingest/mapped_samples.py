@@ -6,6 +6,7 @@ from typing import Final
 from gwa.errors import DefinitionError
 from gwa.ingest.measurements import OTHER
 from gwa.ingest.node_samples import SampleReader
+from gwa.store.engines.duckdb import identifier
 
 WATTS: Final = {"": "", "W": "", "mW": " / 1000", "kW": " * 1000"}
 JOULES: Final = {"": "", "J": "", "mJ": " / 1000", "uJ": " / 1e6", "Wh": " * 3600", "kWh": " * 3.6e6"}
@@ -49,7 +50,7 @@ def mapped_reader(columns: Mapping[str, str], stated: str) -> tuple[SampleReader
                 f" {', '.join(VALUES)}, a column of {', '.join(columns)}, and a unit of"
                 f" {', '.join(filter(None, units)) or 'none'}"
             )
-        quoted = '"' + column.replace('"', '""') + '"'
+        quoted = identifier(column)
         if field == "time":
             selected |= _moment(quoted, columns[column], units[unit])
         elif field in TEXTS:

@@ -16,7 +16,8 @@ import duckdb
 
 from gwa.errors import DefinitionError, TraceError
 from gwa.ingest.measurements import JOBSTATS_NODES, MeasuredKind, kind_of
-from gwa.store.engines.duckdb import literal
+from gwa.ingest.node_samples import reading
+from gwa.store.engines.duckdb import columns_of, identifier, literal
 
 GIBIBYTE: Final = 1 << 30
 """The bytes of the longest compressed answer that is read."""
@@ -84,19 +85,14 @@ class GivenFiles:
 
 def given(database: duckdb.DuckDBPyConnection, path: Path, name: str) -> GivenFiles:
     """Return what a file holds as the relation *name*; raise `TraceError` if it cannot be read."""
-    try:
+    with reading(path):
         if _is_json(path):
             _read_answer(database, path, name)
         else:
             reader = "read_parquet({path})" if path.suffix == ".parquet" else CSV
             table = reader.format(path=literal(str(path)))
             database.execute(f"create or replace temp view {name} as from {table}")
-        columns = database.execute(f"describe {name}").fetchall()
-    except DefinitionError as error:
-        raise DefinitionError(f"{path}: {error}") from error
-    except (duckdb.Error, OSError) as error:
-        raise TraceError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
-    return GivenFiles(path, name, tuple(column for column, *_ in columns))
+        return GivenFiles(path, name, tuple(columns_of(database, name)))
 
 
 def by_kind(
@@ -116,19 +112,13 @@ def by_kind(
         if piece not in {"job_nodes", "job_gpu_metrics"} and not (
             piece and "admin_comment" not in one.columns
         ):
-            kinds.setdefault(_kind(one, on), []).append(one)
+            with reading(one.path):
+                kinds.setdefault(kind_of(one.columns, on), []).append(one)
     if nodes := _joined(database, pieces):
         kinds.setdefault(JOBSTATS_NODES, []).append(nodes)
     return [
         (kind, _united(database, f"kind_{place}", some)) for place, (kind, some) in enumerate(kinds.items())
     ]
-
-
-def _kind(one: GivenFiles, on: str | None) -> MeasuredKind:
-    try:
-        return kind_of(one.columns, on)
-    except DefinitionError as error:
-        raise DefinitionError(f"{one.path}: {error}") from error
 
 
 def _joined(database: duckdb.DuckDBPyConnection, pieces: Mapping[str, list[GivenFiles]]) -> GivenFiles | None:
@@ -144,8 +134,7 @@ def _joined(database: duckdb.DuckDBPyConnection, pieces: Mapping[str, list[Given
     of_piece = {name: _union(some) for name, some in pieces.items()}
     query = OF_PIECES.format(**{"job_gpu_metrics": NO_GPUS, **of_piece})
     database.execute(f"create or replace temp view nodes as {query}")
-    columns = database.execute("describe nodes").fetchall()
-    return GivenFiles(pieces["job_nodes"][0].path, "nodes", tuple(name for name, *_ in columns))
+    return GivenFiles(pieces["job_nodes"][0].path, "nodes", tuple(columns_of(database, "nodes")))
 
 
 def _united(database: duckdb.DuckDBPyConnection, name: str, some: Sequence[GivenFiles]) -> GivenFiles:
@@ -204,13 +193,9 @@ def _read_answer(database: duckdb.DuckDBPyConnection, path: Path, name: str) -> 
             else "has no series, expected metrics of dcgm-exporter or node_exporter"
         )
     columns = [
-        f"labels[{literal(label)}] as {_quoted('metric' if label == '__name__' else label)}"
+        f"labels[{literal(label)}] as {identifier('metric' if label == '__name__' else label)}"
         for (label,) in labels
         if label not in {"timestamp", "value", "metric"}
     ]
     shown = ", ".join(('"timestamp"', '"value"', *columns))
     database.execute(f"create or replace temp view {name} as select {shown} from {name}_samples")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -22,6 +22,7 @@ from gwa.ingest.by_node import IDLE_RATIO, IN_USE, MAXIMUM_CONTEXT
 from gwa.ingest.jobstats import TEXT_FUNCTION
 from gwa.ingest.node_samples import sample_readers
 from gwa.ingest.samples.dcgm import BLANK
+from gwa.store.engines.duckdb import identifier
 
 PRECEDENCE: Final = (
     "jobstats",
@@ -412,8 +413,7 @@ def query_of(kind: MeasuredKind, columns: Collection[str], on: str | None) -> st
 
 
 def _text(column: str) -> str:
-    quoted = column.replace('"', '""')
-    return f"nullif(cast(\"{quoted}\" as varchar), '')"
+    return f"nullif(cast({identifier(column)} as varchar), '')"
 
 
 def _number(column: str) -> str:

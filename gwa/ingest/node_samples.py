@@ -5,7 +5,8 @@ Whatever wrote a file, it becomes rows of `COLUMNS`, which `gwa.ingest.by_node` 
 have all: where an exporter writes a row for each metric, each row has one value.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Final
 
 import duckdb
 
-from gwa.errors import DefinitionError
+from gwa.errors import DefinitionError, TraceError
 from gwa.store.engines.duckdb import literal
 from gwa.util.plugins import instances
 
@@ -78,10 +79,21 @@ class SampleReader:
     of_nodes: bool = False
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Name *path* where it is no file of measurements, or cannot be read: then a `TraceError` says so."""
+    try:
+        yield
+    except DefinitionError as error:
+        raise DefinitionError(f"{path}: {error}") from error
+    except (duckdb.Error, OSError) as error:
+        raise TraceError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+
+
 @cache
 def sample_readers() -> tuple[SampleReader, ...]:
     """Return what reads samples of nodes, by name."""
-    return tuple(instances("gwa.ingest.samples", SampleReader))
+    return tuple(sorted(instances("gwa.ingest.samples", SampleReader), key=lambda reader: reader.name))
 
 
 @dataclass(frozen=True)
@@ -96,6 +108,12 @@ class SampleFile:
     reader: SampleReader
     select: str
     lines: str = ""
+
+
+SERIES_TIME: Final = """coalesce(
+    try_cast("timestamp" as double), epoch(try_cast(cast("timestamp" as varchar) as timestamptz))
+)"""
+"""The SQL of the Unix seconds of a value of a series, as Prometheus or a table of its values has them."""
 
 
 def label(head: Head, name: str) -> str:
@@ -122,10 +140,8 @@ def sample_file(path: Path, head: Head, lines: str = "") -> SampleFile | None:
     reader = next((one for one in sample_readers() if one.fits(head)), None)
     if reader is None:
         return None
-    try:
+    with reading(path):
         return SampleFile(path, reader, reader.select(head), lines)
-    except DefinitionError as error:
-        raise DefinitionError(f"{path}: {error}") from error
 
 
 REPEATED: Final = -1.0

@@ -148,7 +148,7 @@ def rows(database, path):
     head, lines = text_head(database, path)
     found = sample_file(path, head, lines)
     assert found is not None
-    select = f"with given as (from {found.lines}) {found.select}"
+    select = f"with given as (from {found.lines}) from ({found.select})"
     names = [name for name, *_ in database.execute(f"describe {select}").fetchall()]
     return found.reader, names, database.execute(select).fetchall()
 

@@ -40,7 +40,7 @@ from gwa.ingest.source.lines import (
 )
 from gwa.ingest.source.parquet_text import duration_text, durations
 from gwa.ingest.spec import TableSpec
-from gwa.store.engines.duckdb import literal
+from gwa.store.engines.duckdb import columns_of, identifier, literal
 
 BLOCK_SIZE = 1 << 24
 """Bytes of lines that are parsed at a time."""
@@ -145,11 +145,10 @@ def _parquet(path: Path, table_spec: TableSpec) -> Iterator["ArrowRows"]:
         place = str(path).replace("[", "[[]")
         file = f"read_parquet({literal(place)})"
         texts = {
-            name: f"cast({_identifier(name)} as varchar)"
-            for name, *_ in database.execute(f"describe from {file}").fetchall()
+            name: f"cast({identifier(name)} as varchar)" for name in columns_of(database, f"from {file}")
         }
         texts |= {
-            name: duration_text(_identifier(name), unit) for name, unit in durations(database, place).items()
+            name: duration_text(identifier(name), unit) for name, unit in durations(database, place).items()
         }
         cells = [texts.get(name, "cast(null as varchar)") for name in _names(table_spec)]
         named = ", ".join(
@@ -160,10 +159,6 @@ def _parquet(path: Path, table_spec: TableSpec) -> Iterator["ArrowRows"]:
         for batch in reader:
             yield ArrowRows(batch, table_spec, first)
             first += batch.num_rows
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 @dataclass

@@ -12,7 +12,7 @@ labels of https://github.com/NVIDIA/dcgm-exporter.
 
 from typing import Final
 
-from gwa.ingest.node_samples import Head, SampleReader, label
+from gwa.ingest.node_samples import SERIES_TIME, Head, SampleReader, label
 
 BLANK: Final = 140737488355328.0
 """2^47: a value of DCGM from here on says that there is none."""
@@ -46,21 +46,17 @@ def select(head: Head) -> str:
         f"case when metric = '{metric}' then number{unit} end as {name}"
         for metric, (name, unit) in METRICS.items()
     )
-    labels = {name: label(head, title) for name, title in
-              (("host", "Hostname"), ("uuid", "UUID"), ("model", "modelName"))}  # fmt: skip
-    host = f"{labels['host']} as host," if "Hostname" in head.columns else ""
+    host = f"{label(head, 'Hostname')} as host," if "Hostname" in head.columns else ""
     parts = [f"{label(head, name)} is null" for name in ("GPU_I_ID", "GPU_I_PROFILE")]
     return f"""
     select * exclude (metric, number), {values}
     from (
         select
             {host}
-            coalesce({labels["uuid"]}, cast(gpu as varchar)) as device,
+            coalesce({label(head, "UUID")}, cast(gpu as varchar)) as device,
             try_cast(gpu as integer) as place,
-            {labels["model"]} as model,
-            coalesce(
-                try_cast("timestamp" as double), epoch(try_cast(cast("timestamp" as varchar) as timestamptz))
-            ) as t,
+            {label(head, "modelName")} as model,
+            {SERIES_TIME} as t,
             metric,
             case when try_cast(value as double) < {BLANK!r} then try_cast(value as double) end as number
         from given

@@ -55,16 +55,11 @@ def fits(head: Head) -> bool:
     )
 
 
-def select(_head: Head) -> str:
-    """Return the query of samples."""
-    return f"select * from ({SELECT}) as readings"
-
-
 IPMI: Final = SampleReader(
     "ipmi",
     "power of whole nodes, of ipmitool dcmi power reading or ipmi-dcmi",
     fits,
-    select,
+    lambda _: SELECT,
     EXPORT,
     of_nodes=True,
 )

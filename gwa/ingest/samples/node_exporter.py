@@ -14,7 +14,7 @@ https://docs.kernel.org/filesystems/proc.html (stat, meminfo).
 
 from typing import Final
 
-from gwa.ingest.node_samples import Head, SampleReader, label
+from gwa.ingest.node_samples import SERIES_TIME, Head, SampleReader, label
 
 CPU: Final = "node_cpu_seconds_total"
 TOTAL: Final = "node_memory_MemTotal_bytes"
@@ -34,9 +34,7 @@ SELECT: Final = f"""
 with sample as (
     select
         regexp_replace(cast(instance as varchar), ':\\d+$', '') as host,
-        coalesce(
-            try_cast("timestamp" as double), epoch(try_cast(cast("timestamp" as varchar) as timestamptz))
-        ) as t,
+        {SERIES_TIME} as t,
         metric, {{mode}} as mode, {{cpu}} as cpu, try_cast(value as double) as number
     from given
     where metric in ('{CPU}', '{TOTAL}', '{AVAILABLE}')
@@ -75,8 +73,7 @@ def fits(head: Head) -> bool:
 
 def select(head: Head) -> str:
     """Return the query of samples."""
-    readings = SELECT.format(mode=label(head, "mode"), cpu=label(head, "cpu"))
-    return f"select * from ({readings}) as readings"
+    return SELECT.format(mode=label(head, "mode"), cpu=label(head, "cpu"))
 
 
 NODE_EXPORTER: Final = SampleReader(

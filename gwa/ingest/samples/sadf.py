@@ -93,16 +93,11 @@ def fits(head: Head) -> bool:
     return any(line.lstrip("# ").startswith("hostname;interval;timestamp;") for line in head.lines)
 
 
-def select(_head: Head) -> str:
-    """Return the query of samples."""
-    return f"select * from ({SELECT}) as readings"
-
-
 SADF: Final = SampleReader(
     "sadf",
     "use of processors, and memory, of whole nodes: sadf -d, from what sar collected",
     fits,
-    select,
+    lambda _: SELECT,
     EXPORT,
     of_nodes=True,
 )

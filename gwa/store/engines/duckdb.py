@@ -147,6 +147,22 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def identifier(name: str) -> str:
+    """
+    Quote *name* as the name of a column in SQL.
+
+    >>> identifier('5" disks')
+    '"5"" disks"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def columns_of(database: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
+    """Return the columns of a *relation*, a name or a query, each with its SQL type."""
+    described = database.execute(f"describe {relation}").fetchall()
+    return {name: str(kind) for name, kind, *_ in described}
+
+
 @contextmanager
 def few_rows(database: duckdb.DuckDBPyConnection, engine: Engine | None) -> Iterator[None]:
     """
