@@ -332,7 +332,7 @@ def take_off(store: Store) -> None:
     _know_ids(store)
     _match(store, "matched")
     database.execute(f"create temp table said as from ({SAID_BY_LOG.format(sources=(LOG, BOUND))})")
-    for field in AT_LEAST.values() if "bounds" in _recorded(store) else ():
+    for field in AT_LEAST.values() if "bounds" in store.recorded else ():
         _is_bound_no_more(store, field, "matched", f"matched.is_bound and field = '{field}'")
     _are_bounds_again(store)
     for (field,) in store.rows("select distinct field from matched where jobs = 1"):
@@ -412,7 +412,7 @@ def _settle(store: Store) -> None:
     """Make the fields of each job what the first source of them says."""
     database = store.connection
     found = {name for (name,) in store.rows("select distinct field from matched where jobs = 1")}
-    recorded = _recorded(store)
+    recorded = store.recorded
     fields = [name for name in MEASURABLE if name in found]
     has_bounds = "bounds" in recorded
     for field in fields:
@@ -440,11 +440,6 @@ def _settle(store: Store) -> None:
     store.show_all()
 
 
-def _recorded(store: Store) -> set[str]:
-    """Return the names of the fields that jobs of *store* may have."""
-    return {name for (name,) in store.rows("select column_name from (describe recorded)")}
-
-
 def _has_several(store: Store) -> bool:
     """Whether several sources measured jobs, of which the log may be one."""
     return bool(store.row(f"select count(distinct rank) > 1 from ({STATED_VALUES})")[0])
@@ -465,7 +460,7 @@ def _say_bound(store: Store, field: str) -> None:
     if not store.row(f"select count(*) {measured}")[0]:
         return
     database = store.connection
-    if "bounds" not in _recorded(store):
+    if "bounds" not in store.recorded:
         database.execute("alter table recorded add column bounds varchar")
     of_log = f"from ({SAID_BY_LOG.format(sources=(BOUND, BOUND))}) where field = '{field}'"
     is_bound = IS_BOUND.format(field=field)

@@ -257,7 +257,7 @@ def finish_jobs(store: Store, steps: Sequence[RepairStep]) -> int:
             changed = int(store.row(step.sql)[0])
             store.repaired(step.name, step.meaning, changed)
             folded += changed if step.folds else 0
-    recorded = _recorded(store)
+    recorded = store.recorded
     _clear_false_values(store, recorded)
     _clear_unreadable_lists(store, recorded)
     _cut_long_names(store, recorded)
@@ -349,7 +349,7 @@ def _assign_job_numbers(store: Store) -> int:
     if numbered:
         store.repaired("job numbers", JOB_NUMBERS, jobs)
         store.connection.execute("delete from dependencies")
-    order = "submit_time nulls first, " if _is_recorded(store, "submit_time") else ""
+    order = "submit_time nulls first, " if "submit_time" in store.recorded else ""
     store.connection.execute(
         "create temp table numbered as"
         f" select * replace (row_number() over (order by {order}job_id, rowid) as job_id) from recorded"
@@ -371,7 +371,7 @@ def number_by_submission(store: Store) -> None:
 
     So numbers do not depend on how the log was cut into batches, whatever the memory and the threads.
     """
-    submitted = "submit_time nulls first, " if _is_recorded(store, "submit_time") else ""
+    submitted = "submit_time nulls first, " if "submit_time" in store.recorded else ""
     store.connection.execute(f"create temp table numbered as {BY_SUBMISSION.format(submitted=submitted)}")
     if not store.row("select coalesce(bool_and(job_id = number), true) from numbered")[0]:
         for table in ("recorded", "source_ids", "raw_ids", "dependencies"):
@@ -407,9 +407,9 @@ def _fold_repeated_jobs(store: Store) -> int:
     These are jobs of the same number that agree in every value; and a job without a run time, where one of
     the same number, submission and user has it. Return how many were removed.
     """
-    (submitted, ran, user) = (_is_recorded(store, name) for name in ("submit_time", "run_time", "user_id"))
+    submitted, ran, user = (name in store.recorded for name in ("submit_time", "run_time", "user_id"))
     repeated = "(select job_id from recorded where job_id is not null group by job_id having count(*) > 1)"
-    places = f"row_number() over (partition by {', '.join(_recorded(store))} order by rowid) > 1"
+    places = f"row_number() over (partition by {', '.join(store.recorded)} order by rowid) > 1"
     if submitted and ran:
         by = "partition by job_id, submit_time" + (", user_id" if user else "")
         places += f" or (run_time is null and submit_time is not null and count(run_time) over ({by}) > 0)"
@@ -426,14 +426,6 @@ def _fold_repeated_jobs(store: Store) -> int:
         store.connection.execute("insert into dependencies select * from links order by all")
         store.connection.execute("drop table links")
     return int(folded)
-
-
-def _recorded(store: Store) -> list[str]:
-    return [name for (name,) in store.rows("select column_name from (describe recorded)")]
-
-
-def _is_recorded(store: Store, field: str) -> bool:
-    return field in _recorded(store)
 
 
 def merge_repairs(store: Store) -> None:

@@ -42,7 +42,7 @@ def note_repeated_hours(store: Store, sql: str) -> None:
     """Count the jobs that have a time in a repeated hour, if the *sql* that made them reads clocks."""
     if f"{LOCAL}(" not in sql or store.row("select getvariable('zone')")[0] == "UTC":
         return
-    recorded = {name for (name,) in store.rows("select column_name from (describe recorded)")}
+    recorded = store.recorded
     if "submit_time" not in recorded:
         return
     start = "coalesce(submit_time + wait_time, submit_time)" if "wait_time" in recorded else "submit_time"

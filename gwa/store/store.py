@@ -499,11 +499,15 @@ class Store(Queries):
         self.view(f"select {_all_fields(recorded, constants or {})} from recorded")
         self.note({f"constant.{name}": value for name, value in (constants or {}).items()} | fields_of_now())
 
+    @property
+    def recorded(self) -> list[str]:
+        """The names of the fields that are recorded of jobs, in their order."""
+        return [name for name, *_ in self.rows("describe recorded")]
+
     def show_all(self) -> None:
         """Define the view of jobs again, after fields were added to the table."""
-        recorded = [name for (name,) in self.rows("select column_name from (describe recorded)")]
         self.connection.execute("drop view if exists jobs")
-        self.view(f"select {_all_fields(recorded, self._constants())} from recorded")
+        self.view(f"select {_all_fields(self.recorded, self._constants())} from recorded")
 
     def _constants(self) -> dict[str, str]:
         """Return the fields that have one value in all jobs."""

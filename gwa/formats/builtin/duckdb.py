@@ -147,7 +147,7 @@ def _refuse_impossible(store: Store, path: Path) -> None:
 
 def _cut_long_names(store: Store) -> None:
     """Show names that are too long as they are cut when a log is read; the file stays as it is."""
-    recorded = {name for name, *_ in store.rows("describe recorded")}
+    recorded = store.recorded
     names = [field.name for field in FIELDS if field.name in recorded and field.is_name]
     if not names:
         return

@@ -19,8 +19,8 @@ from gwa.formats.builtin.table import joined_sample, note_columns, source_table
 from gwa.formats.builtin.table import mismatch as of_jobs
 from gwa.formats.tables.mapping import statement
 from gwa.formats.tables.request_plan import RequestPlan, request_plan
-from gwa.formats.tables.request_roles import request_kinds
 from gwa.formats.tables.sample import sample_of
+from gwa.formats.tables.vocabulary import role_kinds
 from gwa.ingest.requests import read_requests
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.spec import ConverterSpec
@@ -32,7 +32,7 @@ from gwa.store.store import Store
 def mismatch(head: FileHead) -> str | None:
     """Return the reason why *head* is not that of a log of requests, or None."""
     try:
-        plan = request_plan(sample_of(head), statement("", request_kinds()))
+        plan = request_plan(sample_of(head), statement("", role_kinds(of_requests=True)))
     except ValueError as error:
         return str(error)
     if "output" not in plan.sources:
@@ -56,7 +56,7 @@ def read(heads: Sequence[FileHead], options: ReadOptions) -> Store:
 def _plan(heads: Sequence[FileHead], options: ReadOptions) -> RequestPlan:
     """Return the plan for the rows at the beginning of all files."""
     try:
-        stated = statement(str(options.format_options.get("map", "")), request_kinds())
+        stated = statement(str(options.format_options.get("map", "")), role_kinds(of_requests=True))
         return request_plan(joined_sample(heads), stated)
     except GwaError:
         raise

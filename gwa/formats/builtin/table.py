@@ -162,7 +162,7 @@ def _note_plan(store: Store, plan: ReadingPlan) -> None:
 
 def _note_unknown_states(store: Store) -> None:
     """Name the states that are none of the words for the ends of jobs."""
-    if "state" not in {name for (name,) in store.rows("select column_name from (describe recorded)")}:
+    if "state" not in store.recorded:
         return
     running = ", ".join(f"'{word}'" for word in statuses()["running"])
     found = store.rows(

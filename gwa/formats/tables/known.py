@@ -1,12 +1,11 @@
 """Published tables whose columns do not decide everything by themselves, and what is known of them."""
 
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 from gwa.formats.tables.mapping import MappingStatement, statement
+from gwa.formats.tables.vocabulary import kept
 
 
 @dataclass(frozen=True)
@@ -22,12 +21,11 @@ class KnownTable:
 @cache
 def known_tables() -> Mapping[str, KnownTable]:
     """Return the known tables by name."""
-    text = files("gwa.formats.tables").joinpath("known.toml").read_text(encoding="utf-8")
     return {
         name: KnownTable(
             table["title"], frozenset(table["columns"]), statement(table["map"]), table["source"]
         )
-        for name, table in tomllib.loads(text).items()
+        for name, table in kept("known").items()
     }
 
 

@@ -12,15 +12,13 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
 from textwrap import shorten
 from typing import Final
 
 from gwa.errors import ArgumentError
-from gwa.formats.tables.request_roles import request_kinds
 from gwa.formats.tables.units import KINDS, is_unit
-from gwa.formats.tables.vocabulary import roles
+from gwa.formats.tables.vocabulary import role_kinds
 from gwa.store.system import is_zone
 from gwa.util.toml import TomlFile
 
@@ -114,12 +112,6 @@ class MappingStatement:
         return f"--map {shlex.quote(text)}" if set(text) & set('"$`!\\') else f'--map "{text}"'
 
 
-@cache
-def kinds_of_jobs() -> Mapping[str, str]:
-    """Return the kind of each role that a column of a table of jobs can have."""
-    return {name: role.kind for name, role in roles().items()}
-
-
 def statement(text: str, kinds: Mapping[str, str] | None = None) -> MappingStatement:
     """
     Return what the text of ``--map`` states; raise `ArgumentError` where it is wrong.
@@ -132,7 +124,7 @@ def statement(text: str, kinds: Mapping[str, str] | None = None) -> MappingState
     """
     sources: dict[str, RoleSource] = {}
     zone, is_whole = "", False
-    kinds = kinds_of_jobs() if kinds is None else kinds
+    kinds = role_kinds() if kinds is None else kinds
     for role, tokens in _entries(text, kinds):
         if role == ZONE:
             zone = "".join(word for word, _ in tokens).strip()
@@ -210,11 +202,11 @@ def _wrong(text: str, reason: str) -> ArgumentError:
 def is_of_requests(text: str) -> bool:
     """Whether the text of ``--map`` names a role that only columns of logs of requests have."""
     names = {entry.partition("=")[0].strip().lower() for entry in text.split(",")}
-    return not names.isdisjoint(request_kinds().keys() - kinds_of_jobs().keys())
+    return not names.isdisjoint(role_kinds(of_requests=True).keys() - role_kinds().keys())
 
 
 def _kinds_for(text: str) -> Mapping[str, str]:
-    return request_kinds() if is_of_requests(text) else kinds_of_jobs()
+    return role_kinds(of_requests=is_of_requests(text))
 
 
 def read_statement(text: str) -> str:

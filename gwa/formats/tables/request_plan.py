@@ -12,11 +12,10 @@ from gwa.formats.tables.by_name import column_called
 from gwa.formats.tables.draft import OpenQuestion
 from gwa.formats.tables.mapping import Mapped, MappingStatement, RoleSource, statement
 from gwa.formats.tables.plan import sentence
-from gwa.formats.tables.request_roles import known_logs, request_kinds, request_roles
 from gwa.formats.tables.sample import SampledColumn, TableSample
 from gwa.formats.tables.units import value
 from gwa.formats.tables.values import date_orders, duration_unit, is_time, time_unit
-from gwa.formats.tables.vocabulary import units, words
+from gwa.formats.tables.vocabulary import kept, request_roles, role_kinds, units, words
 
 SAME: Final = {"tok": "tokens", "toks": "tokens", "token": "tokens", "len": "length"}
 """Words of names, and as what they are looked up."""
@@ -80,8 +79,9 @@ class RequestPlan:
 
 def known_log(columns: Mapping[str, SampledColumn]) -> MappingStatement:
     """Return what is known of a published log with all of its columns among *columns*; nothing of others."""
-    fitting = (table for table in known_logs() if set(table["columns"]) <= columns.keys())
-    return next((statement(table["map"], request_kinds()) for table in fitting), MappingStatement({}))
+    tables = kept("request_roles")["known"].values()
+    maps = (table["map"] for table in tables if set(table["columns"]) <= columns.keys())
+    return next((statement(text, role_kinds(of_requests=True)) for text in maps), MappingStatement({}))
 
 
 def request_plan(sample: TableSample, stated: MappingStatement) -> RequestPlan:
@@ -124,7 +124,7 @@ def _by_name(columns: Mapping[str, SampledColumn]) -> dict[str, RoleSource]:
             if role.kind == "count" and not column.is_number:
                 continue
             for unit, text in _spellings(name, role.kind):
-                place = role.names.get(text)
+                _, place = role.names.get(text, (False, None))
                 if place is not None and (role.name not in best or place < best[role.name][0]):
                     best[role.name] = place, RoleSource((name,), unit=unit)
     return {role: source for role, (_, source) in best.items()}

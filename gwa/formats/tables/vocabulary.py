@@ -1,4 +1,8 @@
-"""What columns of tables of jobs are called: the roles that a name may mean, and its unit."""
+"""
+What columns of tables are called: the roles that a name may mean, and its unit.
+
+Tables of jobs have their roles, logs of requests to language models others.
+"""
 
 import re
 import tomllib
@@ -33,8 +37,9 @@ class Role:
     """
     What a column can be: the *kind* of its values, and its *names*.
 
-    A column whose name says also that it was *asked* for has that role instead; *is_use* says that names with
-    a word for use mean this role, and no other.
+    Of each name it is known whether it is weak, and its place: the lower, the likelier. A column whose name
+    says also that it was *asked* for has that role instead; *is_use* says that names with a word for use mean
+    this role, and no other. Of requests, *field* is the field that the values become.
     """
 
     name: str
@@ -42,18 +47,19 @@ class Role:
     names: Mapping[str, tuple[bool, int]]
     asked: str = ""
     is_use: bool = False
+    field: str = ""
 
 
 @cache
-def _data() -> Mapping[str, Any]:
-    text = files("gwa.formats.tables").joinpath("vocabulary.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+def kept(name: str = "vocabulary") -> Mapping[str, Any]:
+    """Return what the TOML file *name* of this package says."""
+    return tomllib.loads(files("gwa.formats.tables").joinpath(f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def roles() -> Mapping[str, Role]:
     """Return all roles by name."""
-    return {name: _role(name, table) for name, table in _data()["role"].items()}
+    return {name: _role(name, table) for name, table in kept()["role"].items()}
 
 
 def _role(name: str, table: Mapping[str, Any]) -> Role:
@@ -64,9 +70,25 @@ def _role(name: str, table: Mapping[str, Any]) -> Role:
 
 
 @cache
+def request_roles() -> Mapping[str, Role]:
+    """Return all roles of columns of logs of requests by name."""
+    found = {}
+    for name, table in kept("request_roles")["role"].items():
+        places = {text: (False, place) for place, text in enumerate(table["names"])}
+        found[name] = Role(name, table["kind"], places, field=table["field"])
+    return found
+
+
+@cache
+def role_kinds(*, of_requests: bool = False) -> Mapping[str, str]:
+    """Return the kind of each role, of columns of tables of jobs or of logs of requests."""
+    return {name: role.kind for name, role in (request_roles() if of_requests else roles()).items()}
+
+
+@cache
 def _word_list(*path: str) -> frozenset[str]:
     """Return the words at a *path* of the vocabulary."""
-    table: Any = _data()
+    table: Any = kept()
     for key in path:
         table = table.get(key, {})
     return frozenset(_plain(text) for text in table)
@@ -75,42 +97,42 @@ def _word_list(*path: str) -> frozenset[str]:
 @cache
 def missing(kind: str) -> frozenset[str]:
     """Return the texts that are not values in columns of a *kind*."""
-    texts = frozenset(_data()["missing"]["texts"])
+    texts = frozenset(kept()["missing"]["texts"])
     more = {"time": "times", "text": "", "state": "", "exit": ""}.get(kind, "numbers")
-    return texts | frozenset(_data()["missing"][more]) if more else texts
+    return texts | frozenset(kept()["missing"][more]) if more else texts
 
 
 @cache
 def units(kind: str) -> Mapping[str, str]:
     """Return the unit that each word of a name stands for, in columns of a *kind*."""
-    named = _data()["unit"].get(kind, {})
+    named = kept()["unit"].get(kind, {})
     return {word: unit for unit, texts in named.items() for word in texts}
 
 
 @cache
 def statuses() -> Mapping[str, Sequence[str]]:
     """Return the first words of states for each way to end."""
-    table: Mapping[str, Sequence[str]] = _data()["status"]
+    table: Mapping[str, Sequence[str]] = kept()["status"]
     return table
 
 
 @cache
 def unstarted() -> Sequence[str]:
     """Return the states of jobs that never ran."""
-    states: Sequence[str] = _data()["unstarted"]["states"]
+    states: Sequence[str] = kept()["unstarted"]["states"]
     return states
 
 
 def unended() -> Sequence[str]:
     """Return the states of jobs that have not ended."""
-    states: Sequence[str] = _data()["unended"]["states"]
+    states: Sequence[str] = kept()["unended"]["states"]
     return states
 
 
 @cache
 def state_numbers() -> Mapping[str, Mapping[str, Sequence[int]]]:
     """Return the numbers of states for each dialect and way to end."""
-    table: Mapping[str, Mapping[str, Sequence[int]]] = _data()["numbers"]
+    table: Mapping[str, Mapping[str, Sequence[int]]] = kept()["numbers"]
     return table
 
 
