@@ -160,15 +160,7 @@ def _likely_unit(draft: Draft, role: str, source: RoleSource) -> str:
 
 def _called(role: str) -> str:
     """Return what a question calls a role."""
-    names = {
-        "submit": "submission",
-        "run": "run time",
-        "req_time": "requested time",
-        "procs": "number of processors",
-        "max_memory": "memory used",
-        "req_memory": "memory requested",
-    }
-    return names.get(role, role.replace("_", " "))
+    return roles()[role].title or role.replace("_", " ")
 
 
 def _fits(kind: str, column: SampledColumn) -> bool:

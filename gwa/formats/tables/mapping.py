@@ -18,32 +18,13 @@ from typing import Final
 
 from gwa.errors import ArgumentError
 from gwa.formats.tables.units import KINDS, is_unit
-from gwa.formats.tables.vocabulary import role_kinds
+from gwa.formats.tables.vocabulary import role_kinds, roles
 from gwa.store.system import is_zone
 from gwa.util.toml import TomlFile
 
 ZONE, OTHERS, NONE = "zone", "others", "-"
 
-FIELDS: Final = {
-    "id": "job_id",
-    "submit": "submit_time",
-    "eligible": "eligible_time",
-    "run": "run_time",
-    "wait": "wait_time",
-    "procs": "n_procs",
-    "req_procs": "req_n_procs",
-    "nodes": "n_nodes",
-    "gpus": "n_gpus",
-    "exit": "exit_code",
-    "user": "user_id",
-    "group": "group_id",
-    "project": "project_id",
-    "name": "executable_id",
-    "queue": "queue_id",
-    "partition": "partition_id",
-    "site": "orig_site_id",
-    "bag": "job_structure_params",
-}
+FIELDS: Final = {role.name: role.field for role in roles().values() if role.field}
 """The fields that roles of other names become; users may write either."""
 
 MAXIMUM_FACTORS: Final = 2

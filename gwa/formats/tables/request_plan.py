@@ -6,6 +6,7 @@ What a user states comes first. How long a unit of a relative time is, its numbe
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from gwa.formats.tables.by_name import column_called
@@ -15,7 +16,9 @@ from gwa.formats.tables.plan import sentence
 from gwa.formats.tables.sample import SampledColumn, TableSample
 from gwa.formats.tables.units import value
 from gwa.formats.tables.values import date_orders, duration_unit, is_time, time_unit
-from gwa.formats.tables.vocabulary import kept, request_roles, role_kinds, units, words
+from gwa.formats.tables.vocabulary import kept, role_kinds, roles, units, words
+
+request_roles: Final = partial(roles, of_requests=True)
 
 SAME: Final = {"tok": "tokens", "toks": "tokens", "token": "tokens", "len": "length"}
 """Words of names, and as what they are looked up."""

@@ -31,38 +31,29 @@ _LISTED: Final = r"regexp_replace({}, '\s*[\s;,+|]\s*', ',', 'g')"
 
 _IN_BAG: Final = "case when bag_ is not null and bag_ not in ('0', '0.0')"
 
+PLAIN: Final = (
+    "req_gpus", "energy", "gpu_utilization", "gpu_memory", "eligible", "user", "group", "project", "name",
+    "queue", "partition", "gpu_type", "qos", "state", "exit",
+)  # fmt: skip
+"""Roles whose values are those of their fields as they are."""
+
 FIELDS_OF_ROLES: Final[Mapping[str, Mapping[str, str]]] = {
     "req_time": {"req_time": "nullif(req_time_, 0)"},
     "cpu_time": {"average_cpu_time": "cpu_time_ / had"},
     "max_memory": {"max_memory": "nullif(max_memory_, 0)", "used_memory": "nullif(max_memory_, 0) / had"},
     "gpus": {"n_gpus": "case when has_begun then gpus_ end"},
-    "req_gpus": {"req_gpus": "req_gpus_"},
-    "energy": {"energy": "energy_"},
-    "gpu_utilization": {"gpu_utilization": "gpu_utilization_"},
-    "gpu_memory": {"gpu_memory": "gpu_memory_"},
     # Slurm says None assigned of a job without nodes.
     "node_list": {
         "node_list": f"case when has_begun then nullif({_LISTED.format('node_list_')}, 'None,assigned') end"
     },
     "gpu_list": {"gpu_list": f"case when has_begun then {_LISTED.format('gpu_list_')} end"},
-    "eligible": {"eligible_time": "eligible_"},
-    "user": {"user_id": "user_"},
-    "group": {"group_id": "group_"},
-    "project": {"project_id": "project_"},
-    "name": {"executable_id": "name_"},
-    "queue": {"queue_id": "queue_"},
-    "partition": {"partition_id": "partition_"},
-    "gpu_type": {"gpu_type": "gpu_type_"},
-    "qos": {"qos": "qos_"},
-    "state": {"state": "state_"},
     "site": {"orig_site_id": "site_", "last_run_site_id": "case when has_begun then site_ end"},
-    "exit": {"exit_code": "exit_"},
     "bag": {
         "job_structure": f"{_IN_BAG} then 'BoT' else 'UNITARY' end",
         "job_structure_params": f"{_IN_BAG} then bag_ end",
     },
 }
-"""The SQL of the fields that depend on one role only."""
+"""The SQL of further fields that depend on one role only."""
 
 
 class PlanSelection:
@@ -223,9 +214,10 @@ class PlanSelection:
             yield "req_memory", f"nullif({memory}, 0)"
         if self._has_any("nodes", "req_nodes", "node_hours"):
             yield "n_nodes", "case when has_begun then nullif(on_nodes, 0) end"
-        for role, fields in FIELDS_OF_ROLES.items():
-            if self._has(role):
-                yield from fields.items()
+        for role in filter(self._has, PLAIN):
+            yield FIELDS.get(role, role), f"{role}_"
+        for role in filter(self._has, FIELDS_OF_ROLES):
+            yield from FIELDS_OF_ROLES[role].items()
         if self._has("state"):
             yield "status", status("state_", self.sources["state"].unit or "words")
         elif self._has("exit"):

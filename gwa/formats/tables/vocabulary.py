@@ -39,7 +39,8 @@ class Role:
 
     Of each name it is known whether it is weak, and its place: the lower, the likelier. A column whose name
     says also that it was *asked* for has that role instead; *is_use* says that names with a word for use mean
-    this role, and no other. Of requests, *field* is the field that the values become.
+    this role, and no other. *field* is the field that the values become, if it is called otherwise,
+    *title* what a question calls the role.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Role:
     asked: str = ""
     is_use: bool = False
     field: str = ""
+    title: str = ""
 
 
 @cache
@@ -57,32 +59,24 @@ def kept(name: str = "vocabulary") -> Mapping[str, Any]:
 
 
 @cache
-def roles() -> Mapping[str, Role]:
-    """Return all roles by name."""
-    return {name: _role(name, table) for name, table in kept()["role"].items()}
+def roles(*, of_requests: bool = False) -> Mapping[str, Role]:
+    """Return all roles by name: of columns of tables of jobs, or of logs of requests."""
+    tables = kept("request_roles" if of_requests else "vocabulary")["role"]
+    return {name: _role(name, table) for name, table in tables.items()}
 
 
 def _role(name: str, table: Mapping[str, Any]) -> Role:
     places = {
         "_".join(words(text)): (text.startswith(WEAK), place) for place, text in enumerate(table["names"])
     }
-    return Role(name, table["kind"], places, table.get("asked", ""), table.get("use", False))
-
-
-@cache
-def request_roles() -> Mapping[str, Role]:
-    """Return all roles of columns of logs of requests by name."""
-    found = {}
-    for name, table in kept("request_roles")["role"].items():
-        places = {text: (False, place) for place, text in enumerate(table["names"])}
-        found[name] = Role(name, table["kind"], places, field=table["field"])
-    return found
+    return Role(**{**table, "name": name, "names": places})
 
 
 @cache
 def role_kinds(*, of_requests: bool = False) -> Mapping[str, str]:
     """Return the kind of each role, of columns of tables of jobs or of logs of requests."""
-    return {name: role.kind for name, role in (request_roles() if of_requests else roles()).items()}
+    found = roles(of_requests=True) if of_requests else roles()
+    return {name: role.kind for name, role in found.items()}
 
 
 @cache
