@@ -27,7 +27,7 @@ from gwa.ingest.counting import (
 )
 from gwa.ingest.keys import KEYS, key_of, pieces_with_keys, want
 from gwa.ingest.mapping import Refused, clear, grouping_megabytes, map_batch, map_whole_source
-from gwa.ingest.pipeline import READING_MEGABYTES, Reading, begin, set_file_variables, sql_of
+from gwa.ingest.pipeline import READING_MEGABYTES, Reading, begin, crew_for, set_file_variables, sql_of
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.parts import missing_parts
 from gwa.ingest.spec import ConverterSpec, LogFact
@@ -177,7 +177,8 @@ def _map_twice(
     assert checkpoint  # noqa: S101 - a store that is appended to has one
     with limited_memory(store.connection, options.engine, READING_MEGABYTES[spec.scope], MEMORY_OF_READING):
         checkpoint.resume(reading.fresh, stored)
-        read_into_checkpoint(store, checkpoint, reading.fresh, stored, spec, options)
+        with crew_for(store, reading, spec, options) as crew:
+            read_into_checkpoint(store, checkpoint, reading.fresh, stored, spec, options, crew)
     before = Mapped(store.scratch / "before.parquet", facts=[[]] * len(spec.log_facts))
     after = Mapped(store.scratch / "after.parquet", facts=before.facts)
     if spec.scope == "row":

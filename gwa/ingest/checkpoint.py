@@ -132,12 +132,19 @@ class Checkpoint:
                 remove_whole(path)
 
     @contextmanager
-    def adding_file(self) -> Iterator[Path]:
-        """Yield a new folder for the rows of a file; it becomes part of the checkpoint if no error occurs."""
-        with whole(self.folder / f"{len(self.files):06}") as folder:
+    def adding_file(self, number: int) -> Iterator[Path]:
+        """
+        Yield a new folder for the rows of the file of that *number*, which is there if no error occurs.
+
+        Several may be added at once. A file is part of the checkpoint when all before it are, see `add_next`.
+        """
+        with whole(self.folder / f"{number:06}") as folder:
             folder.mkdir()
             yield folder
-            self.files.append(_read_account(folder))
+
+    def add_next(self) -> None:
+        """Make the next file, which is there, part of the checkpoint."""
+        self.files.append(_read_account(self.folder / f"{len(self.files):06}"))
 
     def parquet_files(self, table: str, number: int | None = None) -> list[Path]:
         """Return the Parquet files with rows of *table*, of all source files or only that of *number*."""

@@ -15,6 +15,7 @@ from gwa.ingest.cleaning import finish_jobs
 from gwa.ingest.source.compressed import CUT
 from gwa.ingest.source.head import FileHead
 from gwa.ingest.source.json_records import BROKEN_OFF
+from gwa.ingest.source.lines import Reject
 from gwa.ingest.spec import RepairStep
 from gwa.store.account import Account
 from gwa.store.schema import EARLIEST_UNIX_TIME
@@ -51,8 +52,14 @@ class RowCounts:
         self.folded += other.folded
 
 
-def count_batch(store: Store, path: Path, batch: Batch, counts: RowCounts, *, strict: bool) -> None:
-    """Add a batch to *counts* and store its rejects; raise `StrictError` at the first one if *strict*."""
+def count_batch(
+    store: Store, path: Path, batch: Batch, counts: RowCounts, *, strict: bool
+) -> Sequence[Reject]:
+    """
+    Add a batch to *counts*, store its rejects, and return those that are kept.
+
+    Raise `StrictError` at the first one if *strict*.
+    """
     counts.rows += batch.total
     counts.comments += batch.comments
     rejects = sorted(batch.rejects, key=lambda reject: reject.line)
@@ -64,6 +71,7 @@ def count_batch(store: Store, path: Path, batch: Batch, counts: RowCounts, *, st
     store.insert(
         "rejects", [(as_text(path.name), reject.line, reject.reason, reject.text) for reject in kept]
     )
+    return kept
 
 
 def _refuse_empty(store: Store, heads: Sequence[FileHead], expected: str, counts: RowCounts) -> None:

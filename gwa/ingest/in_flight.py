@@ -10,7 +10,7 @@ several make of a join comes in any order.
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -49,12 +49,19 @@ Item = TypeVar("Item")
 Worker = TypeVar("Worker")
 
 
-def possible_workers(store: Store, heads: Sequence[FileHead], engine: Engine | None) -> int:
-    """Return how many workers may load the files behind *heads* into *store*, as *engine* limits them."""
+def possible_workers(
+    store: Store, heads: Sequence[FileHead], engine: Engine | None, *, by_file: bool = False
+) -> int:
+    """
+    Return how many workers may load the files behind *heads* into *store*, as *engine* limits them.
+
+    They share the blocks of one file after the other or, *by_file*, the files.
+    """
     (threads,) = store.row("select current_setting('threads')")
-    largest = max((head.path.stat().st_size for head in heads), default=0)
+    sizes = [head.path.stat().st_size for head in heads] or [0]
     affordable = (engine or Engine()).affordable_threads or threads
-    return int(max(1, min(threads, affordable, MAXIMUM_WORKERS, largest // MINIMUM_BYTES)))
+    worth = min(len(sizes), sum(sizes) // MINIMUM_BYTES) if by_file else max(sizes) // MINIMUM_BYTES
+    return int(max(1, min(threads, affordable, MAXIMUM_WORKERS, worth)))
 
 
 def possible_processes(store: Store, engine: Engine | None) -> int:
@@ -93,8 +100,9 @@ class Crew:
     """
     The stores over whose connections batches are loaded: that of the trace, and others of the same tables.
 
-    There are at most *size* of them. The others are made when there is work for them; *prepare* defines on
-    each what a SELECT needs, and returns the pieces for its rows.
+    There are at most *size* of them, for the blocks of a file or, *by_file*, for a file each. The others are
+    made when there is work for them; *prepare* defines on each what a SELECT needs, and returns the pieces
+    for its rows.
     """
 
     def __init__(
@@ -103,9 +111,11 @@ class Crew:
         pieces: Mapping[str, TablePieces],
         size: int,
         prepare: Callable[[Store], Mapping[str, TablePieces]],
+        *,
+        by_file: bool = False,
     ) -> None:
         """Begin with the *store* of the trace, and the *pieces* for its rows."""
-        self.size, self._prepare = size, prepare
+        self.size, self.by_file, self._prepare = size, by_file, prepare
         self._members = [Member(store, pieces, store.scratch)]
 
     def member(self, number: int) -> Member:
@@ -116,6 +126,19 @@ class Crew:
             folder.mkdir()
             self._members.append(Member(store, self._prepare(store), folder))
         return self._members[number]
+
+    @property
+    def files(self) -> int:
+        """How many files are read at once."""
+        return self.size if self.by_file else 1
+
+    def at_file(self, member: Member) -> tuple[int, Callable[[int], Member]]:
+        """Return how many are at the file that *member* reads, and what returns them by their numbers."""
+        return (1, lambda _: member) if self.by_file else (self.size, self.member)
+
+    def at_work(self) -> AbstractContextManager[None]:
+        """Let each query have one thread in a ``with``, if there are several members."""
+        return single_threaded(self._members[0].store) if self.size > 1 else nullcontext()
 
     def leave(self) -> None:
         """Close the other stores, and undo what none has committed."""

@@ -6,7 +6,7 @@ takes DuckDB three times as long, and copying them from it to Parquet as long ag
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -79,6 +79,9 @@ class Pieces(ABC):
     def undo(self) -> None:
         """Take the piece that was appended last back."""
 
+    def settle(self) -> None:  # noqa: B027 - most have nothing to do
+        """Put the pieces appended since behind all others, where several append to one table."""
+
 
 class TablePieces(Pieces):
     """Temporary tables, all of whose rows are in the view *name*."""
@@ -128,20 +131,37 @@ class TablePieces(Pieces):
 
 
 class ParquetPieces(Pieces):
-    """Parquet files in *folder*, in the order of their names."""
+    """
+    Parquet files in *folder*, in the order of their names, which they get when they are settled.
 
-    def __init__(self, database: duckdb.DuckDBPyConnection, table_spec: "TableSpec", folder: Path) -> None:
+    Those of several workers have their *places* among all from the same numbers.
+    """
+
+    def __init__(
+        self,
+        database: duckdb.DuckDBPyConnection,
+        table_spec: "TableSpec",
+        folder: Path,
+        places: Iterator[int],
+        worker: int = 0,
+    ) -> None:
         """Begin without files."""
         super().__init__(database, table_spec)
-        self.folder = folder
+        self.folder, self.places, self.worker = folder, places, worker
         self.paths: list[Path] = []
+
+    def settle(self) -> None:
+        """Give the files written since their names."""
+        for path in self.paths:
+            path.rename(self.folder / f"{next(self.places):06}.parquet")
+        self.paths.clear()
 
     def undo(self) -> None:
         """Remove the file that was written last."""
         self.paths.pop().unlink(missing_ok=True)
 
     def _append(self, select: str, values: dict[str, Any]) -> int:
-        path = self.folder / f"{len(self.paths):06}.parquet"
+        path = self.folder / f"worker{self.worker}-{len(self.paths)}.parquet"
         options = f"format parquet, compression lz4, row_group_size {GROUP_ROWS}"
         copy = f"copy ({select}) to {literal(str(path))} ({options})"
         ((rows,),) = self.database.execute(copy, values).fetchall()

@@ -32,7 +32,7 @@ from gwa.ingest.cleaning import (
 from gwa.ingest.clocks import define_clocks, note_repeated_hours
 from gwa.ingest.contradictions import MEASURED, START
 from gwa.ingest.counting import ZONE_REMARK, RowCounts, finish_store
-from gwa.ingest.in_flight import DEFERRING, Crew, possible_workers, single_threaded
+from gwa.ingest.in_flight import DEFERRING, Crew, Member, in_order, possible_workers
 from gwa.ingest.mapping import (
     JobQuery,
     MappingLoader,
@@ -179,8 +179,9 @@ def _fill(store: Store, reading: Reading, spec: ConverterSpec, options: ReadOpti
             refused = in_place.define_texts(store, spec, texts) if spec.scope == "trace" else Refused()
         elif checkpoint:
             checkpoint.resume(fresh, stored, options.cluster)
-            read_into_checkpoint(store, checkpoint, fresh, stored, spec, options)
-            refused = _map_checkpoint(store, checkpoint, spec, query, starts, strict=options.strict)
+            with crew_for(store, reading, spec, options) as crew:
+                read_into_checkpoint(store, checkpoint, fresh, stored, spec, options, crew)
+                refused = _map_checkpoint(store, checkpoint, spec, query, starts, crew, strict=options.strict)
             read = checkpoint.files
         else:
             read, refused = _read_into_engine(store, reading, spec, options)
@@ -244,13 +245,17 @@ def _read_into_engine(
 
         return read_file(store, head, spec, options, bar, hire, crew.size)
 
-    with _crew(store, reading, spec, options) as crew, reading_progress(heads, [], options) as bar:
+    with (
+        crew_for(store, reading, spec, options) as crew,
+        crew.at_work(),
+        reading_progress(heads, [], options) as bar,
+    ):
         files = [read(number, *file) for number, file in enumerate(zip(heads, reading.starts, strict=True))]
     return files, refused
 
 
 @contextmanager
-def _crew(store: Store, reading: Reading, spec: ConverterSpec, options: ReadOptions) -> Iterator[Crew]:
+def crew_for(store: Store, reading: Reading, spec: ConverterSpec, options: ReadOptions) -> Iterator[Crew]:
     """Yield what loads the batches of files, side by side where that is possible, until the ``with`` ends."""
 
     def prepare(other: Store) -> Mapping[str, TablePieces]:
@@ -258,14 +263,18 @@ def _crew(store: Store, reading: Reading, spec: ConverterSpec, options: ReadOpti
         define_source(other, spec, reading.header, options)
         return pieces
 
-    is_possible = spec.scope == "row" and spec.reader in DEFERRING and not spec.preparation
-    size = possible_workers(store, reading.fresh, options.engine) if is_possible else 1
-    crew = Crew(store, reading.pieces, size, prepare)
-    with single_threaded(store) if size > 1 else nullcontext():
-        try:
-            yield crew
-        finally:
-            crew.leave()
+    is_stored, is_deferring = reading.checkpoint is not None, spec.reader in DEFERRING
+    needs_file = spec.preparation is not None and spec.preparation.needs_file
+    limits = (store, reading.fresh, options.engine)
+    has_blocks = is_deferring and not needs_file and (is_stored or spec.scope == "row")
+    blocks = possible_workers(*limits) if has_blocks else 1
+    files = possible_workers(*limits, by_file=True) if is_deferring and is_stored else 1
+    size = max(blocks, files)
+    crew = Crew(store, reading.pieces, size, prepare, by_file=files > blocks)
+    try:
+        yield crew
+    finally:
+        crew.leave()
 
 
 def map_in_place(
@@ -304,11 +313,12 @@ def _map_checkpoint(
     spec: ConverterSpec,
     query: JobQuery,
     starts: Sequence[float],
+    crew: Crew,
     *,
     strict: bool,
 ) -> Refused:
     """
-    Map the rows of a checkpoint, one Parquet file after the other, and return how many are refused.
+    Let a *crew* map the rows of a checkpoint, a Parquet file each, and return how many are refused.
 
     In the scope ``trace`` only the views of all rows are defined, for `map_whole_source`.
     """
@@ -319,12 +329,26 @@ def _map_checkpoint(
         for table in spec.tables:
             define_view(store, table, checkpoint.parquet_files(table))
         return refused
-    for number, start in enumerate(starts):
-        set_file_variables(store, number, start)
-        for path in checkpoint.parquet_files("source", number):
-            define_view(store, "source", [path])
-            cluster = checkpoint.files[number].cluster
-            refused.update(map_batch(store, query, heads, strict=strict, cluster=cluster))
+    is_ahead = crew.size > 1 and query.maps_alone
+
+    def map_rows(member: Member, item: tuple[int, Path]) -> None:
+        number, path = item
+        set_file_variables(member.store, number, starts[number])
+        define_view(member.store, "source", [path])
+        if is_ahead:
+            member.store.connection.begin()
+        cluster = checkpoint.files[number].cluster
+        refused.update(map_batch(member.store, query, heads, strict=strict, cluster=cluster))
+
+    def settle(member: Member, _: object) -> None:
+        if is_ahead:
+            member.store.connection.commit()
+
+    paths = (
+        (number, path) for number in range(len(starts)) for path in checkpoint.parquet_files("source", number)
+    )
+    with crew.at_work() if is_ahead else nullcontext():
+        in_order(paths, crew.size if is_ahead else 1, crew.member, map_rows, settle)
     return refused
 
 

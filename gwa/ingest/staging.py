@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import cache
 from glob import escape
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ from gwa.ingest.batch import Batch, EncodedRecords, find_reader, made
 from gwa.ingest.blame import FaultySelectError, is_fault, reason
 from gwa.ingest.checkpoint import Checkpoint, SourceFile, head_digest, write_account
 from gwa.ingest.counting import RowCounts, count_batch
-from gwa.ingest.in_flight import block_limits, in_order, possible_processes
+from gwa.ingest.in_flight import Crew, Member, block_limits, in_order, possible_processes
 from gwa.ingest.keys import Witness, write_index
 from gwa.ingest.pieces import ParquetPieces, Pieces, TablePieces
 from gwa.ingest.source.compressed import Source
@@ -124,17 +125,24 @@ def read_into_checkpoint(
     stored: int,
     spec: ConverterSpec,
     options: ReadOptions,
+    crew: Crew,
 ) -> None:
-    """Read the files behind *heads* that are missing after the first *stored* ones of the checkpoint."""
+    """Let a *crew* read the files behind *heads* that are not among those after the first *stored* ones."""
     done = checkpoint.files[stored:]
-    with reading_progress(heads, done, options) as bar:
-        for head in heads[len(done) :]:
-            store.connection.execute(f"set variable file_no = {len(checkpoint.files)}")
-            with checkpoint.adding_file() as folder:
-                file = _read_to_parquet(store, head, folder, spec, options, bar)
-                if spec.joined_by and options.stored_hashes is not None:
-                    file = replace(file, witnesses=_index(store, folder, spec))
-                write_account(folder, file)
+
+    def read(member: Member, item: tuple[int, FileHead]) -> None:
+        number, head = item
+        size, members = crew.at_file(member)
+        with checkpoint.adding_file(number) as folder:
+            hire = _loaders(head, number, folder, spec, members)
+            file = read_file(member.store, head, spec, options, bar, hire, size)
+            if spec.joined_by and options.stored_hashes is not None:
+                file = replace(file, witnesses=_index(member.store, folder, spec))
+            write_account(folder, file)
+
+    with crew.at_work(), reading_progress(heads, done, options) as bar:
+        items = enumerate(heads[len(done) :], len(checkpoint.files))
+        in_order(items, crew.files, crew.member, read, lambda *_: checkpoint.add_next())
     for table in ("sources", "rejects"):
         store.connection.execute(f"truncate {table}")
 
@@ -147,16 +155,21 @@ def _index(store: Store, folder: Path, spec: ConverterSpec) -> list[list[Witness
     return write_index(store, rows, number, spec, folder)
 
 
-def _read_to_parquet(
-    store: Store, head: FileHead, folder: Path, spec: ConverterSpec, options: ReadOptions, bar: Progress
-) -> SourceFile:
-    """Read one file into Parquet files in *folder*."""
+def _loaders(
+    head: FileHead, number: int, folder: Path, spec: ConverterSpec, members: Callable[[int], Member]
+) -> Callable[[int], "Loader"]:
+    """Return what makes loaders of a file into Parquet files in *folder*, one for each of the *members*."""
     table, table_spec = table_for(head, spec)
-    pieces = ParquetPieces(store.connection, table_spec, folder)
-    preparation = spec.preparation if table == "source" else None
-    return read_file(
-        store, head, spec, options, bar, lambda _: Loader(store, store.scratch, pieces, preparation)
-    )
+    preparation, places = spec.preparation if table == "source" else None, count()
+
+    def hire(worker: int) -> Loader:
+        member = members(worker)
+        database = member.store.connection
+        database.execute(f"set variable file_no = {number}")
+        pieces = ParquetPieces(database, table_spec, folder, places, worker)
+        return Loader(member.store, member.folder, pieces, preparation)
+
+    return hire
 
 
 class Loader:
@@ -183,6 +196,7 @@ class Loader:
 
     def settle(self) -> int:
         """Do what is done in the order of batches; return how many rows there are beyond those read."""
+        self._pieces.settle()
         tasks = self._pieces.further_tasks
         further, self._further, self._tasks = self._further + tasks - self._tasks, 0, tasks
         return further
@@ -216,11 +230,11 @@ def read_file(
     limits = block_limits(head, size, options.engine or Engine())
     source = Source(head.path, *limits, possible_processes(store, options.engine))
     counts, position, hired = RowCounts(), 0, cache(hire)
-    (earlier_rejects,) = store.row("select count(*) from rejects")
+    rejects = list[Reject]()
 
     def settle(loader: Loader, batch: Batch) -> None:
         nonlocal position
-        count_batch(loader.store, head.path, batch, counts, strict=options.strict)
+        rejects.extend(count_batch(loader.store, head.path, batch, counts, strict=options.strict))
         counts.rows += loader.settle()
         bar.advance(source.position - position)
         position = source.position
@@ -231,15 +245,12 @@ def read_file(
             batches = map(made, batches)
         in_order(batches, size, hired, lambda loader, batch: loader.load(batch), settle)
         counts.rows += hired(0).finish()
-        _count_truncation(store, source, counts, strict=options.strict)
+        rejects += _count_truncation(store, source, counts, strict=options.strict)
         file = describe_file(head, source, spec.table_read.comment, table, counts, options.cluster)
         bar.advance(source.size - position)
     finally:
         source.close()
-    if not counts.rejected:
-        return file
-    rejects = store.rows(f"select line, reason, text from rejects offset {earlier_rejects}")
-    return replace(file, rejects=rejects)
+    return replace(file, rejects=[astuple(reject) for reject in rejects])
 
 
 class _Preparing:
@@ -305,10 +316,10 @@ def table_for(head: FileHead, spec: ConverterSpec) -> tuple[str, TableSpec]:
     return "source", spec.source_table
 
 
-def _count_truncation(store: Store, source: Source, counts: RowCounts, *, strict: bool) -> None:
-    """Count the end of truncated compressed data as one rejected row."""
-    if source.broken:
-        rejects = [Reject(counts.rows + 1, source.broken, "")]
-        count_batch(
-            store, source.path, EncodedRecords(TableSpec({}), total=1, rejects=rejects), counts, strict=strict
-        )
+def _count_truncation(store: Store, source: Source, counts: RowCounts, *, strict: bool) -> Sequence[Reject]:
+    """Count the end of truncated compressed data as one rejected row, and return it."""
+    if not source.broken:
+        return ()
+    rejects = [Reject(counts.rows + 1, source.broken, "")]
+    end = EncodedRecords(TableSpec({}), total=1, rejects=rejects)
+    return count_batch(store, source.path, end, counts, strict=strict)

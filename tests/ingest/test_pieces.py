@@ -1,5 +1,7 @@
 """Tests of `gwa.ingest.pieces`: what was appended is there, in order, and what was taken back is not."""
 
+from itertools import count
+
 import duckdb
 import pytest
 from hypothesis import given
@@ -54,7 +56,7 @@ def test_tables_hold_what_was_appended_and_not_taken_back(deeds):
 def test_files_hold_what_was_appended_and_not_taken_back(deeds, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pieces")
     with duckdb.connect() as database:
-        pieces = ParquetPieces(database, SPEC, folder)
+        pieces = ParquetPieces(database, SPEC, folder, count())
         expected = done(pieces, deeds)
         assert sorted(folder.iterdir()) == pieces.paths
         rows = [row for path in pieces.paths for row in database.execute(f"from '{path}'").fetchall()]
@@ -67,7 +69,7 @@ def test_a_value_that_is_none_of_a_column_is_an_error_and_no_piece(kind, tmp_pat
         pieces = (
             TablePieces(database, SPEC, "found")
             if kind == "tables"
-            else ParquetPieces(database, SPEC, tmp_path)
+            else ParquetPieces(database, SPEC, tmp_path, count())
         )
         with pytest.raises(duckdb.ConversionException):
             pieces.append("select 'a', 'many', 0, 1")
