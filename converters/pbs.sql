@@ -122,21 +122,33 @@ try_cast(regexp_extract(size, '^[\d.]+') as double)
 '''
 # A host of a job is one of node/0, node/0-7, node/0,2, and node/0*8.
 "hosts_of(list)" = "string_split(nullif(list, ''), '+')"
+"span_of(cpus)" = '''
+coalesce(try_cast(split_part(cpus, '-', 2) as double) - try_cast(split_part(cpus, '-', 1) as double) + 1, 1)
+'''
+# Most jobs have one host, of which no list is made.
 "cpus_of(place)" = '''
 case
     when contains(place, '*') then try_cast(split_part(place, '*', 2) as double)
-    else list_sum([
-        coalesce(
-            try_cast(split_part(cpu, '-', 2) as double) - try_cast(split_part(cpu, '-', 1) as double) + 1, 1
-        )
-        for cpu in string_split(place, ',')
-    ])
+    when not contains(place, ',') then span_of(place)
+    else list_sum([span_of(cpus) for cpus in string_split(place, ',')])
+end
+'''
+"cpus_of_hosts(list)" = '''
+case
+    when not contains(nullif(list, ''), '+') then cpus_of(split_part(list, '/', -1))
+    else list_sum([cpus_of(split_part(host, '/', -1)) for host in hosts_of(list)])
+end
+'''
+"number_of_hosts(list)" = '''
+case
+    when not contains(nullif(list, ''), '+') then 1
+    else list_unique([split_part(host, '/', 1) for host in hosts_of(list)])
 end
 '''
 # Each host with the processors that the job held of it; in Torque each of these has a place of its own.
 "listed_hosts(list)" = '''
 case
-    when list_unique([split_part(host, '/', 1) for host in hosts_of(list)]) = 1 then split_part(list, '/', 1)
+    when number_of_hosts(list) = 1 then split_part(list, '/', 1)
     when not regexp_matches(list, '[*,]|/\d+-') then array_to_string(
         list_transform(
             map_entries(list_aggregate([split_part(host, '/', 1) for host in hosts_of(list)], 'histogram')),
@@ -166,17 +178,22 @@ array_to_string(
 '''
 # A chunk of a request is 2:ncpus=8 in PBS Pro, 2:ppn=8 in Torque, or a node; GPUs of it are ngpus=2, in Torque gpus=2.
 "times(chunk)" = "coalesce(try_cast(regexp_extract(chunk, '^(\\d+)(:|$)', 1) as double), 1)"
+"cpus_of_chunk(chunk)" = '''
+times(chunk) * coalesce(try_cast(regexp_extract(chunk, ':(ncpus|ppn)=(\d+)', 2) as double), 1)
+'''
 "cpus_asked(chunks)" = '''
-list_sum([
-    times(chunk) * coalesce(try_cast(regexp_extract(chunk, ':(ncpus|ppn)=(\d+)', 2) as double), 1)
-    for chunk in string_split(chunks, '+')
-])
+case
+    when not contains(chunks, '+') then cpus_of_chunk(chunks)
+    else list_sum([cpus_of_chunk(chunk) for chunk in string_split(chunks, '+')])
+end
 '''
 "gpus_asked(chunks)" = '''
-list_sum([
-    times(chunk) * try_cast(regexp_extract(chunk, ':n?gpus=(\d+)', 1) as double)
-    for chunk in string_split(chunks, '+')
-])
+case
+    when contains(chunks, 'gpus=') then list_sum([
+        times(chunk) * try_cast(regexp_extract(chunk, ':n?gpus=(\d+)', 1) as double)
+        for chunk in string_split(chunks, '+')
+    ])
+end
 '''
 
 # Runs of jobs that were run again, each from its start to its end; of those with no record of an end it is unknown.
@@ -266,8 +283,11 @@ event as not materialized (
         user_,
         group_,
         -- 12[3] is a task of the array 12[], and 12-3 was one of the array 12 in old versions of Torque.
-        nullif(regexp_extract(id, '^(\d+)(\[\d*\]|-\d+)(\.|$)', 1), '') as array_number,
-        regexp_extract(id, '\..*$') as server,
+        case
+            when contains(id, '[') or contains(id, '-')
+                then nullif(regexp_extract(id, '^(\d+)(\[\d*\]|-\d+)(\.|$)', 1), '')
+        end as array_number,
+        case when array_number is not null then regexp_extract(id, '\..*$') end as server,
         contains(id, '[]') as is_array,
         kind = 'D' or coalesce(substate = 91, false) as deletes
     from said
@@ -304,8 +324,16 @@ located as not materialized (
     left join array_job on event.array_number = array_job.array_number and event.server = array_job.server
 ),
 
+reborn as (
+    select job from located where created is not null group by job having min(created) < max(created)
+),
+
 creation as (
-    select job, list_sort(list(distinct created)) as times from located where created is not null group by job
+    select job, list_sort(list(distinct created)) as times
+    from located
+    semi join reborn on located.job = reborn.job
+    where created is not null
+    group by job
 ),
 
 -- A server that was set up again begins with number 1 again: jobs of one number differ by their creation.
@@ -336,16 +364,15 @@ folded as (
             'place': place
         }) as last,
         count(*) as rows,
-        coalesce(job_created, min(queued), min(written) filter (where kind = 'Q')) as created,
-        coalesce(job_created, min(queued)) is null as is_created_by_stamp,
+        coalesce(job_created, min(created), min(queued), min(written) filter (where kind = 'Q')) as created,
+        coalesce(job_created, min(created), min(queued)) is null as is_created_by_stamp,
         bool_or(deletes) as is_deleted,
         coalesce(min(deletion) > max(written) filter (where kind = 'E' and not is_whole), false) as is_deleted_late,
         bool_or(kind = 'A') as is_aborted,
         min_by(queue, (written, file_no, line, place)) filter (where written is not null) as first_queue,
         min_by(user_, (written, file_no, line, place)) filter (where written is not null) as first_user,
         min_by(group_, (written, file_no, line, place)) filter (where written is not null) as first_group,
-        any_value(array_number) as array_number,
-        any_value(substr(server, 2)) as server
+        any_value(array_number) as array_number
     from dated
     group by job, job_created
 ),
@@ -358,10 +385,8 @@ measured as (
         contains(folded.job, '[]') as is_array,
         case when not is_array then said.start_ end as started,
         case when said.kind = 'E' then coalesce(said.end_, moment(said.stamp)) end as end_time,
-        nullif(
-            list_sum([cpus_of(split_part(host, '/', -1)) for host in hosts_of(said.exec_host)]), 0
-        ) as host_cpus,
-        nullif(list_unique([split_part(host, '/', 1) for host in hosts_of(said.exec_host)]), 0) as hosts,
+        nullif(cpus_of_hosts(said.exec_host), 0) as host_cpus,
+        nullif(number_of_hosts(said.exec_host), 0) as hosts,
         coalesce(said.resource_list_select, said.resource_list_nodes) as chunks,
         cpus_asked(chunks) as chunk_cpus,
         list_sum([
@@ -463,7 +488,7 @@ select
     coalesce(group_, first_group) as group_id,
     jobname as executable_id,
     coalesce(queue, first_queue) as queue_id,
-    nullif(server, '') as partition_id,
+    nullif(substr(regexp_extract(id, '\..*$'), 2), '') as partition_id,
     case when array_number is null then 'UNITARY' else 'BoT' end as job_structure,
     array_number as job_structure_params,
     resource_list_arch as req_platform,
@@ -478,17 +503,19 @@ select
     coalesce(
         resource_list_gpu_type,
         resource_list_gpu_model,
-        nullif(
-            array_to_string(
-                list_sort(
-                    list_distinct(
-                        regexp_extract_all(chunks, ':(?:gpu_type|gpu_model|gputype|gpumodel)=([^:+]+)', 1)
-                    )
+        case
+            when contains(chunks, 'gpu') then nullif(
+                array_to_string(
+                    list_sort(
+                        list_distinct(
+                            regexp_extract_all(chunks, ':(?:gpu_type|gpu_model|gputype|gpumodel)=([^:+]+)', 1)
+                        )
+                    ),
+                    ','
                 ),
-                ','
-            ),
-            ''
-        )
+                ''
+            )
+        end
     ) as gpu_type,
     -- PBS on a Cray measures in kWh.
     case when has_ended then 3600000 * nullif(resources_used_energy, 0) end as energy,
