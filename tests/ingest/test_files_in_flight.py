@@ -1,3 +1,4 @@
+# mypy: disable-error-code="func-returns-value,redundant-expr"
 """Rows that are stored before they are mapped: by workers that share files or blocks, as by a single one."""
 
 import gzip
@@ -86,7 +87,8 @@ def parts(folder, number=5, size=400):
 @pytest.fixture
 def hired(monkeypatch):
     """Keep how many members crews had, and what they shared."""
-    found, member = Counter(), in_flight.Crew.member
+    found: Counter[str] = Counter()
+    member = in_flight.Crew.member
 
     def counted(crew, number):
         kind = "files" if crew.by_file else "blocks"
@@ -333,7 +335,8 @@ def test_pieces_of_several_workers_are_in_the_order_of_their_batches(batches, dr
     with duckdb.connect() as database:
         table = TableSpec({"number": "integer"})
         pieces = [ParquetPieces(database, table, folder, places, worker) for worker in range(3)]
-        waiting, loaded, settled = [*enumerate(batches)], {}, 0
+        waiting, settled = [*enumerate(batches)], 0
+        loaded: dict[int, int] = {}
         while settled < len(batches):
             is_free = waiting and waiting[0][1][0] not in loaded.values()
             if is_free and (settled not in loaded or drawn.random() < 0.5):
