@@ -133,12 +133,6 @@ case
     else list_sum([span_of(cpus) for cpus in string_split(place, ',')])
 end
 '''
-"cpus_of_hosts(list)" = '''
-case
-    when not contains(nullif(list, ''), '+') then cpus_of(split_part(list, '/', -1))
-    else list_sum([cpus_of(split_part(host, '/', -1)) for host in hosts_of(list)])
-end
-'''
 "number_of_hosts(list)" = '''
 case
     when not contains(nullif(list, ''), '+') then 1
@@ -180,12 +174,6 @@ array_to_string(
 "times(chunk)" = "coalesce(try_cast(regexp_extract(chunk, '^(\\d+)(:|$)', 1) as double), 1)"
 "cpus_of_chunk(chunk)" = '''
 times(chunk) * coalesce(try_cast(regexp_extract(chunk, ':(ncpus|ppn)=(\d+)', 2) as double), 1)
-'''
-"cpus_asked(chunks)" = '''
-case
-    when not contains(chunks, '+') then cpus_of_chunk(chunks)
-    else list_sum([cpus_of_chunk(chunk) for chunk in string_split(chunks, '+')])
-end
 '''
 "gpus_asked(chunks)" = '''
 case
@@ -385,10 +373,19 @@ measured as (
         contains(folded.job, '[]') as is_array,
         case when not is_array then said.start_ end as started,
         case when said.kind = 'E' then coalesce(said.end_, moment(said.stamp)) end as end_time,
-        nullif(cpus_of_hosts(said.exec_host), 0) as host_cpus,
         nullif(number_of_hosts(said.exec_host), 0) as hosts,
+        nullif(
+            case
+                when hosts = 1 and not contains(said.exec_host, '+') then cpus_of(split_part(said.exec_host, '/', -1))
+                else list_sum([cpus_of(split_part(host, '/', -1)) for host in hosts_of(said.exec_host)])
+            end,
+            0
+        ) as host_cpus,
         coalesce(said.resource_list_select, said.resource_list_nodes) as chunks,
-        cpus_asked(chunks) as chunk_cpus,
+        case
+            when not contains(chunks, '+') then cpus_of_chunk(chunks)
+            else list_sum([cpus_of_chunk(chunk) for chunk in string_split(chunks, '+')])
+        end as chunk_cpus,
         list_sum([
             try_cast(gpus as double) for gpus in regexp_extract_all(said.exec_vnode, ':ngpus=([\d.]+)', 1)
         ]) as vnode_gpus,
