@@ -175,14 +175,6 @@ array_to_string(
 "cpus_of_chunk(chunk)" = '''
 times(chunk) * coalesce(try_cast(regexp_extract(chunk, ':(ncpus|ppn)=(\d+)', 2) as double), 1)
 '''
-"gpus_asked(chunks)" = '''
-case
-    when contains(chunks, 'gpus=') then list_sum([
-        times(chunk) * try_cast(regexp_extract(chunk, ':n?gpus=(\d+)', 1) as double)
-        for chunk in string_split(chunks, '+')
-    ])
-end
-'''
 
 # Runs of jobs that were run again, each from its start to its end; of those with no record of an end it is unknown.
 [beforehand.rerun]
@@ -396,7 +388,12 @@ measured as (
             ) as double
         ) as total_gpus,
         -- The total is the sum of what chunks ask for, and not added to it.
-        gpus_asked(chunks) as chunk_gpus,
+        case
+            when contains(chunks, 'gpus=') then list_sum([
+                times(chunk) * try_cast(regexp_extract(chunk, ':n?gpus=(\d+)', 1) as double)
+                for chunk in string_split(chunks, '+')
+            ])
+        end as chunk_gpus,
         seconds_of(said.resources_used_walltime) as walltime,
         nullif(kilobytes(said.resources_used_mem), 0) as used_kilobytes
     from folded
