@@ -19,6 +19,7 @@ from jinja2.ext import babel_extract
 
 from gwa.evaluation.measure import Aspect
 from gwa.ingest.cleaning import cleaning_repairs
+from gwa.metrics.alert_rules import RULES, TEXTS
 from gwa.simulation.architectures import ARCHITECTURES
 from gwa.simulation.scheduling import SCHEDULERS
 from gwa.simulation.selection import SELECTIONS
@@ -95,7 +96,7 @@ WORDS: Final = (
     "alike in six attributes", "one job array", "Users", "Projects", "Queues", "User", "Groups", "yes",
     "no", "equal", *ARCHITECTURES.values(), *SELECTIONS.values(), *SCHEDULERS.values(),
     *sorted({repair_message(meaning).template for _, meaning in cleaning_repairs()}),
-    *(aspect.value for aspect in Aspect),
+    *(aspect.value for aspect in Aspect), *(getattr(rule, name) for rule in RULES for name in TEXTS),
 )  # fmt: skip
 """Words that are names in the code, too, or belong to a room that knows no report."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from gwa.errors import DefinitionError
-from gwa.metrics.alert_rules import AMOUNTS, DIGITS, OF_REQUESTS, RULES, SCALES, Kind, Rule, Sum
+from gwa.metrics.alert_rules import AMOUNTS, DIGITS, OF_REQUESTS, RULES, Kind, Rule, Sum
 from gwa.metrics.asked_cores import asked_cores
 from gwa.metrics.efficiency import REQUESTED
 from gwa.metrics.presence import has_boxes, listed_boxes
@@ -99,11 +99,7 @@ def _thresholds(stated: Mapping[str, Any]) -> Thresholds:
             raise DefinitionError(f"{name}: is {table!r}, expected a table, as [{name}]")
     tables = {name: {**table, **stated.get(name, {})} for name, table in defaults.items()}
     excluded = record(Excluded, tables.pop(EXCLUDE), EXCLUDE)
-    kinds = {kind.id.replace("-", "_"): kind for kind in RULES}
-    rules = [record(kinds[name], table, name) for name, table in tables.items()]
-    return Thresholds(
-        {rule.id: rule for rule in sorted(rules, key=lambda one: RULES.index(type(one)))}, excluded
-    )
+    return Thresholds({rule.id: rule.with_limits(tables[rule.key]) for rule in RULES}, excluded)
 
 
 def thresholds(store: Store) -> Thresholds:
@@ -289,7 +285,7 @@ def _sum_of_jobs(one: Sum) -> str:
 
 
 def _all_sums(rules: tuple[Rule, ...]) -> dict[str, Sum]:
-    return {f"{rule.key}_{name}": one for rule in rules for name, one in rule.sums().items()}
+    return {f"{rule.key}_{name}": one for rule in rules for name, one in rule.all_sums().items()}
 
 
 def _columns(rules: tuple[Rule, ...]) -> dict[Sum, str]:
@@ -424,14 +420,16 @@ def _holders(store: Store, rule: Rule, owned: str) -> tuple[Holder, ...]:
     """Return those for whom a rule holds, of the sums that the table *owned* has, most at stake first."""
     key = rule.key
     limit = f" limit {rule.most}" if rule.most else ""
-    used = f"round({key}_used / {key}_given, {DIGITS})" if "used" in rule.sums() else "null"
+    used = f"round({key}_used / {key}_given, {DIGITS})" if "used" in rule.all_sums() else "null"
     rows = store.rows(
         f"select name, {key}_jobs, {rule.in_hours('hours')} as hours, coalesce({rule.in_hours('sure')}, 0.0),"
         f" {used} as used, {key}_known, {key}_about from {owned} as sums"
-        f" where {key}_jobs > 0 and {rule.holds()} order by hours desc, name{limit}"
+        f" where {key}_jobs > 0 and {rule.filled(rule.holds)} order by hours desc, name{limit}"
     )
     return tuple(
-        Holder(name, jobs, hours, sure, used, known, about, sure > 0 and rule.is_mailed(sure))
+        Holder(
+            name, jobs, hours, sure, used, known, about, sure > 0 and sure >= rule.limits.get("mail_hours", 0)
+        )
         for name, jobs, hours, sure, used, known, about in rows
     )
 
@@ -474,7 +472,7 @@ def jobs_of(store: Store, rule: Rule, by: By, name: str, most: int | None = None
     rows = store.rows(
         "select coalesce(source_id, cast(worst.job_id as varchar)) as job, user_id, found, hours, run_time,"
         f" n_procs, n_gpus, n_nodes from (select *, {rule.filled(rule.found)} as found,"
-        f" ({rule.spent}) / {SCALES[rule.stake]!r} as hours from ({judged_jobs(store)}) as judged"
+        f" ({rule.filled(rule.spent)}) / {rule.scale!r} as hours from ({judged_jobs(store)}) as judged"
         f" where {OWNERS[by]} = {literal(name)} and {rule.at_fault}"
         f" order by hours desc, job_id{limit}) as worst"
         " left join source_ids on worst.job_id = source_ids.job_id order by hours desc, worst.job_id"
@@ -485,13 +483,13 @@ def jobs_of(store: Store, rule: Rule, by: By, name: str, most: int | None = None
 # --- Words ---
 
 
-def at_stake(rule: Rule | type[Rule], hours: float) -> Message:
+def at_stake(rule: Rule, hours: float) -> Message:
     """Return an amount of what is at stake, in words."""
     amounts = AMOUNTS if rule.is_held else OF_REQUESTS
     return message(amounts[rule.stake], n=number(round(hours, 1)))
 
 
-def measured(rule: Rule | type[Rule], known: int, about: int) -> Message:
+def measured(rule: Rule, known: int, about: int) -> Message:
     """Return how many of the jobs that a rule is about are measured, in words."""
     return message(
         "{known} of {about} {subject}",
@@ -512,7 +510,7 @@ def because(rule: Rule, holder: Holder) -> Message:
     )
 
 
-def claim(rule: Rule | type[Rule], users: int, jobs: int, hours: float) -> Message:
+def claim(rule: Rule, users: int, jobs: int, hours: float) -> Message:
     """Return what a number of *users* and of their *jobs* do, in words."""
     return message(
         rule.claim,

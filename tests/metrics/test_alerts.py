@@ -4,6 +4,7 @@ import json
 import math
 import random
 from base64 import b64encode
+from dataclasses import replace
 from gzip import compress
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.held import held_rows
 from gwa.errors import DefinitionError
 from gwa.formats.open import open_trace
-from gwa.metrics.alert_rules import RULES, SCALES
+from gwa.metrics.alert_rules import RULES, SCALES, TEXTS
 from gwa.metrics.alerts import alerts, default_thresholds, jobs_of, lacking, read_thresholds, sums
 from gwa.metrics.asked_cores import threads_per_core
 from gwa.metrics.efficiency import sequential
 from gwa.store.engines.spark_sql import to_spark_sql
 from gwa.store.options import ReadOptions
+from gwa.words.message import Message
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 CASES = SHARED / "cases" / "gpu"
@@ -458,7 +460,8 @@ def written(tmp_path, text):
 def test_thresholds_that_are_not_stated_are_the_defaults(tmp_path):
     stated = read_thresholds(written(tmp_path, "[low_gpu_use]\nuse = 0.5\n"))
     defaults = default_thresholds()
-    assert vars(stated.rules["low-gpu-use"]) == vars(defaults.rules["low-gpu-use"]) | {"use": 0.5}
+    limits = {**defaults.rules["low-gpu-use"].limits, "use": 0.5}
+    assert stated.rules["low-gpu-use"] == replace(defaults.rules["low-gpu-use"], limits=limits)
     assert stated.rules["limit-cpu"] == defaults.rules["limit-cpu"]
     assert tuple(defaults.rules) == tuple(BY_ID)
 
@@ -532,6 +535,10 @@ def without_waste(seed):
 def test_where_nothing_is_wasted_there_is_no_alert(seed, of_lines):
     found = alerts(of_lines(*without_waste(seed)))
     assert {alert.rule.id: hours(alert) for alert in found if alert.holders} == {}
+
+
+def test_what_rules_say_in_words_can_be_translated():
+    assert all(isinstance(getattr(rule, name), Message) for rule in RULES for name in TEXTS)
 
 
 def test_hours_are_in_the_unit_that_is_said():

@@ -17,7 +17,7 @@ STEP: Final = 0.02
 NUMBERS: Final = ("users", "jobs", "hours", "known", "about", "minimum_run")
 
 
-def _claim(rule: type[Rule], place: int) -> Callable[[Facts], tuple[float, str] | None]:
+def _claim(rule: Rule, place: int) -> Callable[[Facts], tuple[float, str] | None]:
     """Return what makes the sentence of a rule from its facts."""
 
     def made(facts: Facts) -> tuple[float, str] | None:
@@ -37,14 +37,14 @@ def _claim(rule: type[Rule], place: int) -> Callable[[Facts], tuple[float, str] 
     return made
 
 
-def _stake(rule: type[Rule]) -> StakeOf | None:
+def _stake(rule: Rule) -> StakeOf | None:
     """Return what the hours at stake are; those of requests that were not used were never held."""
-    hours = f"alerts.{rule.id.replace('-', '_')}.hours"
+    hours = f"alerts.{rule.key}.hours"
     return (lambda facts: HeldHours(facts[hours], rule.stake)) if rule.is_held else None
 
 
-def _needs(rule: type[Rule]) -> tuple[str, ...]:
-    return tuple(f"alerts.{rule.id.replace('-', '_')}.{name}" for name in NUMBERS)
+def _needs(rule: Rule) -> tuple[str, ...]:
+    return tuple(f"alerts.{rule.key}.{name}" for name in NUMBERS)
 
 
 DEFAULTS: Final = message("These thresholds are the defaults; those of --thresholds take their place.")

@@ -9,7 +9,6 @@ from gwa.report.columns import column
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.store.store import Store
-from gwa.util.units import MINUTE
 from gwa.words.message import joined, message
 
 
@@ -53,7 +52,7 @@ def _facts(alert: Alert) -> Iterator[Fact]:
     title, prefix = alert.rule.title, f"alerts.{alert.rule.key}"
     yield Fact(f"{prefix}.users", len(alert.holders), message("{title}: users", title=title), "count")
     yield Fact(f"{prefix}.jobs", alert.jobs, message("{title}: jobs", title=title), "count")
-    hours, run = number(alert.hours), number(alert.rule.minimum_run * MINUTE)
+    hours, run = number(alert.hours), number(alert.rule.minimum_run)
     label = message("{title}: hours at stake", title=title)
     yield Fact(f"{prefix}.hours", hours, label, help=alert.rule.stake)
     yield Fact(f"{prefix}.known", alert.known, message("{title}: jobs measured", title=title), "count")
