@@ -52,7 +52,8 @@ def write(  # noqa: PLR0913 - what a page looks like
         return _is_ours(old, force=force)
 
     with replacing(folder, is_ours) as (part, _):
-        for name, content in _files(statements, title, chosen, theme, with_pdf=with_pdf, progress=progress):
+        look = pages.Look(title, chosen, theme)
+        for name, content in _files(statements, look, with_pdf=with_pdf, progress=progress):
             data = content.encode() if isinstance(content, str) else content
             (part / name).write_bytes(data)
             hashes[name] = sha256(data).hexdigest()
@@ -68,29 +69,22 @@ def names_of(statements: Statements) -> dict[str | None, str]:
 
 
 def _files(
-    statements: Statements,
-    title: str,
-    language: Language,
-    theme: Path | None,
-    *,
-    with_pdf: bool,
-    progress: Progress,
+    statements: Statements, look: pages.Look, *, with_pdf: bool, progress: Progress
 ) -> Iterator[tuple[str, str | bytes]]:
     """Yield the name and the content of each file but the record."""
     from gwa.report.pdf import on_paper
 
     names = names_of(statements)
-    yield INDEX, pages.index_page(statements, names, title, language, theme)
+    yield INDEX, pages.index_page(statements, names, look)
     yield SUMMARY, pages.as_csv(statements)
     each = statements.by_project()
     with progress.step("statements", len(each)) as step:
         for project, own in each.items():
             name = names[project]
-            yield f"{name}.html", pages.statement_page(own, project, title, language, theme, paper=False)
+            yield f"{name}.html", pages.statement_page(own, project, look, paper=False)
             yield f"{name}.csv", pages.as_csv(own)
             if with_pdf:
-                page = pages.statement_page(own, project, title, language, theme, paper=True)
-                yield f"{name}.pdf", on_paper(page)
+                yield f"{name}.pdf", on_paper(pages.statement_page(own, project, look, paper=True))
             step.advance()
 
 

@@ -265,34 +265,31 @@ def bar(statements: Statements) -> tuple[tuple[Segment, ...], tuple[Caption, ...
     return segments, below
 
 
-def statement_page(
-    statements: Statements,
-    project: str | None,
-    title: str,
-    language: Language,
-    theme: Path | None,
-    *,
-    paper: bool,
-) -> str:
-    """Return the page of *statements*, which are of a *project* alone; *title* is that of the trace."""
+@dataclass(frozen=True)
+class Look:
+    """What pages have in common: the *title* of the trace, the *language*, and a *theme*, as of reports."""
+
+    title: str
+    language: Language
+    theme: Path | None = None
+
+
+def statement_page(statements: Statements, project: str | None, look: Look, *, paper: bool) -> str:
+    """Return the page of *statements*, which are of a *project* alone."""
     return _page(
         "statement.html",
         statements,
-        title,
-        language,
-        theme,
+        look,
         paper=paper,
-        project=language(project_name(project, statements.rates)),
-        rows=[_translated(row(line, statements.rates), language) for line in statements.lines],
-        **_bar(statements, language),
+        project=look.language(project_name(project, statements.rates)),
+        rows=[_translated(row(line, statements.rates), look.language) for line in statements.lines],
         has_months=len({line.part for line in statements.lines}) > 1,
     )
 
 
-def index_page(
-    statements: Statements, files: dict[str | None, str], title: str, language: Language, theme: Path | None
-) -> str:
+def index_page(statements: Statements, files: dict[str | None, str], look: Look) -> str:
     """Return the page of all statements, whose *files* are called so, without a suffix."""
+    language = look.language
     used = [key for key in SERVICES if any(line.service == key for line in statements.lines)]
     projects = [
         (
@@ -306,12 +303,8 @@ def index_page(
     return _page(
         "statements.html",
         statements,
-        title,
-        language,
-        theme,
-        paper=False,
+        look,
         projects=projects,
-        **_bar(statements, language),
         units=[language(SERVICES[key].unit) for key in used],
         all_units=_quantities(statements.lines, used, language),
         prices=[_translated_rate(rate, statements.rates, language) for rate in statements.rates.rates],
@@ -321,21 +314,23 @@ def index_page(
 def _page(
     template: str,
     statements: Statements,
-    title: str,
-    language: Language,
-    theme: Path | None,
+    look: Look,
     *,
-    paper: bool,
+    paper: bool = False,
     **variables: Any,  # noqa: ANN401 - of the template
 ) -> str:
+    language = look.language
+    segments, below = bar(statements)
     return filled(
         template,
         is_of_requests=statements.rates.basis == "tokens",
-        overrides=theme,
+        overrides=look.theme,
         language=language,
         zone=_zone(statements.system),
         paper=paper,
-        title=title,
+        title=look.title,
+        segments=segments,
+        captions=[replace(one, text=language(one.text), label=language(one.label)) for one in below],
         period=language(period_in_words(statements)),
         total=language(money(statements.total, statements.rates)),
         amount=language(decimal(statements.total)),
@@ -344,13 +339,6 @@ def _page(
         definitions=[language(text) for text in definitions(statements)],
         **variables,
     )
-
-
-def _bar(statements: Statements, language: Language) -> dict[str, object]:
-    """Return the `bar` of *statements* as a template takes it."""
-    segments, below = bar(statements)
-    captions = [replace(one, text=language(one.text), label=language(one.label)) for one in below]
-    return {"segments": segments, "captions": captions}
 
 
 def _quantities(lines: Iterable[StatementLine], used: Sequence[str], language: Language) -> list[str]:

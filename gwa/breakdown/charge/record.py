@@ -8,10 +8,10 @@ from what gwa wrote.
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from gwa.breakdown.charge.charges import BillingPeriod
 from gwa.breakdown.charge.rates import Rates
@@ -31,16 +31,9 @@ NUMBER: Final = Check(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Part:
-    name: str
-    first: int
-    last: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Line:
-    part: _Part
-    kind: Literal["use", "free", "discount"]
+    part: BillingPeriod
+    kind: Kind
     service: str
     units: int
     per: Annotated[int, Check(lambda per: per > 0, "a whole number above 0")]
@@ -59,7 +52,7 @@ class _Record:
     language: str
     total: Annotated[str, NUMBER]
     rates: Rates
-    parts: tuple[_Part, ...]
+    parts: tuple[BillingPeriod, ...]
     lines: tuple[_Line, ...]
     uncharged: tuple[Mapping[str, Any], ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
@@ -73,17 +66,9 @@ def as_table(statements: Statements, language: str) -> dict[str, Any]:
         "language": language,
         "total": f"{statements.total:f}",
         "rates": statements.rates.as_table(),
-        "parts": [_part(part) for part in statements.parts],
-        "lines": [_line(line) for line in statements.lines],
-        "uncharged": [
-            {
-                **_of_project(one.project),
-                "lacking": str(one.lacking),
-                "jobs": one.jobs,
-                "ids": list(one.ids),
-            }
-            for one in statements.uncharged
-        ],
+        "parts": _plain(statements.parts),
+        "lines": _plain(statements.lines),
+        "uncharged": _plain(statements.uncharged),
     }
 
 
@@ -92,28 +77,13 @@ def as_text(table: Mapping[str, Any]) -> str:
     return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
 
 
-def _part(part: BillingPeriod) -> dict[str, Any]:
-    return {"name": part.name, "first": part.first, "last": part.last}
-
-
-def _of_project(project: str | None) -> dict[str, Any]:
-    return {} if project is None else {"project": project}
-
-
-def _line(line: StatementLine) -> dict[str, Any]:
-    return {
-        **_of_project(line.project),
-        "part": _part(line.part),
-        "kind": line.kind,
-        "name": line.name,
-        "service": line.service,
-        "units": line.units,
-        "per": line.per,
-        "rate": f"{line.rate:f}",
-        "amount": f"{line.amount:f}",
-        **({} if line.jobs is None else {"jobs": line.jobs}),
-        "is_correction": line.is_correction,
-    }
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a statement holds
+    """Return a *value* as JSON has it: what is None is left out, and decimal numbers are texts."""
+    if is_dataclass(value):
+        return {name: _plain(one) for name, one in vars(value).items() if one is not None}
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    return list(map(_plain, value)) if isinstance(value, list | tuple) else value
 
 
 def read_given(folder: Path) -> EarlierStatements:
@@ -129,7 +99,7 @@ def read_given(folder: Path) -> EarlierStatements:
         raise DefinitionError(
             f"{path}: its lines are not {read.total} together, expected statements as gwa charge wrote them"
         )
-    return EarlierStatements(str(path), read.rates, [_part_of(part) for part in read.parts], lines)
+    return EarlierStatements(str(path), read.rates, read.parts, lines)
 
 
 def _table(path: Path) -> Any:  # noqa: ANN401 - whatever it is, it is checked next
@@ -142,16 +112,9 @@ def _table(path: Path) -> Any:  # noqa: ANN401 - whatever it is, it is checked n
         raise DefinitionError(f"{path}: is not JSON, expected statements of gwa charge") from error
 
 
-def _part_of(part: _Part) -> BillingPeriod:
-    return BillingPeriod(part.name, part.first, part.last)
-
-
 def _line_of(line: _Line) -> StatementLine:
-    kind: Kind = line.kind
-    return StatementLine(
-        line.project, _part_of(line.part), kind, line.name, line.service, line.units, line.per,
-        Decimal(line.rate), Decimal(line.amount), line.jobs, line.is_correction,
-    )  # fmt: skip
+    said = {**vars(line), "rate": Decimal(line.rate), "amount": Decimal(line.amount)}
+    return StatementLine(**said)
 
 
 def files_of(folder: Path) -> Mapping[str, str]:
