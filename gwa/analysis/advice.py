@@ -148,8 +148,8 @@ def _jobs(store: Store, rule: Rule, by: By, name: str, holder: Holder) -> JobTab
     columns = [
         column
         for column in (
-            Column("job", message("Job")),
-            Column("user", message("User")),
+            Column("job", "Job"),
+            Column("user", "User"),
             column("run_time"),
             column("processors", "n_procs"),
             column("gpus", "n_gpus"),

@@ -118,7 +118,7 @@ def _table(months: Months, shown: list[str], pages: Mapping[str, str]) -> FactTa
         m=int(MINIMUM_DAYS),
     )
     return FactTable(
-        "months", message("Months and their changes"), tuple(columns), tuple(rows), note,
+        "months", "Months and their changes", tuple(columns), tuple(rows), note,
         darkest="greatest", links=links if any(links) else (),
     )  # fmt: skip
 

@@ -54,7 +54,7 @@ def by_site(store: Store, name: str, pages: Sequence[SitePage]) -> Report:
     rows = tuple((Verbatim(page.name), tuple(_fact(page, fact) for fact in known)) for page in pages)
     (unnamed,) = store.row(f"select count(*) from jobs where {SITE} is null")  # noqa: S608 - our own SQL
     table = FactTable(
-        "sites", message("Clusters"), tuple(quantity(SHOWN[fact]).heading for fact in known),
+        "sites", "Clusters", tuple(quantity(SHOWN[fact]).heading for fact in known),
         ((message("All"), rows[0][1]), *rows[1:]), NOTE, links=tuple(page.address for page in pages),
     )  # fmt: skip
     blocks: tuple[Block, ...] = (table,)

@@ -233,7 +233,7 @@ def _print_policies(rows: "Sequence[PolicyOutcome]") -> None:
 
 def _ratio(one: "PolicyOutcome", base: str, measure: str) -> str | None:
     """Return the ratio of a measure with its interval, if it has one; the *base* has none."""
-    from gwa.evaluation.whatif.words import times
+    from gwa.evaluation.capacity.words import times
 
     if one.policy == base:
         return None

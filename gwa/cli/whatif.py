@@ -126,7 +126,8 @@ def _print(found: "WhatIfAnswer", *, as_json: bool) -> None:
 
 def _row(effect: "Effect", name: str, *, as_number: bool) -> tuple[object, ...]:
     """Return a row of the table; numbers as people read them, or in seconds *as_number*."""
-    from gwa.evaluation.whatif.words import times, wait_text
+    from gwa.evaluation.capacity.words import times
+    from gwa.evaluation.whatif.words import wait_text
 
     numbers = (effect.old, effect.new, effect.ratio, effect.low, effect.high)
     if as_number:

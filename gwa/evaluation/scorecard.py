@@ -17,7 +17,8 @@ import numpy as np
 
 from gwa.evaluation.job_arrays import MAXIMUM_JOBS, JobArrays, bootstrap, choose_period, split_halves
 from gwa.evaluation.measure import Aspect, RealismMeasure, Statistic, Statistics, measure_all, measures
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.columns import Cells, table_of
+from gwa.report.document import Block, Column, Fact, Facts, Note
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
 from gwa.util.units import DAY, HOUR, WEEK
@@ -128,7 +129,7 @@ class Scorecard:
         yield Note(self.summary())
         for note in self.notes:
             yield Note(note)
-        yield Table("scorecard", "Realism scorecard", COLUMNS, tuple(map(row, self.lines)), LEGEND)
+        yield table_of("scorecard", "Realism scorecard", self.lines, CELLS, LEGEND)
 
     def facts(self, prefix: str) -> Facts:
         """Return the distances as facts whose ids begin with *prefix*, with the verdict of each in words."""
@@ -142,17 +143,18 @@ class Scorecard:
         )  # fmt: skip
 
 
-COLUMNS: Final = (
-    Column("aspect", "Aspect"),
-    Column("measure", "Measure"),
-    Column("verdict", "Verdict"),
-    Column("real", "Real"),
-    Column("synthetic", "Synthetic"),
-    Column("by", "Compared by"),
-    Column("distance", "Distance"),
-    Column("halves", "Two halves"),
-    Column("bootstrap", "Resampled"),
-)
+CELLS: Final[Cells[ScoreLine]] = {
+    Column("aspect", "Aspect"): lambda line: line.measure.aspect.value,
+    Column("measure", "Measure"): lambda line: line.measure.title,
+    Column("verdict", "Verdict"): lambda line: line.verdict,
+    Column("real", "Real"): lambda line: number(_as_number(line.real)),
+    Column("synthetic", "Synthetic"): lambda line: number(_as_number(line.synthetic)),
+    Column("by", "Compared by"): lambda line: line.measure.distance.name,
+    Column("distance", "Distance"): lambda line: number(line.distance),
+    Column("halves", "Two halves"): lambda line: number(line.floor.halves),
+    Column("bootstrap", "Resampled"): lambda line: number(line.floor.bootstrap),
+}
+COLUMNS: Final = tuple(CELLS)
 
 LEGEND: Final = (
     "Real and synthetic are the median of a sample, or the number itself. Two halves: half of the weeks of"
@@ -169,17 +171,7 @@ def title(measure: RealismMeasure) -> str:
 
 def row(line: ScoreLine) -> tuple[Value, ...]:
     """Return a line as the cells of `COLUMNS`."""
-    return (
-        line.measure.aspect.value,
-        line.measure.title,
-        line.verdict,
-        number(_as_number(line.real)),
-        number(_as_number(line.synthetic)),
-        line.measure.distance.name,
-        number(line.distance),
-        number(line.floor.halves),
-        number(line.floor.bootstrap),
-    )
+    return tuple(cell(line) for cell in CELLS.values())
 
 
 def _as_number(statistic: Statistic | None) -> float | None:

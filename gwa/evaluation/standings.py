@@ -420,9 +420,7 @@ class Standings:
         title = message("What else is known of each model")
         yield Table("leaderboard", title, columns, tuple(map(tuple, self.rows())))
         if rows := tuple(self.queue_rows()):
-            yield Table(
-                "queues", message("Queues by trace, relative to the half fitted"), QUEUE_COLUMNS, rows
-            )
+            yield Table("queues", "Queues by trace, relative to the half fitted", QUEUE_COLUMNS, rows)
         lacking = tuple((name, len(lacks), ", ".join(lacks)) for name, lacks in self.lacking.items() if lacks)
         if lacking:
             columns = (
@@ -432,7 +430,7 @@ class Standings:
             yield Table("lacking", "What models do not produce", columns, lacking)
         if self.results.notes:
             rows = tuple((note,) for note in self.results.notes)
-            yield Table("unfitted", message("Models that were not fitted"), (Column("why", "Why"),), rows)
+            yield Table("unfitted", "Models that were not fitted", (Column("why", "Why"),), rows)
 
 
 COLUMNS: Final = (
@@ -452,15 +450,15 @@ COLUMNS: Final = (
 )
 
 QUEUE_COLUMNS: Final = (
-    Column("model", message("Model")),
-    Column("trace", message("Trace")),
-    Column("half", message("Fitted to the half")),
-    Column("waits", message("Mean wait under EASY, ratio")),
-    Column("spread", message("Spread of seeds, relative to own weeks")),
-    Column("sjf_real", message("SJF's slowdown over EASY's, of the log")),
-    Column("sjf_made", message("SJF's slowdown over EASY's, of the model")),
-    Column("run_time", message("KS distance of run times, held out")),
-    Column("load", message("Load as submitted, ratio")),
+    Column("model", "Model"),
+    Column("trace", "Trace"),
+    Column("half", "Fitted to the half"),
+    Column("waits", "Mean wait under EASY, ratio"),
+    Column("spread", "Spread of seeds, relative to own weeks"),
+    Column("sjf_real", "SJF's slowdown over EASY's, of the log"),
+    Column("sjf_made", "SJF's slowdown over EASY's, of the model"),
+    Column("run_time", "KS distance of run times, held out"),
+    Column("load", "Load as submitted, ratio"),
 )
 """The columns of the table of queues by trace."""
 

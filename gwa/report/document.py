@@ -102,6 +102,11 @@ class Facts:
     listed: bool = True
 
 
+def list_of(*facts: Fact, listed: bool = True) -> Facts:
+    """Return these *facts* as a block without a title."""
+    return Facts(facts, listed=listed)
+
+
 @dataclass(frozen=True)
 class FactTable:
     """

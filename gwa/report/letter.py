@@ -72,29 +72,15 @@ def subject(letter: Letter, trace: str) -> Message:
     return message("What your jobs do not use ({trace})", trace=Verbatim(_one_line(trace)))
 
 
-def as_text(
-    letter: Letter, trace: str, *, language: Language | None = None, theme: Path | None = None,
+def rendered(  # noqa: PLR0913 - what a letter says
+    name: str, letter: Letter, trace: str, *, language: Language | None = None, theme: Path | None = None,
     is_mailed: bool = False, sender: str = "", page: str = "",
 ) -> str:  # fmt: skip
-    """Return a letter as plain text, fit to be mailed; its *sender* and a *page* of numbers are addresses."""
-    places = {"is_mailed": is_mailed, "sender": sender, "page": page}
-    return _rendered("letter.txt", letter, trace, language, theme, places)
+    """
+    Return a letter as the template *name* lays it out, fit to be mailed.
 
-
-def as_html(
-    letter: Letter, trace: str, *, language: Language | None = None, theme: Path | None = None,
-    is_mailed: bool = False, sender: str = "", page: str = "",
-) -> str:  # fmt: skip
-    """Return a letter as an HTML page, fit to be mailed beside its text."""
-    places = {"is_mailed": is_mailed, "sender": sender, "page": page}
-    return _rendered("letter.html", letter, trace, language, theme, places)
-
-
-def _rendered(
-    name: str, letter: Letter, trace: str, language: Language | None, theme: Path | None,
-    places: Mapping[str, object],
-) -> str:  # fmt: skip
-    """Return a letter as a template lays it out; raise `DefinitionError` for one that cannot."""
+    Its *sender* and a *page* of numbers are addresses. Raise `DefinitionError` for a template that is wrong.
+    """
     chosen = language or Language()
     cells = partial(_cells, chosen)
     environment = jinja2.Environment(
@@ -111,10 +97,18 @@ def _rendered(
     try:
         return environment.get_template(name).render(
             letter=letter, greeting=_greeting(letter), head=_head(letter, trace), reason=_reason(letter),
-            subject=subject(letter, trace), nothing=NOTHING, language=chosen.code, **places,
+            subject=subject(letter, trace), nothing=NOTHING, language=chosen.code,
+            is_mailed=is_mailed, sender=sender, page=page,
         )  # fmt: skip
     except jinja2.TemplateError as error:
         raise DefinitionError(f"templates: {name}: {error.message}") from error
+
+
+as_text: Final = partial(rendered, "letter.txt")
+"""A letter as plain text."""
+
+as_html: Final = partial(rendered, "letter.html")
+"""A letter as an HTML page, to be mailed beside its text."""
 
 
 def _greeting(letter: Letter) -> Message:

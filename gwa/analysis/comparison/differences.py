@@ -1,13 +1,15 @@
 """What differs between traces, by measure: the largest distance of any two, and what chance does."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Final
 
 from gwa.analysis.comparison.trace_summary import TraceSummary, compared_measures
 from gwa.evaluation.measure import RealismMeasure, Statistic
-from gwa.report.document import Block, Column, Finding, Note, Table
+from gwa.report.columns import table_of
+from gwa.report.document import Block, Column, Finding, Note
 from gwa.report.facts import number
 from gwa.statistics.sample import Sample
 from gwa.words.formatting import show, significant
@@ -123,41 +125,34 @@ def difference_table(
     """
     yield from (Note(text) for text in remarks)
     show_values = len(summaries) <= COLUMNS_SHOWN
-    columns = [
-        Column("measure", "Measure"),
-        *(Column(f"trace_{n}", summary.name) for n, summary in enumerate(summaries, 1) if show_values),
-    ]
+    cells: dict[Column, Callable[[Difference], Value]] = {Column("measure", "Measure"): _title}
+    for n, summary in enumerate(summaries if show_values else (), 1):
+        cells[Column(f"trace_{n}", summary.name)] = partial(_value_in, summary)
     if len(summaries) > 2:  # noqa: PLR2004 - of two it is clear which
-        columns.append(Column("between", "Most between"))
-    columns += [
-        Column("by", "Compared by"),
-        Column("distance", "Distance"),
-        Column("chance", "By chance"),
-        Column("times", "Times"),
-        Column("verdict", "Verdict"),
-    ]
-    rows = tuple(tuple(_row(difference, summaries, show_values=show_values)) for difference in ranked)
+        cells[Column("between", "Most between")] = lambda one: f"{one.first.name} and {one.second.name}"
+    cells |= {
+        Column("by", "Compared by"): lambda one: one.measure.distance.name,
+        Column("distance", "Distance"): lambda one: number(one.distance),
+        Column("chance", "By chance"): lambda one: number(one.floor),
+        Column("times", "Times"): lambda one: number(one.times),
+        Column("verdict", "Verdict"): lambda one: one.verdict,
+    }
     explanations = dict.fromkeys(
         f"{difference.measure.distance.name}: {difference.measure.distance.description}"
         for difference in ranked
     )
     note = f"Of a distribution the median is shown. {'; '.join(explanations)}."
-    yield Table("differences", "Differences, the most remarkable first", tuple(columns), rows, note)
+    yield table_of("differences", "Differences, the most remarkable first", ranked, cells, note)
 
 
-def _row(difference: Difference, summaries: Sequence[TraceSummary], *, show_values: bool) -> Iterator[Value]:
-    """Yield a row of the table."""
+def _title(difference: Difference) -> str:
+    """Return the title of a measure with its unit."""
     unit = UNITS.get(difference.measure.id)
-    yield f"{difference.measure.title}, {unit}" if unit else difference.measure.title
-    if show_values:
-        yield from (_value(summary.statistics[difference.measure.id]) for summary in summaries)
-    if len(summaries) > 2:  # noqa: PLR2004 - as above
-        yield f"{difference.first.name} and {difference.second.name}"
-    yield difference.measure.distance.name
-    yield number(difference.distance)
-    yield None if difference.floor is None else number(difference.floor)
-    yield None if difference.times is None else number(difference.times)
-    yield difference.verdict
+    return f"{difference.measure.title}, {unit}" if unit else difference.measure.title
+
+
+def _value_in(summary: TraceSummary, difference: Difference) -> Value:
+    return _value(summary.statistics[difference.measure.id])
 
 
 def _value(statistic: Statistic | None) -> float | int | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from gwa.analysis.comparison.curves import first_curves
-from gwa.analysis.comparison.levels import SIZE, LevelDifference, signed
+from gwa.analysis.comparison.levels import APART_FROM_SIZE, SIZE, LevelDifference, signed
 from gwa.analysis.comparison.over_time import OverTime, month_figures, strips_of
 from gwa.analysis.comparison.trace_summary import TraceSummary
 from gwa.report.document import Block, Fact, FactTable
@@ -13,7 +13,7 @@ from gwa.report.grid import is_number
 from gwa.statistics.contrast import MINIMUM_LENGTH
 from gwa.words.compared import look_equal
 from gwa.words.formatting import show, significant
-from gwa.words.message import Message, Number, Verbatim, joined, message, within_sentence
+from gwa.words.message import Message, Number, Verbatim, capitalized, joined, message, within_sentence
 from gwa.words.unit import Value
 
 PAIR: Final = 2
@@ -33,47 +33,43 @@ class AnswerRow(NamedTuple):
     *less* and *more* say of the second of two traces how it differs from the first.
     """
 
-    question: Message
-    what: Message
+    question: str
+    what: str
     fact: str
     level: str
-    less: tuple[Message, Message]
-    more: tuple[Message, Message]
+    less: tuple[str, str]
+    more: tuple[str, str]
 
 
 ROWS: Final = (
     AnswerRow(
-        message("How busy?"), message("utilization"), "utilization.mean", "busy",
-        (message("less busy"), message("it is less busy")), (message("busier"), message("it is busier")),
+        "How busy?", "utilization", "utilization.mean", "busy",
+        ("less busy", "it is less busy"), ("busier", "it is busier"),
     ),
     AnswerRow(
-        message("Who?"), message("users for half of the core-hours"), "users.half_cpu", "",
-        (message("fewer"), message("it has fewer users")), (message("more"), message("it has more users")),
+        "Who?", "users for half of the core-hours", "users.half_cpu", "",
+        ("fewer", "it has fewer users"), ("more", "it has more users"),
     ),
     AnswerRow(
-        message("Waits?"), message("median wait"), "jobs.wait.median", "wait_median",
-        (message("shorter"), message("its median wait is shorter")),
-        (message("longer"), message("its median wait is longer")),
+        "Waits?", "median wait", "jobs.wait.median", "wait_median",
+        ("shorter", "its median wait is shorter"), ("longer", "its median wait is longer"),
     ),
     AnswerRow(
-        message("Long waits?"), message("95th percentile of waits"), "jobs.wait.p95", "wait_p95",
-        (message("shorter"), message("its 95th percentile of waits is shorter")),
-        (message("longer"), message("its 95th percentile of waits is longer")),
+        "Long waits?", "95th percentile of waits", "jobs.wait.p95", "wait_p95",
+        ("shorter", "its 95th percentile of waits is shorter"),
+        ("longer", "its 95th percentile of waits is longer"),
     ),
     AnswerRow(
-        message("Failures?"), message("failed jobs"), "jobs.failed.share", "failed",
-        (message("fewer"), message("fewer of its jobs fail")),
-        (message("more"), message("more of its jobs fail")),
+        "Failures?", "failed jobs", "jobs.failed.share", "failed",
+        ("fewer", "fewer of its jobs fail"), ("more", "more of its jobs fail"),
     ),
     AnswerRow(
-        message("What size?"), message("median processors"), "jobs.procs.median", "processors",
-        (message("smaller"), message("its median job has fewer processors")),
-        (message("larger"), message("its median job has more processors")),
+        "What size?", "median processors", "jobs.procs.median", "processors",
+        ("smaller", "its median job has fewer processors"), ("larger", "its median job has more processors"),
     ),
     AnswerRow(
-        message("How long?"), message("median run time"), "jobs.runtime.median", "runtime_median",
-        (message("shorter"), message("its median run time is shorter")),
-        (message("longer"), message("its median run time is longer")),
+        "How long?", "median run time", "jobs.runtime.median", "runtime_median",
+        ("shorter", "its median run time is shorter"), ("longer", "its median run time is longer"),
     ),
 )  # fmt: skip
 """What an operator asks, in the order of the table."""
@@ -143,7 +139,7 @@ def _pair_table(summaries: Sequence[TraceSummary], levels: Levels) -> FactTable:
         message("Beyond chance?"),
         message("less ← → more"),
     )
-    return FactTable("side-by-side", message("Side by side"), columns, tuple(rows))
+    return FactTable("side-by-side", "Side by side", columns, tuple(rows))
 
 
 def _judged(
@@ -163,9 +159,9 @@ def _judged(
     # The step of the test is of weeks, and not the difference of the whole logs that stands beside it.
     points = message("{low} to {high} points", low=ends[0], high=ends[2]) if ends else "–"
     return (
-        Fact(f"{prefix}.difference", difference, message("Difference"), "", text=text or "–"),
-        Fact(f"{prefix}.verdict", verdict, message("Beyond chance?"), "", text=said),
-        Fact(f"{prefix}.span", span, message("less ← → more"), "span", text=points),
+        Fact(f"{prefix}.difference", difference, "Difference", "", text=text or "–"),
+        Fact(f"{prefix}.verdict", verdict, "Beyond chance?", "", text=said),
+        Fact(f"{prefix}.span", span, "less ← → more", "span", text=points),
     )
 
 
@@ -251,11 +247,7 @@ def _pair_sentence(summaries: Sequence[TraceSummary], levels: Levels) -> Message
     if levels and all(one.verdict == "equal" for one in levels.values()):
         return message("{second} and {first} are equal in all that is tested.", second=second, first=first)
     if any(one.verdict == SIZE for one in levels.values()):
-        return message(
-            "Apart from what may be due to their sizes, {second} is not found to differ from {first} by more"
-            " than chance.",
-            second=second, first=first,
-        )  # fmt: skip
+        return message(APART_FROM_SIZE, second=second, first=first)
     if tested:
         return message(
             "{second} is not found to differ from {first} by more than chance.", second=second, first=first
@@ -284,13 +276,9 @@ def _ranked_table(summaries: Sequence[TraceSummary]) -> FactTable:
         lead = shown[0]
         numbered.sort(key=lambda one: -(value if (value := _value(lead, one[1])) is not None else -1.0))
     rows = tuple((summary.name, tuple(_shown(row, summary, n) for row in shown)) for n, summary in numbered)
-    columns = tuple(_capital(row.what) for row in shown)
+    columns = tuple(capitalized(row.what) for row in shown)
     note = message("The stronger the colour, the greater among these traces.")
-    return FactTable("side-by-side", message("Side by side"), columns, rows, note, darkest="greatest")
-
-
-def _capital(what: Message) -> Message:
-    return Message(what[:1].upper() + what[1:], what.template, what.arguments)
+    return FactTable("side-by-side", "Side by side", columns, rows, note, darkest="greatest")
 
 
 def _range(row: AnswerRow, summaries: Sequence[TraceSummary]) -> Message | None:
@@ -311,10 +299,10 @@ def _range(row: AnswerRow, summaries: Sequence[TraceSummary]) -> Message | None:
             if len(known) == len(summaries)
             else message("{what}: {value} in all that record it")
         )
-        return message(template.template, what=_capital(row.what), value=_text(row, low))
+        return message(template.template, what=capitalized(row.what), value=_text(row, low))
     return message(
         "{what}: {low} ({least}) to {high} ({most})",
-        what=_capital(row.what), low=_text(row, low), least=Verbatim(low.name), high=_text(row, high),
+        what=capitalized(row.what), low=_text(row, low), least=Verbatim(low.name), high=_text(row, high),
         most=Verbatim(high.name),
     )  # fmt: skip
 

@@ -20,7 +20,8 @@ from gwa.analysis.comparison.quantities import (
 from gwa.analysis.comparison.recording import Recording
 from gwa.analysis.comparison.relation import Relation, relation
 from gwa.metrics.intervals import Intervals
-from gwa.report.document import Block, Column, Fact, Facts, Finding, Note, Table
+from gwa.report.columns import Cells, table_of
+from gwa.report.document import Block, Column, Fact, Facts, Finding, Note
 from gwa.report.facts import number
 from gwa.statistics.contrast import MAXIMUM_LENGTH, MINIMUM_LENGTH, half_width, p_value
 from gwa.store.store import Store
@@ -299,26 +300,15 @@ def level_table(found: Sequence[LevelDifference], names: tuple[str, str]) -> Ite
         yield Note(
             f"What chance does is not known: it takes {MINIMUM_LENGTH} whole days or more of both.", "warning"
         )
-    columns = (
-        Column("what", "Quantity"),
-        Column("first", names[0]),
-        Column("second", names[1]),
-        Column("change", "Difference"),
-        Column("chance", "By chance", "fraction"),
-        Column("verdict", "Verdict"),
-    )
-    rows = tuple(
-        (
-            difference.quantity.title,
-            _shown(difference, difference.first),
-            _shown(difference, difference.second),
-            change_text(difference),
-            difference.chance,
-            difference.verdict,
-        )
-        for difference in found
-    )
-    yield Table("levels", "Levels side by side", columns, rows)
+    cells: Cells[LevelDifference] = {
+        Column("what", "Quantity"): lambda one: one.quantity.title,
+        Column("first", names[0]): lambda one: _shown(one, one.first),
+        Column("second", names[1]): lambda one: _shown(one, one.second),
+        Column("change", "Difference"): change_text,
+        Column("chance", "By chance", "fraction"): lambda one: one.chance,
+        Column("verdict", "Verdict"): lambda one: one.verdict,
+    }
+    yield table_of("levels", "Levels side by side", found, cells)
 
 
 def _shown(difference: LevelDifference, value: float) -> str:
@@ -402,6 +392,12 @@ def level_findings(
     return ()
 
 
+APART_FROM_SIZE: Final = message(
+    "Apart from what may be due to their sizes, {second} is not found to differ from {first} by more than"
+    " chance."
+)
+
+
 def _none_large(found: Sequence[LevelDifference], names: tuple[str, str]) -> Message:
     """Return that no large difference is found, and what else is."""
     first, second = map(Verbatim, names)
@@ -413,11 +409,7 @@ def _none_large(found: Sequence[LevelDifference], names: tuple[str, str]) -> Mes
             what=joined(", ", map(within_sentence, small)), second=second, first=first,
         )  # fmt: skip
     if any(one.verdict == SIZE for one in found):
-        return message(
-            "Apart from what may be due to their sizes, {second} is not found to differ from {first} by more"
-            " than chance.",
-            second=second, first=first,
-        )  # fmt: skip
+        return message(APART_FROM_SIZE, second=second, first=first)
     return message(
         "{second} is not found to differ from {first} by more than chance in any quantity compared.",
         first=first,

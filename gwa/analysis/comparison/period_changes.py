@@ -22,8 +22,8 @@ from gwa.metrics.intervals import Stretches
 from gwa.metrics.periods import before, known_until
 from gwa.metrics.timeline import Floats
 from gwa.metrics.window import window
-from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.columns import Cells, column, table_of
+from gwa.report.document import Block, Column, Fact, Facts, Note
 from gwa.report.facts import facts_of, number
 from gwa.store.store import Period, Store
 from gwa.store.subset import bounds
@@ -75,6 +75,10 @@ class PeriodChange(NamedTuple):
     def is_seen(self, unit: Unit) -> bool:
         """Whether both values look different."""
         return not look_equal(number(self.before), number(self.after), unit)
+
+    def relative(self, unit: Unit) -> float | None:
+        """Return the difference as a share of the value before; None of nothing, and where none is seen."""
+        return (self.after - self.before) / self.before if self.before and self.is_seen(unit) else None
 
 
 @dataclass(frozen=True)
@@ -253,27 +257,16 @@ def change_table(changes: PeriodChanges, names: tuple[str, str]) -> Iterator[Blo
     yield Facts(tuple(_facts(changes)), listed=False)
     if all(one.rank is None for one in changes.by_measure.values()):
         yield Note("The log has fewer than 12 earlier changes of this kind, so that no rank is given.")
-    columns = (
-        Column("what", "Measure"),
-        Column("before", names[0]),
-        Column("after", names[1]),
-        column("change"),
-        Column("rank", "Rank", "count"),
-        Column("changes", "Of changes", "count"),
-    )
-    rows = tuple(
-        (
-            _subject(name),
-            *_shown(name, one).values(),
-            (one.after - one.before) / one.before
-            if one.before and one.is_seen(MEASURES[name].unit)
-            else None,
-            one.rank,
-            one.changes,
-        )
-        for name, one in changes.by_measure.items()
-    )
-    yield Table("against", "Values of both periods", columns, rows)
+    found = changes.by_measure
+    cells: Cells[str] = {
+        Column("what", "Measure"): _subject,
+        Column("before", names[0]): lambda name: _shown(name, found[name])["before"],
+        Column("after", names[1]): lambda name: _shown(name, found[name])["after"],
+        column("change"): lambda name: found[name].relative(MEASURES[name].unit),
+        Column("rank", "Rank", "count"): lambda name: found[name].rank,
+        Column("changes", "Of changes", "count"): lambda name: found[name].changes,
+    }
+    yield table_of("against", "Values of both periods", found, cells)
 
 
 def _facts(changes: PeriodChanges) -> Iterator[Fact]:

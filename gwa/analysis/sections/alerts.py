@@ -5,7 +5,7 @@ from typing import Any
 
 from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.alerts import Alert, alerts, at_stake, measured
-from gwa.report.columns import column
+from gwa.report.columns import column, table_of
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import number
 from gwa.store.store import Store
@@ -43,7 +43,7 @@ def waste(store: Store) -> Iterator[Block]:
         yield _overview(held, lacking)
         yield _holders(held, store.top)
         return
-    yield Note(message("No alert is due."))
+    yield Note("No alert is due.")
     if lacking:
         yield Note(lacking)
 
@@ -61,22 +61,20 @@ def _facts(alert: Alert) -> Iterator[Fact]:
 
 
 def _overview(held: Sequence[Alert], note: str) -> Table:
-    rows: list[tuple[Any, ...]] = [
-        (
-            alert.rule.title,
-            len(alert.holders),
-            alert.jobs,
-            at_stake(alert.rule, alert.hours),
-            measured(alert.rule, alert.known, alert.about),
-            alert.rule.do,
-        )
-        for alert in held
-    ]
-    columns = (
-        Column("alert", "Alert"), column("users"), column("jobs"),
-        Column("hours", "At stake"), Column("measured", "Measured"), Column("do", "What to do"),
-    )  # fmt: skip
-    return Table("alerts", "Alerts", columns, tuple(rows), note=note)
+    return table_of(
+        "alerts",
+        "Alerts",
+        held,
+        {
+            Column("alert", "Alert"): lambda alert: alert.rule.title,
+            column("users"): lambda alert: len(alert.holders),
+            column("jobs"): lambda alert: alert.jobs,
+            Column("hours", "At stake"): lambda alert: at_stake(alert.rule, alert.hours),
+            Column("measured", "Measured"): lambda alert: measured(alert.rule, alert.known, alert.about),
+            Column("do", "What to do"): lambda alert: alert.rule.do,
+        },
+        note,
+    )
 
 
 def _holders(held: Sequence[Alert], top: int) -> Table:

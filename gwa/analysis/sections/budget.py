@@ -63,8 +63,8 @@ def budget_of_hours(store: Store) -> Iterator[Block]:
 
 def _facts(found: Budget) -> Iterator[Fact]:
     """Yield what is known of the parts; a part that is not told apart is unknown."""
-    yield Fact("budget.kind", found.kind, message("What is divided up: the machine's hours, or those used"))
-    yield Fact("budget.seconds", number(found.seconds), message("Time counted"), "seconds")
+    yield Fact("budget.kind", found.kind, "What is divided up: the machine's hours, or those used")
+    yield Fact("budget.seconds", number(found.seconds), "Time counted", "seconds")
     parts: dict[str, float | None] = dict(found.parts.items())
     used = found.used if found.kind != "none" else None
     parts |= {"total": found.total, "requeued": found.parts.get("restarted"), "used": used}

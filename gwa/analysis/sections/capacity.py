@@ -14,7 +14,7 @@ from gwa.metrics.presence import present, recorded
 from gwa.metrics.stillness import stillness
 from gwa.metrics.timeline import Floats, Level, level
 from gwa.metrics.window import RUNNING, window
-from gwa.report.columns import column
+from gwa.report.columns import column, table_of
 from gwa.report.document import Block, Column, Facts, Note, Table
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.series import series
@@ -85,24 +85,16 @@ def maxima(busy: Level, width: float) -> Floats:
 
 
 def _change_table(changes: list[MeasuredChange], weeks: Intervals) -> Table:
-    return Table(
+    return table_of(
         "capacity-changes",
         "Likely changes of size",
-        (
-            Column("from", "In the week from", "timestamp"),
-            Column("before", "Weekly maximum before, median", "count"),
-            Column("after", "Weekly maximum after, median", "count"),
-            column("change"),
-        ),
-        tuple(
-            (
-                float(weeks.edges[change.week]),
-                number(change.before),
-                number(change.after),
-                (change.after - change.before) / change.before if change.before else None,
-            )
-            for change in changes
-        ),
+        changes,
+        {
+            Column("from", "In the week from", "timestamp"): lambda one: float(weeks.edges[one.week]),
+            Column("before", "Weekly maximum before, median", "count"): lambda one: number(one.before),
+            Column("after", "Weekly maximum after, median", "count"): lambda one: number(one.after),
+            column("change"): lambda one: one.relative,
+        },
     )
 
 

@@ -20,8 +20,8 @@ from gwa.metrics.interval_values import MEASURES, IntervalMeasure
 from gwa.metrics.intervals import Intervals
 from gwa.metrics.timeline import Floats
 from gwa.metrics.weekly_values import WeeklyValues, weekly_values
-from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.columns import column, table_of
+from gwa.report.document import Block, Column, Fact, Note, Table, list_of
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.series import series
 from gwa.statistics.changes import MINIMUM_LENGTH, Evidence, discoveries, evidence
@@ -65,6 +65,11 @@ class MeasuredChange(NamedTuple):
     before: float
     after: float
     evidence: Evidence
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of the value before; None of nothing."""
+        return (self.after - self.before) / self.before if self.before else None
 
     @property
     def is_large(self) -> bool:
@@ -123,19 +128,17 @@ def changes(store: Store) -> Iterator[Block]:
     largest, visible = _largest(measures), _visible_factors(measures)
     doubtful = _doubtful(measures) if is_judged and not candidates else None
     text = plural("{n} change", "{n} changes", len(items)) if is_judged else message("not judged")
-    yield Facts(
-        (
-            Fact("changes", items if is_judged else None, "Changes of level", text=text),
-            *facts_of(
-                "changes",
-                ("small", small, "Measures with changes that are too small to be listed", ""),
-                ("weeks", weeks.count, "Whole weeks", "count"),
-                ("weeks_unknown", weekly.silent, "Whole weeks mostly in silences of the log", "count"),
-                ("measures", measures, "Medians of weeks in the first and last third", ""),
-                ("largest", largest, LARGEST, ""),
-                ("doubtful", doubtful, "Measure with strong evidence of a change, but not enough", ""),
-                ("visible", visible, "Rises that would be found half of the time", ""),
-            ),
+    yield list_of(
+        Fact("changes", items if is_judged else None, "Changes of level", text=text),
+        *facts_of(
+            "changes",
+            ("small", small, "Measures with changes that are too small to be listed", ""),
+            ("weeks", weeks.count, "Whole weeks", "count"),
+            ("weeks_unknown", weekly.silent, "Whole weeks mostly in silences of the log", "count"),
+            ("measures", measures, "Medians of weeks in the first and last third", ""),
+            ("largest", largest, LARGEST, ""),
+            ("doubtful", doubtful, "Measure with strong evidence of a change, but not enough", ""),
+            ("visible", visible, "Rises that would be found half of the time", ""),
         ),
         listed=False,
     )
@@ -318,56 +321,43 @@ def _remarks(weekly: WeeklyValues) -> Iterator[Note]:
         )
 
 
+def _shown(measure: str, value: float | None) -> str:
+    return show(number(value), MEASURES[measure].unit)
+
+
 def _table(shown: list[MeasuredChange], weeks: Intervals, store: Store) -> Table:
-    return Table(
+    def when(one: MeasuredChange) -> str | None:
+        return weeks.label(one.week, store) if one.shape == "step" else None
+
+    return table_of(
         "changes",
         "Changes of weekly values, by measure",
-        (
-            Column("what", "Weekly value"),
-            Column("when", "From about the week of"),
-            Column("before", "Before, or first third"),
-            Column("after", "After, or last third"),
-            column("change"),
-            Column("p_value", "p-value of a line"),
-            Column("bayes", "ln of the Bayes factor of a step"),
-        ),
-        tuple(
-            (
-                message(MEASURES[change.measure].title),
-                weeks.label(change.week, store) if change.shape == "step" else None,
-                show(number(change.before), MEASURES[change.measure].unit),
-                show(number(change.after), MEASURES[change.measure].unit),
-                (change.after - change.before) / change.before if change.before else None,
-                change.evidence.p_value,
-                change.evidence.step,
-            )
-            for change in _by_week(shown)
-        ),
+        _by_week(shown),
+        {
+            Column("what", "Weekly value"): lambda one: message(MEASURES[one.measure].title),
+            Column("when", "From about the week of"): when,
+            Column("before", "Before, or first third"): lambda one: _shown(one.measure, one.before),
+            Column("after", "After, or last third"): lambda one: _shown(one.measure, one.after),
+            column("change"): lambda one: one.relative,
+            Column("p_value", "p-value of a line"): lambda one: one.evidence.p_value,
+            Column("bayes", "ln of the Bayes factor of a step"): lambda one: one.evidence.step,
+        },
     )
 
 
 def _thirds(measures: list[dict[str, Any]], weeks: int) -> Table:
     """Return the table of all measures, whether they changed or not."""
-    return Table(
+    return table_of(
         "changes-measures",
         message("Medians of weeks in the first and last third of {weeks} weeks", weeks=weeks),
-        (
-            Column("what", "Weekly value"),
-            Column("before", "First third"),
-            Column("after", "Last third"),
-            Column("p_value", "p-value of a line"),
-            Column("visible", "Rise that would be found half of the time"),
-        ),
-        tuple(
-            (
-                message(MEASURES[one["what"]].title),
-                show(one["before"], MEASURES[one["what"]].unit),
-                show(one["after"], MEASURES[one["what"]].unit),
-                one["p_value"],
-                _visible_text(one),
-            )
-            for one in measures
-        ),
+        measures,
+        {
+            Column("what", "Weekly value"): lambda one: message(MEASURES[one["what"]].title),
+            Column("before", "First third"): lambda one: _shown(one["what"], one["before"]),
+            Column("after", "Last third"): lambda one: _shown(one["what"], one["after"]),
+            Column("p_value", "p-value of a line"): lambda one: one["p_value"],
+            Column("visible", "Rise that would be found half of the time"): _visible_text,
+        },
     )
 
 

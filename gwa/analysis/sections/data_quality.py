@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from gwa.analysis.base import Chapter, analysis
-from gwa.metrics.quality import completeness, problems
-from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.metrics.quality import Problem, completeness, problems
+from gwa.report.columns import Cells, column, rejected_rows, table_of
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table, list_of
 from gwa.store.schema import BY_NAME
 from gwa.store.store import Store
-from gwa.words.formatting import number as number_text
 from gwa.words.message import joined, message
 
 LEVELS = {"error": message("error"), "warning": message("warning"), "info": message("info")}
@@ -25,37 +24,32 @@ def data_quality(store: Store) -> Iterator[Block]:
     """
     account = store.account
     yield Facts(_completeness_facts(store), listed=False)
-    yield Facts(
-        (
-            Fact("conversion.rows", account.rows, "Rows of the source", "count"),
-            Fact("conversion.jobs", account.jobs, "Jobs read", "count"),
-            Fact("conversion.folded", account.folded, "Rows folded into other jobs", "count"),
-            Fact("conversion.rejected", account.rejected, "Rows rejected", "count"),
-            Fact("conversion.comments", account.comments, "Comments and blank rows", "count"),
-            *(
-                [Fact("conversion.skipped", account.skipped, "Rows of files that were not read", "count")]
-                if account.skipped
-                else []
-            ),
-        )
+    yield list_of(
+        Fact("conversion.rows", account.rows, "Rows of the source", "count"),
+        Fact("conversion.jobs", account.jobs, "Jobs read", "count"),
+        Fact("conversion.folded", account.folded, "Rows folded into other jobs", "count"),
+        Fact("conversion.rejected", account.rejected, "Rows rejected", "count"),
+        Fact("conversion.comments", account.comments, "Comments and blank rows", "count"),
+        *(
+            [Fact("conversion.skipped", account.skipped, "Rows of files that were not read", "count")]
+            if account.skipped
+            else []
+        ),
     )
     problem_list = problems(store)
     if problem_list:
-        columns = (
-            Column("level", "Kind"),
-            Column("meaning", "What"),
-            Column("count", "Jobs or rows", "count"),
-            Column("affects", "What it affects"),
-            Column("examples", "Such as"),
-        )
-        rows = tuple(
-            (LEVELS[one.level], one.meaning, one.count, one.affects, joined("; ", one.examples))
-            for one in problem_list
-        )
-        yield Table("problems", "Found", columns, rows)
+        cells: Cells[Problem] = {
+            Column("level", "Kind"): lambda one: LEVELS[one.level],
+            Column("meaning", "What"): lambda one: one.meaning,
+            Column("count", "Jobs or rows", "count"): lambda one: one.count,
+            Column("affects", "What it affects"): lambda one: one.affects,
+            Column("examples", "Such as"): lambda one: joined("; ", one.examples),
+        }
+        yield table_of("problems", "Found", problem_list, cells)
     else:
         yield Note("Nothing was rejected or repaired, and nothing looks wrong.")
-    yield from _rejects(store)
+    if rejects := store.rows(REJECTS):
+        yield rejected_rows("rejects", rejects, store.account.rejected)
     yield Table(
         "completeness",
         "What the trace records",
@@ -89,26 +83,3 @@ def _completeness_facts(store: Store) -> tuple[Fact, ...]:
     )
     unknown = store.row("select count(*) as jobs from ran where wait_time is null")[0]
     return (*shares, Fact("completeness.ran_without_wait", unknown, "Jobs that ran, wait unknown", "count"))
-
-
-def _rejects(store: Store) -> Iterator[Block]:
-    rows = store.rows(REJECTS)
-    if rows:
-        yield Table(
-            "rejects",
-            "Rejected rows",
-            (
-                Column("file", "File"),
-                column("line"),
-                Column("reason", "Why"),
-                Column("text", "Text"),
-            ),
-            tuple(rows),
-            note=message(
-                "The first {rows} of {rejected}.",
-                rows=number_text(len(rows)),
-                rejected=store.account.rejected,
-            )
-            if store.account.rejected > len(rows)
-            else "",
-        )

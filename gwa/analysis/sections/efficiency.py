@@ -27,7 +27,7 @@ from gwa.metrics.efficiency import (
     sequential,
 )
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table, list_of
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.bars import bars
 from gwa.store.store import Store
@@ -224,7 +224,7 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
         columns = (
             Column("id", "User"), column("jobs"),
             Column("asked", message("{heading}, 95th percentile", heading=heading), unit),
-            Column("enough", message("Used, 95th percentile"), unit), Column("unneeded", unneeded, of),
+            Column("enough", "Used, 95th percentile", unit), Column("unneeded", unneeded, of),
         )  # fmt: skip
         records = Records(f"efficiency.requests.{name}", title, columns, rows)
         yield records.fact
@@ -234,11 +234,9 @@ def _requests(store: Store, ratios: Sequence[Ratio]) -> Iterator[Block]:
 
 def _sequential(store: Store) -> Facts:
     jobs, idle = sequential(store)
-    return Facts(
-        (
-            Fact("waste.sequential.jobs", jobs, "Sequential jobs on several processors", "count"),
-            Fact("waste.sequential.cpu_hours", number(idle), "CPU hours of their idle processors", "hours"),
-        )
+    return list_of(
+        Fact("waste.sequential.jobs", jobs, "Sequential jobs on several processors", "count"),
+        Fact("waste.sequential.cpu_hours", number(idle), "CPU hours of their idle processors", "hours"),
     )
 
 

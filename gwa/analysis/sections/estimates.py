@@ -10,7 +10,7 @@ from gwa.breakdown.records import Records
 from gwa.metrics.efficiency import IS_MEASURED, limits_of_queues, overall
 from gwa.metrics.efficiency import RATIOS as EFFICIENCY
 from gwa.report.columns import column
-from gwa.report.document import Block, Fact, Facts, Note, note_of
+from gwa.report.document import Block, Fact, Facts, Note, list_of, note_of
 from gwa.report.facts import number, summary_of, table
 from gwa.report.figures.cdf import cdf
 from gwa.statistics.sample import Sample
@@ -210,20 +210,18 @@ def _modal(store: Store) -> Iterator[Block]:
     covered = sum(count for _, count in modes) / total
     limited, users, top_user = store.row(MODE)
     limit_label = message("Jobs with the most common one whose queue has hardly any longer ones")
-    yield Facts(
-        (
-            Fact("estimates.distinct", len(requested), "Different requested times", "count"),
-            Fact(
-                "estimates.modal_share",
-                covered,
-                message("Share of the {modes} most common", modes=MODES),
-                "fraction",
-            ),
-            Fact("estimates.modal_limit", limited, limit_label, "fraction"),
-            Fact("estimates.modal_users", users, "Users who request the most common one", "fraction"),
-            Fact("estimates.modal_top_user", top_user, "Its jobs that one user submits, at most", "fraction"),
-            *_queue_facts(store),
-        )
+    yield list_of(
+        Fact("estimates.distinct", len(requested), "Different requested times", "count"),
+        Fact(
+            "estimates.modal_share",
+            covered,
+            message("Share of the {modes} most common", modes=MODES),
+            "fraction",
+        ),
+        Fact("estimates.modal_limit", limited, limit_label, "fraction"),
+        Fact("estimates.modal_users", users, "Users who request the most common one", "fraction"),
+        Fact("estimates.modal_top_user", top_user, "Its jobs that one user submits, at most", "fraction"),
+        *_queue_facts(store),
     )
     if limits_of_queues(store).are_limits:
         yield Note(LIMITS_OF_QUEUES)
@@ -253,6 +251,6 @@ def _queue_facts(store: Store) -> Iterator[Fact]:
         yield Fact(
             "estimates.limits_of_queues",
             queues.are_limits,
-            message("Requested times are limits of queues"),
+            "Requested times are limits of queues",
             text=message("yes") if queues.are_limits else message("no"),
         )

@@ -7,14 +7,13 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.metrics.calendar import Calendar
 from gwa.metrics.timeline import QUARTER, counts
 from gwa.metrics.user_days import user_days
-from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Table
+from gwa.report.columns import column, first_of
+from gwa.report.document import Block, Column, Fact, FactTable, Note, Table, list_of
 from gwa.report.facts import facts_of, number
 from gwa.statistics.sample import Sample
 from gwa.store.store import Store
 from gwa.util.units import DAY
 from gwa.words.formatting import decimal
-from gwa.words.formatting import number as number_text
 from gwa.words.message import message
 from gwa.words.unit import Unit
 
@@ -101,15 +100,13 @@ def flurries(store: Store) -> Iterator[Block]:
     rows = store.rows(FLURRY_LIST.format(flurries=query))
     jobs = sum(row[3] for row in rows)
     days = {day for _, first, last, *_ in rows for day in range(int(first // DAY), int(last // DAY) + 1)}
-    yield Facts(
-        (
-            Fact("flurries.count", len(rows), "Flurries found", "count"),
-            Fact("flurries.jobs", jobs, "Jobs in flurries", "count"),
-            Fact("flurries.jobs_share", jobs / total, "Their share of the jobs", "fraction"),
-            Fact("flurries.typical_day", number(typical), "Jobs of all users on a median day", "count"),
-            Fact("flurries.days", len(days), "Days with a flurry", "count"),
-            Fact("flurries.submission_days", daily.n, "Days with any submission", "count"),
-        )
+    yield list_of(
+        Fact("flurries.count", len(rows), "Flurries found", "count"),
+        Fact("flurries.jobs", jobs, "Jobs in flurries", "count"),
+        Fact("flurries.jobs_share", jobs / total, "Their share of the jobs", "fraction"),
+        Fact("flurries.typical_day", number(typical), "Jobs of all users on a median day", "count"),
+        Fact("flurries.days", len(days), "Days with a flurry", "count"),
+        Fact("flurries.submission_days", daily.n, "Days with any submission", "count"),
     )
     if not rows:
         rule = message(
@@ -151,11 +148,7 @@ def _flurry_table(rows: list[tuple[Any, ...]], total: int) -> Table:
             (user, first, last, jobs, jobs / total, number(seconds))
             for user, first, last, jobs, _, _, seconds in rows[:MAXIMUM_ROWS]
         ),
-        note=message(
-            "The first {maximum_rows} of {rows}.", maximum_rows=MAXIMUM_ROWS, rows=number_text(len(rows))
-        )
-        if len(rows) > MAXIMUM_ROWS
-        else "",
+        note=first_of(MAXIMUM_ROWS, len(rows)),
     )
 
 

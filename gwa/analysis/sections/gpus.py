@@ -11,7 +11,7 @@ from gwa.metrics.presence import counted
 from gwa.metrics.timeline import exact_sum
 from gwa.metrics.usage import holding, seconds
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table, list_of
 from gwa.report.facts import number
 from gwa.store.resources import GPU
 from gwa.store.store import Store
@@ -136,13 +136,11 @@ def _hours(store: Store) -> Iterator[Block]:
     )
     row = store.row(HOURS.format(sums=sums, table=holding(store, GPU)))
     known, used, idle_known, idle = (number(held / HOUR) if held is not None else None for held in row)
-    yield Facts(
-        (
-            Fact("gpu.known_hours", known, "Hours of GPUs whose use is measured", "hours"),
-            Fact("gpu.used_hours", used, "Of them, used", "hours"),
-            Fact("gpu.idle_known_hours", idle_known, "Hours of GPUs that are measured one by one", "hours"),
-            Fact("gpu.idle_gpu_hours", idle, "Of them, hours of GPUs that were never used", "hours"),
-        )
+    yield list_of(
+        Fact("gpu.known_hours", known, "Hours of GPUs whose use is measured", "hours"),
+        Fact("gpu.used_hours", used, "Of them, used", "hours"),
+        Fact("gpu.idle_known_hours", idle_known, "Hours of GPUs that are measured one by one", "hours"),
+        Fact("gpu.idle_gpu_hours", idle, "Of them, hours of GPUs that were never used", "hours"),
     )
 
 
@@ -159,10 +157,8 @@ def _idle_jobs(store: Store) -> Iterator[Block]:
     )
     measured, idle, held = store.row(query)
     if measured:
-        yield Facts(
-            (
-                Fact("gpu.measured_jobs", measured, "Jobs whose use of GPUs is recorded", "count"),
-                Fact("gpu.idle_jobs", idle, "Of them, jobs that left their GPUs idle", "count"),
-                Fact("gpu.idle_hours", number((held or 0.0) / HOUR), "Hours of idle GPUs", "hours"),
-            )
+        yield list_of(
+            Fact("gpu.measured_jobs", measured, "Jobs whose use of GPUs is recorded", "count"),
+            Fact("gpu.idle_jobs", idle, "Of them, jobs that left their GPUs idle", "count"),
+            Fact("gpu.idle_hours", number((held or 0.0) / HOUR), "Hours of idle GPUs", "hours"),
         )

@@ -11,7 +11,7 @@ from gwa.metrics.failing_nodes import MORE, Tried, tried_nodes
 from gwa.metrics.node_incidents import FailedNode, failed_nodes
 from gwa.metrics.window import window
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, note_of
+from gwa.report.document import Block, Column, Fact, Facts, Figure, Note, list_of, note_of
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
@@ -67,12 +67,12 @@ def nodes_by_name(store: Store) -> Iterator[Block | Drawing]:
     """
     every = hosts(store)
     label = message("CPU time held on nodes that the log does not name, share")
-    count = Fact("hosts.count", len(every), message("Nodes that the log names"))
+    count = Fact("hosts.count", len(every), "Nodes that the log names")
     yield Facts((count, Fact("hosts.unknown_cpu", _unknown(store, every), label, "fraction")))
     yield from _lists(store, every)
     yield from _idle(store, every)
     if store.provenance.get("format") in REUSED:
-        yield Note(message("Names of nodes come back for other machines: none is said to fail."))
+        yield Note("Names of nodes come back for other machines: none is said to fail.")
         return
     yield from _failing(tried_nodes(store), len(every))
     yield from _incidents(*failed_nodes(store))
@@ -90,10 +90,10 @@ def _unknown(store: Store, every: Sequence[Host]) -> float | None:
 
 def _columns() -> list[Column]:
     return [
-        Column("id", message("Node")),
-        Column("jobs", message("Jobs that took part"), "count"),
-        Column("failed", message("Of these failed"), "count"),
-        Column("failed_alone", message("Failed on this node alone"), "count"),
+        Column("id", "Node"),
+        Column("jobs", "Jobs that took part", "count"),
+        Column("failed", "Of these failed", "count"),
+        Column("failed_alone", "Failed on this node alone", "count"),
         column("cpu_seconds"),
         column("gpu_seconds"),
         column("last_end"),
@@ -130,8 +130,8 @@ def _idle(store: Store, every: Sequence[Host]) -> Iterator[Block]:
         for one in idle
     ]
     columns = [
-        Column("id", message("Node")),
-        Column("idle_seconds", message("Without a job for"), "seconds"),
+        Column("id", "Node"),
+        Column("idle_seconds", "Without a job for", "seconds"),
         column("last_end"),
     ]
     title = message("Nodes that ran nothing in the last week")
@@ -154,14 +154,12 @@ def _failing(tried: Sequence[Tried], every: int) -> Iterator[Block]:
     label = message(
         "Nodes that ran enough jobs for one that fails {more} more to be seen", more=fraction(MORE)
     )
-    yield Facts(
-        (
-            *facts_of(
-                "hosts",
-                ("tested", len(tried), message("Nodes whose jobs can be compared with those of others"), ""),
-                ("visible", visible, label, ""),
-                ("failing", rows, message("Nodes on which jobs begin to fail more often than chance"), ""),
-            ),
+    yield list_of(
+        *facts_of(
+            "hosts",
+            ("tested", len(tried), message("Nodes whose jobs can be compared with those of others"), ""),
+            ("visible", visible, label, ""),
+            ("failing", rows, message("Nodes on which jobs begin to fail more often than chance"), ""),
         ),
         listed=False,
     )
@@ -200,13 +198,11 @@ def _incidents(every: int, nodes: Sequence[FailedNode]) -> Iterator[Block]:
         {"id": one.name, "incidents": one.incidents, "expected": number(one.expected)} for one in nodes
     ]
     columns = [
-        Column("id", message("Node")),
-        Column("incidents", message("Incidents"), "count"),
-        Column("expected", message("Expected by the hours held"), "count"),
+        Column("id", "Node"),
+        Column("incidents", "Incidents", "count"),
+        Column("expected", "Expected by the hours held", "count"),
     ]
-    yield Facts(
-        (Fact("hosts.incident_count", every, message("Incidents in which a node failed under jobs")),)
-    )
+    yield Facts((Fact("hosts.incident_count", every, "Incidents in which a node failed under jobs"),))
     title = message("Nodes that failed under jobs")
     yield from Records("hosts.incidents", title, columns, rows[:MAXIMUM_ROWS]).blocks("hosts-incidents")
     for one in nodes:

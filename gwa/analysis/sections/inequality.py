@@ -9,6 +9,7 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.breakdown.breakdown import consumed
 from gwa.breakdown.dimensions import by_name
 from gwa.breakdown.held import cpu_seconds_by, held_rows
+from gwa.report.columns import table_of
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.lorenz import lorenz
@@ -108,31 +109,25 @@ def _top_share(sample: Sample, share: float) -> float | None:
     return number(top_share(sample, share)) if sample.n * share >= 1 else None
 
 
+def _shared(of: tuple[str, str]) -> str:
+    """Return what is shared by whom."""
+    return message("{what} of {family}", what=of[1], family=of[0])
+
+
 def _table(samples: dict[tuple[str, str], Sample]) -> Table:
-    return Table(
+    return table_of(
         "inequality",
         "Who has how much",
-        (
-            Column("what", "What is shared"),
-            Column("holders", "By how many", "count"),
-            Column("gini", "Gini coefficient"),
-            Column("one", "The largest has", "fraction"),
-            Column("hundredth", "The top 1 % have", "fraction"),
-            Column("tenth", "The top 10 % have", "fraction"),
-            Column("half", "Half is held by", "count"),
-        ),
-        tuple(
-            (
-                message("{what} of {family}", what=what, family=family),
-                sample.n,
-                number(sample.gini()),
-                sample.max() / sample.total(),
-                _top_share(sample, 0.01),
-                _top_share(sample, 0.1),
-                top_holders(sample, 0.5),
-            )
-            for (family, what), sample in samples.items()
-        ),
+        samples,
+        {
+            Column("what", "What is shared"): _shared,
+            Column("holders", "By how many", "count"): lambda of: samples[of].n,
+            Column("gini", "Gini coefficient"): lambda of: number(samples[of].gini()),
+            Column("one", "The largest has", "fraction"): lambda of: samples[of].max() / samples[of].total(),
+            Column("hundredth", "The top 1 % have", "fraction"): lambda of: _top_share(samples[of], 0.01),
+            Column("tenth", "The top 10 % have", "fraction"): lambda of: _top_share(samples[of], 0.1),
+            Column("half", "Half is held by", "count"): lambda of: top_holders(samples[of], 0.5),
+        },
         note="Of CPU time, only users with at least one job that ran are counted.",
     )
 

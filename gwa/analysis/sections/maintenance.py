@@ -22,7 +22,7 @@ from gwa.breakdown.records import Records
 from gwa.metrics.presence import recorded
 from gwa.metrics.timeline import Floats
 from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note, note_of
+from gwa.report.document import Block, Column, Fact, Facts, Note, list_of, note_of
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.util.units import HOUR
@@ -79,11 +79,9 @@ def maintenance(store: Store) -> Iterator[Block]:
     if not isinstance(asked, MaintenanceWindow):
         yield Note("No window is stated: --window names one.")
         return
-    yield Facts(
-        (
-            Fact("maintenance.begin", asked.begin, "The window begins", "timestamp"),
-            Fact("maintenance.end", asked.end, "The window ends", "timestamp"),
-        )
+    yield list_of(
+        Fact("maintenance.begin", asked.begin, "The window begins", "timestamp"),
+        Fact("maintenance.end", asked.end, "The window ends", "timestamp"),
     )
     yield from _running(store, asked)
     found = met(store, asked)
@@ -116,15 +114,13 @@ def _met(found: Met) -> Iterator[Block]:
         cut=number_text(medians["cut"]),
         held=number_text(medians["held_back"]),
     )
-    yield Facts(
-        (
-            Fact("maintenance.windows", len(found.windows), "Like windows in the log", "count"),
-            *(
-                Fact(f"maintenance.{name}.{part}", number(of[name]), label, unit)
-                for name, (unit, *labels) in LABELS.items()
-                for part, of, label in zip(("median", "p90"), (medians, tails), labels, strict=True)
-            ),
-        )
+    yield list_of(
+        Fact("maintenance.windows", len(found.windows), "Like windows in the log", "count"),
+        *(
+            Fact(f"maintenance.{name}.{part}", number(of[name]), label, unit)
+            for name, (unit, *labels) in LABELS.items()
+            for part, of, label in zip(("median", "p90"), (medians, tails), labels, strict=True)
+        ),
     )
 
 

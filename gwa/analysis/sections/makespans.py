@@ -15,7 +15,7 @@ from gwa.metrics.papers.dacosta2018 import (
     makespans,
     shares,
 )
-from gwa.report.document import Block, Fact, Facts, FactTable, Note
+from gwa.report.document import Block, Fact, Facts, FactTable, Note, list_of
 from gwa.report.facts import facts_of, number
 from gwa.report.figures.lines import lines
 from gwa.statistics.distribution import Distribution, FitError
@@ -147,15 +147,13 @@ def _clusters(clustering: Clustering) -> Iterator[Block]:
     sizes = range(1, len(clustering.inertias) + 1)
     if len(sizes) < 2:  # noqa: PLR2004 - all jobs are alike
         return
-    yield Facts(
-        (
-            Fact("clusters.elbow", clustering.elbow, "Clusters at the elbow", "count"),
-            *(
-                Fact(f"clusters.{k}.silhouette", number(width), message("Silhouette of {k} clusters", k=k))
-                for k, width in zip(sizes, clustering.silhouettes, strict=True)
-                if k > 1
-            ),
-        )
+    yield list_of(
+        Fact("clusters.elbow", clustering.elbow, "Clusters at the elbow", "count"),
+        *(
+            Fact(f"clusters.{k}.silhouette", number(width), message("Silhouette of {k} clusters", k=k))
+            for k, width in zip(sizes, clustering.silhouettes, strict=True)
+            if k > 1
+        ),
     )
     for k in sorted({*SHOWN_CLUSTERS, clustering.elbow}):
         if k <= len(sizes):

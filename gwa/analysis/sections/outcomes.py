@@ -21,7 +21,7 @@ from gwa.metrics.outcomes import (
     jobs_by_status,
     totals,
 )
-from gwa.report.columns import column
+from gwa.report.columns import column, table_of
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import facts_of, number
 from gwa.store.schema import STATUS
@@ -149,31 +149,21 @@ def _table(of_outcome: Mapping[Outcome, Total]) -> Table:
     jobs, hours = (
         sum(values) for values in zip(*((one.jobs, one.hours) for one in shown.values()), strict=True)
     )
-    return Table(
+    largest = {name: one.largest_user or (None, None) for name, one in shown.items()}
+    return table_of(
         "outcomes",
         "How jobs ended",
-        (
-            Column("outcome", "Outcome"),
-            column("jobs"),
-            column("jobs_share", "share"),
-            column("core_hours"),
-            column("core_hours_share"),
-            Column("largest_user", "Largest user"),
-            Column("user_share", "Its share", "fraction"),
-            Column("job_share", "Largest job", "fraction"),
-        ),
-        tuple(
-            (
-                OUTCOME_NAMES[name],
-                one.jobs,
-                one.jobs / jobs,
-                one.hours,
-                one.hours / hours if hours else None,
-                *(one.largest_user or (None, None)),
-                one.largest_job,
-            )
-            for name, one in shown.items()
-        ),
+        shown,
+        {
+            Column("outcome", "Outcome"): lambda name: OUTCOME_NAMES[name],
+            column("jobs"): lambda name: shown[name].jobs,
+            column("jobs_share", "share"): lambda name: shown[name].jobs / jobs,
+            column("core_hours"): lambda name: shown[name].hours,
+            column("core_hours_share"): lambda name: shown[name].hours / hours if hours else None,
+            Column("largest_user", "Largest user"): lambda name: largest[name][0],
+            Column("user_share", "Its share", "fraction"): lambda name: largest[name][1],
+            Column("job_share", "Largest job", "fraction"): lambda name: shown[name].largest_job,
+        },
         note=message("The last three columns are of the core-hours of an outcome."),
     )
 

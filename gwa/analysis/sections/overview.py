@@ -6,7 +6,7 @@ from gwa.analysis.base import Chapter, analysis
 from gwa.analysis.changing_size import sizes_in_words
 from gwa.metrics.presence import held_by_running, recorded
 from gwa.metrics.totals import totals
-from gwa.report.document import Block, Fact, Facts, Note, note_of
+from gwa.report.document import Block, Fact, Note, list_of, note_of
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.words.formatting import decimal
@@ -28,32 +28,28 @@ def overview(store: Store) -> Iterator[Block]:
     span = last - first if last is not None and first is not None else None
     system = store.system
     label = message("Processors, the most") if system.sizes else message("Processors")
-    yield Facts(
-        (
-            Fact("trace.jobs", jobs, "Jobs", "count"),
-            Fact("trace.ran", ran, "Jobs that ran", "count"),
-            Fact("trace.users", users or None, "Users", "count"),
-            Fact("trace.groups", groups or None, "Groups", "count"),
-            Fact("trace.sites", _sites(store), "Sites", "count"),
-            Fact("trace.first_submit", first, "First submission", "timestamp"),
-            Fact("trace.last_end", last, "Last end", "timestamp"),
-            Fact("trace.span_seconds", span, "Span", "seconds"),
-            Fact("trace.cpus", system.cpus, label, "count", help=system.cpus_from),
-            Fact("trace.cpu_seconds", number(seconds), "CPU time", "cpu seconds"),
-        )
+    yield list_of(
+        Fact("trace.jobs", jobs, "Jobs", "count"),
+        Fact("trace.ran", ran, "Jobs that ran", "count"),
+        Fact("trace.users", users or None, "Users", "count"),
+        Fact("trace.groups", groups or None, "Groups", "count"),
+        Fact("trace.sites", _sites(store), "Sites", "count"),
+        Fact("trace.first_submit", first, "First submission", "timestamp"),
+        Fact("trace.last_end", last, "Last end", "timestamp"),
+        Fact("trace.span_seconds", span, "Span", "seconds"),
+        Fact("trace.cpus", system.cpus, label, "count", help=system.cpus_from),
+        Fact("trace.cpu_seconds", number(seconds), "CPU time", "cpu seconds"),
     )
     # The help of the processors, and the head of the page, say this to readers.
     begin, end = recorded(store) or (None, None)
     running = number(held_by_running(store))
     least = min((cpus for _, cpus in system.sizes), default=None)
-    yield Facts(
-        (
-            *([Fact("trace.cpus_least", least, "Processors, the fewest", "count")] if least else ()),
-            Fact("trace.cpus_inferred", system.cpus_inferred, "Processors inferred"),
-            Fact("trace.first", begin, "First second that the log covers", "timestamp"),
-            Fact("trace.last", end, "Last second that the log covers", "timestamp"),
-            Fact("trace.running_cpu_seconds", running, "CPU time of jobs that had not ended", "cpu seconds"),
-        ),
+    yield list_of(
+        *([Fact("trace.cpus_least", least, "Processors, the fewest", "count")] if least else ()),
+        Fact("trace.cpus_inferred", system.cpus_inferred, "Processors inferred"),
+        Fact("trace.first", begin, "First second that the log covers", "timestamp"),
+        Fact("trace.last", end, "Last second that the log covers", "timestamp"),
+        Fact("trace.running_cpu_seconds", running, "CPU time of jobs that had not ended", "cpu seconds"),
         listed=False,
     )
     yield from _remarks(store)

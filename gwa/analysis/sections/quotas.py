@@ -6,7 +6,7 @@ from typing import Any, Final
 from gwa.analysis.base import Chapter, analysis
 from gwa.breakdown.records import Records
 from gwa.metrics.quotas import Quotas, uses
-from gwa.report.document import Block, Column, Fact, Facts, Note
+from gwa.report.document import Block, Column, Fact, Note, list_of
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.words.message import message
@@ -55,10 +55,8 @@ def quotas(store: Store) -> Iterator[Block]:
     records = Records("quota.used", message("{what} used of quotas", what=what), columns, rows)
     over = sum(row["used"] > row["limit"] for row in rows)
     yield records.fact
-    yield Facts(
-        (
-            Fact("quota.count", len(rows), "Quotas", "count"),
-            Fact("quota.exceeded", over, "Quotas that are exceeded", "count"),
-        )
+    yield list_of(
+        Fact("quota.count", len(rows), "Quotas", "count"),
+        Fact("quota.exceeded", over, "Quotas that are exceeded", "count"),
     )
     yield records.table("quotas")

@@ -16,6 +16,7 @@ from gwa.metrics.stillness import (
     unaccounted_in,
 )
 from gwa.metrics.window import window
+from gwa.report.columns import first_of, table_of
 from gwa.report.document import Block, Column, Fact, Facts, Note, Table
 from gwa.report.facts import facts_of
 from gwa.store.store import Store
@@ -99,7 +100,7 @@ def stretches(store: Store) -> Iterator[Block]:
     if found.stretches:
         yield _table(found.stretches)
     elif found.knows_waits and found.knows_rows and found.knows_runs:
-        yield Note(message("No outage of the whole machine of two hours or more is seen, and no gap."))
+        yield Note("No outage of the whole machine of two hours or more is seen, and no gap.")
 
 
 def _idle_facts(store: Store) -> Iterator[Fact]:
@@ -199,19 +200,17 @@ def _unaccounted_facts(store: Store, found: Stillness) -> Iterator[Fact]:
 
 def _table(every: Sequence[Stretch]) -> Table:
     longest = sorted(every, key=lambda stretch: (-stretch.seconds, stretch.begin))[:MAXIMUM_ROWS]
-    return Table(
+    return table_of(
         "stretches",
         "Outages and gaps, the longest first",
-        (
-            Column("kind", "What"),
-            Column("begin", "From", "timestamp"),
-            Column("end", "To", "timestamp"),
-            Column("seconds", "For", "seconds"),
-            Column("jobs", "Jobs waiting", "count"),
-            Column("users", "of users", "count"),
-        ),
-        tuple((KINDS[one.kind][1], one.begin, one.end, one.seconds, one.jobs, one.users) for one in longest),
-        note=message("The first {maximum_rows} of {total}.", maximum_rows=MAXIMUM_ROWS, total=len(every))
-        if len(every) > MAXIMUM_ROWS
-        else "",
+        longest,
+        {
+            Column("kind", "What"): lambda one: KINDS[one.kind][1],
+            Column("begin", "From", "timestamp"): lambda one: one.begin,
+            Column("end", "To", "timestamp"): lambda one: one.end,
+            Column("seconds", "For", "seconds"): lambda one: one.seconds,
+            Column("jobs", "Jobs waiting", "count"): lambda one: one.jobs,
+            Column("users", "of users", "count"): lambda one: one.users,
+        },
+        first_of(len(longest), len(every)),
     )

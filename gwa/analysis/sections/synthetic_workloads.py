@@ -18,7 +18,7 @@ from gwa.analysis.sections._scored_models import (
     score_models,
 )
 from gwa.models.base import Model
-from gwa.report.document import Attachment, Block, Column, Fact, Facts, Note, Table, note_of
+from gwa.report.document import Attachment, Block, Column, Fact, Note, Table, list_of, note_of
 from gwa.report.facts import number
 from gwa.store.store import Store
 from gwa.words.formatting import number as number_text
@@ -115,11 +115,9 @@ def _blocks(real: "JobArrays", fitted: ScoredModel) -> Iterator[Block]:
 
     model = fitted.model
     away = message("{title}: noise floors away", title=model.title)
-    yield Facts(
-        (
-            Fact("synthetic.fitted", model.name, "Model that is fitted quickly"),
-            Fact(f"synthetic.{model.name.replace('-', '_')}", number(fitted.floors), away),
-        ),
+    yield list_of(
+        Fact("synthetic.fitted", model.name, "Model that is fitted quickly"),
+        Fact(f"synthetic.{model.name.replace('-', '_')}", number(fitted.floors), away),
         listed=False,
     )
     yield Note(_how_near(fitted, len(real)))

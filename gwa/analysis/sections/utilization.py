@@ -10,7 +10,7 @@ from gwa.metrics.extremes import extremes
 from gwa.metrics.presence import recorded, unfinished
 from gwa.metrics.timeline import Level
 from gwa.metrics.window import LACKING, Cut, Window, window
-from gwa.report.document import Block, Fact, Facts, Note, note_of
+from gwa.report.document import Block, Fact, Facts, Note, list_of, note_of
 from gwa.report.figures.series import series
 from gwa.store.store import Period, Store
 from gwa.words.formatting import decimal, fraction
@@ -70,12 +70,10 @@ CUT: Mapping[Cut, str] = {
 
 def _window_facts(observed: Window) -> Facts:
     unknown = "" if observed.period else "unknown"
-    return Facts(
-        (
-            Fact("window.first", observed.first, "Load known from", "timestamp", text=unknown),
-            Fact("window.last", observed.last, "Load known to", "timestamp", text=unknown),
-            Fact("window.cut", observed.cut, "Log truncated", text=CUT[observed.cut]),
-        ),
+    return list_of(
+        Fact("window.first", observed.first, "Load known from", "timestamp", text=unknown),
+        Fact("window.last", observed.last, "Load known to", "timestamp", text=unknown),
+        Fact("window.cut", observed.cut, "Log truncated", text=CUT[observed.cut]),
         listed=bool(observed.period),
     )
 

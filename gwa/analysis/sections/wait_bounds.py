@@ -74,9 +74,7 @@ def wait_bounds(store: Store) -> Iterator[Block]:
     if worst := worst_of_each_kind(classes, below=QUANTILE):
         yield Note(in_words(worst))
     if chosen.coverage < QUANTILE:
-        yield Note(
-            message("Bounds held for less than the 95 % that they promise: do not rely on them."), "warning"
-        )
+        yield Note("Bounds held for less than the 95 % that they promise: do not rely on them.", "warning")
     columns = (
         Column("answered", "Jobs with a bound", "fraction"),
         Column("coverage", "Waits within their bound", "fraction"),

@@ -13,7 +13,7 @@ from gwa.metrics.calendar import MAXIMUM_DAYS
 from gwa.metrics.clock import hours_of_week, local_hours
 from gwa.metrics.cycle import daily_repetitions
 from gwa.metrics.timeline import QUARTER, Counts, counts
-from gwa.report.document import Block, Fact, Facts, Note, note_of
+from gwa.report.document import Block, Fact, Facts, Note, list_of, note_of
 from gwa.report.figures.heatmap import heatmap
 from gwa.store.store import Store
 from gwa.util.units import DAY, HOUR
@@ -110,12 +110,10 @@ def _repeated(quarters: Counts, zone: ZoneInfo) -> Iterator[Block]:
     days, repeated = daily_repetitions(hours.reshape(-1, HOURS).astype(np.float64))
     if days:
         label = message("Days on which the busiest six hours of other days exceed their quietest six")
-        yield Facts(
-            (
-                Fact("arrivals.cycle.days", days, "Days that can show a daily cycle", "count"),
-                Fact("arrivals.cycle.repeated", repeated / days, label, "fraction"),
-                Fact("arrivals.cycle.zone", zone.key, "Clock of these hours"),
-            )
+        yield list_of(
+            Fact("arrivals.cycle.days", days, "Days that can show a daily cycle", "count"),
+            Fact("arrivals.cycle.repeated", repeated / days, label, "fraction"),
+            Fact("arrivals.cycle.zone", zone.key, "Clock of these hours"),
         )
 
 

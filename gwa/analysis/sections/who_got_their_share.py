@@ -64,9 +64,7 @@ def who_got_their_share(store: Store) -> Iterator[Block]:
     """
     why = cannot_tell(store.whole)
     missing = why or missing_jobs(store.whole, absent_share(store.whole))
-    yield Facts(
-        (Fact("fairness.missing", missing or None, message("Why shares are not compared"), text="none"),)
-    )
+    yield Facts((Fact("fairness.missing", missing or None, "Why shares are not compared", text="none"),))
     if why:
         yield Note(message("Who got their share cannot be told: {why}.", why=why))
         return
@@ -102,7 +100,7 @@ def _users(store: Store, found: Asked, missing: str) -> Iterator[Block]:
     above = [_above(one, (order or {}).get(one.name)) for one in shares if one.is_above]
     label = message("Share of the CPU time that an equal split would have given to others")
     moved = Fact("fairness.moved", number(found.moved), label, "fraction")
-    yield Facts((moved, Fact("fairness.tested", tested, message("Users whose share can be tested"), "count")))
+    yield Facts((moved, Fact("fairness.tested", tested, "Users whose share can be tested", "count")))
     title = message("Users who held more than an equal split by more than chance")
     yield Facts((Fact("fairness.above", above, title),), listed=False)
 
@@ -142,11 +140,11 @@ def _shares(store: Store, kind: str, found: Asked) -> Iterator[Block]:
         Column("id", by_name(kind).heading),
         column("cpu_seconds"),
         column("held_share"),
-        Column("asked_share", message("Share asked for"), "fraction"),
-        Column("split_share", message("Equal split"), "fraction"),
-        Column("ratio", message("Held ÷ split while others waited")),
+        Column("asked_share", "Share asked for", "fraction"),
+        Column("split_share", "Equal split", "fraction"),
+        Column("ratio", "Held ÷ split while others waited"),
         column("waited_seconds"),
-        Column("waited_below", message("Of that, while below split"), "fraction"),
+        Column("waited_below", "Of that, while below split", "fraction"),
     )
     records = Records(f"fairness.by_{KINDS[kind]}", TITLES[kind], columns, rows)
     yield from records.blocks(f"fairness-{KINDS[kind]}")
@@ -165,12 +163,12 @@ def _months(store: Store, found: Asked) -> Iterator[Block]:
         for month, held, waited, moved, below in by_month(store, found)
     ]
     columns = (
-        Column("id", message("Month")),
+        Column("id", "Month"),
         column("cpu_seconds"),
         column("waited_seconds"),
-        Column("held_of_asked", message("Held, of what was asked for"), "fraction"),
-        Column("moved", message("An equal split would give to others"), "fraction"),
-        Column("waited_below", message("Waited for while below split"), "fraction"),
+        Column("held_of_asked", "Held, of what was asked for", "fraction"),
+        Column("moved", "An equal split would give to others", "fraction"),
+        Column("waited_below", "Waited for while below split", "fraction"),
     )
     records = Records(
         "fairness.by_month", message("Shares held and asked for, by month"), columns, rows[-MONTHS:]
@@ -207,9 +205,9 @@ def _stated(store: Store) -> Iterator[Block]:
         ]
         columns = (
             Column("id", by_name(kind).heading),
-            Column("stated_share", message("Share stated"), "fraction"),
+            Column("stated_share", "Share stated", "fraction"),
             column("held_share"),
-            Column("ratio", message("Held ÷ stated share while others waited")),
+            Column("ratio", "Held ÷ stated share while others waited"),
         )
         title = message("Shares held and stated")
         yield from Records(f"fairness.stated_{kind}", title, columns, rows).blocks(f"fairness-stated-{kind}")
@@ -224,11 +222,11 @@ def _starvation(store: Store, found: Sequence[Starved]) -> Iterator[Block]:
         counts: dict[str, Value] = {"id": one.name, "jobs": one.jobs, "starved": one.starved}
         rows.append(counts | {"starved_share": one.starved / starved, "of_own": one.starved / one.jobs})
     columns = (
-        Column("id", message("User")),
-        Column("jobs", message("Jobs compared"), "count"),
-        Column("starved", message("Waited longer than 99 % of like jobs"), "count"),
-        Column("starved_share", message("Share of these"), "fraction"),
-        Column("of_own", message("Of their own jobs"), "fraction"),
+        Column("id", "User"),
+        Column("jobs", "Jobs compared", "count"),
+        Column("starved", "Waited longer than 99 % of like jobs", "count"),
+        Column("starved_share", "Share of these", "fraction"),
+        Column("of_own", "Of their own jobs", "fraction"),
     )
     title = message("Jobs that waited longer than 99 % of like jobs, by user")
     yield from Records("fairness.starved", title, columns, rows).blocks("fairness-starved")

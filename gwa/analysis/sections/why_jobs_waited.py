@@ -75,11 +75,11 @@ def why_jobs_waited(store: Store) -> Iterator[Block]:
     yield Facts(tuple(_facts(found)), listed=False)
     if noted:
         of_reasons = [asdict(one) for one in noted]
-        yield Facts((Fact("waiting.reasons", of_reasons, message("Reasons noted of waiting")),), listed=False)
+        yield Facts((Fact("waiting.reasons", of_reasons, "Reasons noted of waiting"),), listed=False)
     if found.why_unknown:
         return
     rows = [asdict(one) | {"same": list(one.same)} for one in found.ceilings]
-    yield Facts((Fact("waiting.ceilings", rows, message("Ceilings of owners")),), listed=False)
+    yield Facts((Fact("waiting.ceilings", rows, "Ceilings of owners"),), listed=False)
     for kind, classes in by_class(store, found).items():
         rows = [_row(found, one) for one in classes]
         label = message("Conditions of waiting by {kind}", kind=within_sentence(KINDS[kind]))
@@ -100,16 +100,16 @@ def _facts(found: Waiting) -> Iterator[Fact]:
         text = message("Share of the waiting by core-hour: {condition}", condition=CONDITION_NAMES[name])
         yield Fact(f"waiting.{name}.share_by_core_hour", value, text, "fraction")
     seconds = found.seconds * len(found.places)
-    yield Fact("waiting.seconds", number(seconds), message("Time that jobs waited"), "seconds")
-    yield Fact("waiting.moments", len(found.places), message("Moments of waiting looked at"), "count")
-    yield Fact("waiting.capacity", number(found.capacity), message("Processors that could be free"), "count")
-    yield Fact("waiting.is_bound", found.is_bound, message("What the shares are: values or bounds"))
-    yield Fact("waiting.partitions", found.partitions, message("Whether partitions share processors"))
-    yield Fact("waiting.absent", found.absent, message("Share of job numbers that are absent"), "fraction")
+    yield Fact("waiting.seconds", number(seconds), "Time that jobs waited", "seconds")
+    yield Fact("waiting.moments", len(found.places), "Moments of waiting looked at", "count")
+    yield Fact("waiting.capacity", number(found.capacity), "Processors that could be free", "count")
+    yield Fact("waiting.is_bound", found.is_bound, "What the shares are: values or bounds")
+    yield Fact("waiting.partitions", found.partitions, "Whether partitions share processors")
+    yield Fact("waiting.absent", found.absent, "Share of job numbers that are absent", "fraction")
     missing = message("Why jobs may be missing")
     yield Fact("waiting.missing", found.missing or None, missing, text="none")
     why = found.why_unknown or None
-    yield Fact("waiting.why_unknown", why, message("Why it cannot be told why jobs waited"), text="none")
+    yield Fact("waiting.why_unknown", why, "Why it cannot be told why jobs waited", text="none")
 
 
 def _row(found: Waiting, one: ClassOfWaiting) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _table(found: Waiting, kind: str, classes: Sequence[ClassOfWaiting]) -> Tabl
     seen = [name for name in CONDITIONS if any(told.get(name, 0.0) >= SEEN for _, told in shown)]
     columns = (
         Column(kind, KINDS[kind]),
-        Column("share", message("Share of waiting"), "fraction"),
+        Column("share", "Share of waiting", "fraction"),
         *(Column(name, CONDITION_NAMES[name], "fraction") for name in seen),
     )
     rows: list[tuple[Value, ...]] = [

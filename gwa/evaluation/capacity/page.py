@@ -1,12 +1,13 @@
 """The page of a plan: the answer, the waits before and after, the curve of sizes, and what it rests on."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from gwa.evaluation.capacity import words
 from gwa.evaluation.capacity.price import Price
 from gwa.evaluation.capacity.reasons import WAYS
 from gwa.evaluation.capacity.rule import CapacityPlan, Forecast, Recorded, Refusal
-from gwa.report.columns import column
+from gwa.report.columns import Cells, column, table_of
 from gwa.report.document import Block, Column, Fact, Facts, FactTable, Figure, Note, Report, Section, Table
 from gwa.report.figures.groups import Point, groups
 from gwa.report.lead import Lead
@@ -15,6 +16,27 @@ from gwa.words.message import Verbatim, capitalized, message
 
 LINE_NOTE = message("At least 4 in 5 such answers lie within the line through a point.")
 REST = message("How far to trust it")
+
+CURVE: Final[Cells[Forecast]] = {
+    column("processors"): lambda one: one.processors,
+    Column("ratio", "Times, a minute added"): lambda one: words.factor(one.ratios[1]),
+    Column("low", "Then, from", "seconds"): lambda one: one.after[0],
+    Column("high", "Then, to", "seconds"): lambda one: one.after[2],
+}
+"""What is shown of the machine of each size."""
+
+RECORDS: Final[Cells[Forecast]] = {
+    Column("jobs", "Class of jobs"): lambda one: capitalized(words.jobs_of(one.among)),
+    Column("way", "Predicted"): lambda one: capitalized(WAYS[one.estimator]),
+    Column("off", "Median month of a part, off by at most"): lambda one: words.factor(one.record.off),
+    Column("months", "Single months", "count"): lambda one: one.record.windows,
+    Column("held", "Held by their bands", "count"): lambda one: one.record.held,
+    Column("width", "Factor between the ends of bands"): lambda one: words.factor(one.record.width),
+    Column("score", "Score, relative to 'no change'"): lambda one: words.times(one.record.score or 0.0),
+    Column("seen", "Months as loaded as months seen", "fraction"): lambda one: one.seen,
+}
+"""What is shown of how well the months of each class were predicted."""
+
 HELP = message(
     "Months of the log are held out in blocks, and their p95 waits are predicted from the other months. A way"
     " to predict them answers if its bands hold 80 % of the months, are a factor of 5 wide at most, and score"
@@ -71,25 +93,23 @@ def _answer(plan: CapacityPlan, price: Price | None) -> Iterator[Block]:
     if forecasts:
         yield picture(forecasts)
         yield FactTable(
-            "effects", message("The p95 wait of the median month"),
+            "effects", "The p95 wait of the median month",
             (
                 message("Recorded"), message("Then, from"), message("Then"), message("Then, to"),
                 message("Times, a minute added"),
             ),
             tuple((capitalized(words.jobs_of(one.among)), tuple(_facts(place, one)))
                   for place, one in enumerate(forecasts)),
-            message(
-                "At least 4 in 5 such answers lie within the two ends. All are of the same months of four"
-                " weeks, by the jobs submitted in them."
-            ),
+            "At least 4 in 5 such answers lie within the two ends. All are of the same months of four"
+                " weeks, by the jobs submitted in them.",
         )  # fmt: skip
     refused = [one for one in plan.outcomes if isinstance(one, Refusal)]
     if refused:
         yield reasons(refused)
     facts = [
-        Fact("plan.processors", plan.processors, message("Processors now"), "count"),
-        Fact("plan.asked", plan.asked, message("Processors then"), "count"),
-        Fact("plan.jobs", plan.jobs, message("Jobs"), "count"),
+        Fact("plan.processors", plan.processors, "Processors now", "count"),
+        Fact("plan.asked", plan.asked, "Processors then", "count"),
+        Fact("plan.jobs", plan.jobs, "Jobs", "count"),
     ]
     if plan.touched:
         label = message("Share of the waiting that more processors touch")
@@ -101,7 +121,7 @@ def _answer(plan: CapacityPlan, price: Price | None) -> Iterator[Block]:
             Fact(
                 "plan.price",
                 float(price.of(words.added(plan))),
-                message("Price of a year"),
+                "Price of a year",
                 text=words.cost(plan, price),
             )
         )
@@ -135,8 +155,8 @@ def _facts(place: int, one: Forecast) -> Iterator[Fact]:
     ):
         yield Fact(f"plan.class{place}.{key}", value, label, "seconds", text=seconds(value))
     yield Fact(
-        f"plan.class{place}.ratio", one.ratios[1], message("p95 wait, times, a minute added"),
-        text=f"× {words.times(one.ratios[1])}",
+        f"plan.class{place}.ratio", one.ratios[1], "p95 wait, times, a minute added",
+        text=words.factor(one.ratios[1]),
     )  # fmt: skip
 
 
@@ -153,15 +173,15 @@ def _held(place: int, one: Forecast) -> Fact:
 def reasons(refused: Sequence[Refusal]) -> Table:
     """Return what the log cannot tell of each class of jobs, and why."""
     columns = (
-        Column("jobs", message("Class of jobs")), Column("reason", message("Why the log cannot tell")),
-        Column("found", message("Found"), minor=True), Column("needed", message("Needed"), minor=True),
+        Column("jobs", "Class of jobs"), Column("reason", "Why the log cannot tell"),
+        Column("found", "Found", minor=True), Column("needed", "Needed", minor=True),
     )  # fmt: skip
     rows = tuple(
         (capitalized(words.jobs_of(one.among)), capitalized(reason.text), reason.found, reason.needed)
         for one in refused
         for reason in one.reasons
     )
-    return Table("refused", message("What the log cannot tell, and why"), columns, rows)
+    return Table("refused", "What the log cannot tell, and why", columns, rows)
 
 
 def _curves(plan: CapacityPlan) -> Iterator[Block]:
@@ -184,27 +204,17 @@ def _curves(plan: CapacityPlan) -> Iterator[Block]:
             ),
             x=[float(size) for size in sizes], unit="seconds", note=LINE_NOTE,
         )  # fmt: skip
-        columns = (
-            column("processors"),
-            Column("ratio", message("Times, a minute added")),
-            Column("low", message("Then, from"), "seconds"),
-            Column("high", message("Then, to"), "seconds"),
-        )  # fmt: skip
-        rows = tuple(
-            (one.processors, f"× {words.times(one.ratios[1])}", one.after[0], one.after[2])
-            for one in forecasts
-        )
         title = message("The p95 wait of {jobs} in the median month", jobs=jobs)
-        yield Table(f"curve-{place}-table", title, columns, rows)
+        yield table_of(f"curve-{place}-table", title, forecasts, CURVE)
 
 
 def _beside(beside: Sequence[Recorded]) -> Iterator[Block]:
     if beside:
-        columns = (Column("what", message("What"), minor=True), Column("text", message("Recorded")))
+        columns = (Column("what", "What", minor=True), Column("text", "Recorded"))
         yield Table(
-            "beside", message("What the log records"), columns,
+            "beside", "What the log records", columns,
             tuple((Verbatim(one.id), one.text) for one in beside),
-            message("What is recorded of jobs may free processors before any are bought."),
+            "What is recorded of jobs may free processors before any are bought.",
         )  # fmt: skip
 
 
@@ -212,27 +222,8 @@ def _rests(plan: CapacityPlan) -> Iterator[Block]:
     """Yield the record of each answer, and all that a reader has to know besides."""
     forecasts = _forecasts(plan)
     if forecasts:
-        columns = (
-            Column("jobs", message("Class of jobs")), Column("way", message("Predicted")),
-            Column("off", message("Median month of a part, off by at most")),
-            Column("months", message("Single months"), "count"),
-            Column("held", message("Held by their bands"), "count"),
-            Column("width", message("Factor between the ends of bands")),
-            Column("score", message("Score, relative to 'no change'")),
-            Column("seen", message("Months as loaded as months seen"), "fraction"),
-        )  # fmt: skip
-        rows = tuple(
-            (
-                capitalized(words.jobs_of(one.among)), capitalized(WAYS[one.estimator]),
-                f"× {words.times(one.record.off)}", one.record.windows, one.record.held,
-                f"× {words.times(one.record.width)}", words.times(one.record.score or 0.0), one.seen,
-            )
-            for one in forecasts
-        )  # fmt: skip
-        yield Table("records", message("How well held-out months were predicted"), columns, rows)
+        yield table_of("records", message("How well held-out months were predicted"), forecasts, RECORDS)
         yield Facts(tuple(_held(place, one) for place, one in enumerate(forecasts)), listed=False)
     notes = tuple((note,) for note in words.remarks(plan))
     if notes:
-        yield Table(
-            "caveats", message("What to know besides"), (Column("text", message("It rests on")),), notes
-        )
+        yield Table("caveats", "What to know besides", (Column("text", "It rests on"),), notes)

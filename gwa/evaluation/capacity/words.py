@@ -99,8 +99,18 @@ def jobs_of(among: ProcessorRange) -> Message:
 
 
 def times(ratio: float) -> Number:
-    """Return a ratio to two digits, those behind the point written out."""
+    """
+    Return a ratio to two digits, those behind the point written out.
+
+    >>> times(0.384), times(1.2), times(12.3), times(123), times(0.0051)
+    ('0.38', '1.20', '12', '120', '0.0051')
+    """
     return Number(f"{ratio:.2f}") if 0.1 <= ratio < 10 else significant(ratio, 2)  # noqa: PLR2004
+
+
+def factor(ratio: float) -> str:
+    """Return a ratio as what something is multiplied by."""
+    return f"× {times(ratio)}"
 
 
 def added(plan: CapacityPlan) -> int:

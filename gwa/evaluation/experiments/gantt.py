@@ -50,7 +50,7 @@ def _blocks(plan: ExperimentPlan, run: PlannedRun) -> Iterator[Block]:
     _, schedule = simulate(plan.setup, workload, run.policies)
     bars, note = _job_bars(schedule) if run.policies.architecture is None else _task_bars(schedule)
     if not bars:
-        yield Note(message("No task of this run has ended."))
+        yield Note("No task of this run has ended.")
         return
     axes = {**vars(run.variant), **vars(run.policies)}
     title = " · ".join(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
-from gwa.evaluation.experiments.results import AXES, Estimate, ExperimentResults, ResultCell
+from gwa.evaluation.experiments.results import AXES, NUMERIC_AXES, Estimate, ExperimentResults, ResultCell
 from gwa.evaluation.experiments.run import BAGS, CLASSES, HELP, JOBS, MEASURES, SINGLE_TASKS, Row
 from gwa.evaluation.experiments.spec import NO_CHANGE
 from gwa.evaluation.experiments.winners import (
@@ -60,9 +60,6 @@ MEANINGS: Final = {
     "conservative": message("later jobs start earlier where that delays none that waits before them"),
 }  # fmt: skip
 """What each policy does, by its name."""
-
-NUMERIC: Final = {"load", "bag_size", "run_time"}
-"""Axes of numbers: of those the answer is about the greatest value."""
 
 LABELS: Final = {
     "workload": message("Workload"),
@@ -248,7 +245,9 @@ def _compared(results: ExperimentResults) -> list[str]:
 
 def _tops(results: ExperimentResults) -> dict[str, Value]:
     """Return the largest value on each numeric axis."""
-    return {name: results.values(name)[-1] for name in X_AXES if name in NUMERIC and name in results.varied}
+    return {
+        name: results.values(name)[-1] for name in X_AXES if name in NUMERIC_AXES and name in results.varied
+    }
 
 
 def _is_highest(place: Mapping[str, Value], results: ExperimentResults) -> bool:

@@ -32,6 +32,7 @@ AXES: Final = tuple(
 """The axes along which runs differ."""
 
 NUMERIC_AXES: Final = {"bag_size", "run_time", "load"}
+"""Axes of numbers: of those an answer is about the greatest value."""
 
 SIZE_CLASS: Final = "class"
 

@@ -1,31 +1,23 @@
 """The page of an answer: the question, the answer, before and after on one axis, then how far to trust it."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from gwa.evaluation.capacity.page import picture, reasons
 from gwa.evaluation.capacity.rule import Refusal
+from gwa.evaluation.capacity.words import factor, times
 from gwa.evaluation.whatif import words
 from gwa.evaluation.whatif.answer import WhatIfAnswer
 from gwa.evaluation.whatif.effect import SLOWDOWN, TAIL, WAIT, Effect
-from gwa.evaluation.whatif.validation import OFFSET, SIZE_NAMES, Validation
-from gwa.report.columns import column
-from gwa.report.document import (
-    Block,
-    Column,
-    Fact,
-    Facts,
-    FactTable,
-    Note,
-    Report,
-    Section,
-    Table,
-)
+from gwa.evaluation.whatif.validation import OFFSET, SIZE_NAMES, Validation, WaitLevel
+from gwa.report.columns import Cells, column, table_of
+from gwa.report.document import Block, Column, Fact, Facts, FactTable, Note, Report, Section, Table
 from gwa.report.figures.groups import Point, groups
 from gwa.report.figures.lines import lines
 from gwa.report.lead import Lead
 from gwa.words.formatting import fraction, number
 from gwa.words.message import Verbatim
-from gwa.words.unit import Unit, Value
+from gwa.words.unit import Unit
 
 SIZES_NOTE = "Sizes are shares of the machine."
 
@@ -61,12 +53,26 @@ QUEUED = " Queued jobs and work are means over time, work in time that the whole
 
 HELP = {"backlog": "How long the whole machine would need for the work that waits on average."}
 
-COLUMNS = (
-    Column("old", "Now", "seconds"),
-    Column("new", "Changed", "seconds"),
-    Column("ratio", "Ratio"),
-    Column("range", "Range of the ratio"),
-)
+WAITS: Final[Cells[Effect]] = {
+    Column("class", "Class of jobs"): lambda one: Verbatim(one.name),
+    column("jobs"): lambda one: one.jobs,
+    Column("old", "Now", "seconds"): lambda one: one.old,
+    Column("new", "Changed", "seconds"): lambda one: one.new,
+}
+RATIOS: Final[Cells[Effect]] = {
+    Column("ratio", "Ratio"): lambda one: factor(one.ratio),
+    Column("range", "Range of the ratio"): lambda one: f"{times(one.low)} to {times(one.high)}",
+}
+"""What is shown of the waits of a class, and of their ratio where the machine keeps up."""
+
+LEVELS: Final[Cells[WaitLevel]] = {
+    Column("size", "Class of jobs"): lambda one: one.name,
+    column("jobs"): lambda one: one.jobs,
+    Column("recorded", "Recorded", "seconds"): lambda one: one.recorded,
+    Column("simulated", "Replayed", "seconds"): lambda one: one.simulated,
+    Column("level", "Replayed over recorded"): lambda one: factor(one.ratio) if one.recorded else None,
+}
+"""What is shown of the waits of a class as recorded and as replayed."""
 
 KEYS = {WAIT.name: "wait", TAIL.name: "tail", SLOWDOWN.name: "slowdown"}
 """What the facts of the effects are called, by the name of the measure."""
@@ -121,7 +127,7 @@ def _answer(answer: WhatIfAnswer) -> Iterator[Block]:
             _machine_row("waiting", "Queued jobs", (old.waiting, new.waiting), ""),
             _machine_row("backlog", "Queued work", (old.backlog, new.backlog), "seconds"),
         ]
-    columns = tuple(column.label for column in COLUMNS)
+    columns = ("Now", "Changed", *(shown.label for shown in RATIOS))
     note = (NO_RATIO_NOTE if answer.falls_behind else RATIO_NOTE) + ("" if answer.is_at_once else QUEUED)
     yield FactTable("effects", "Now and changed", columns, tuple(rows), note)
 
@@ -138,10 +144,10 @@ def _effect_facts(key: str, one: Effect, *, has_ratio: bool) -> Iterator[Fact]:
     for which, value in (("now", one.old), ("changed", one.new)):
         text = f"{value:,.1f}" if one.is_slowdown else words.wait_text(value)
         yield Fact(f"whatif.{key}.{which}", value, f"{one.name.capitalize()}, {which}", unit, text=text)
-    ratio, text = (one.ratio, f"× {words.times(one.ratio)}") if has_ratio else (None, "–")
+    ratio, text = (one.ratio, factor(one.ratio)) if has_ratio else (None, "–")
     yield Fact(f"whatif.{key}.ratio", ratio, f"{one.name.capitalize()}, ratio", text=text)
     ends = [one.low, one.high] if has_ratio else None
-    text = " to ".join(map(words.times, ends or ())) or "–"
+    text = " to ".join(map(times, ends or ())) or "–"
     yield Fact(f"whatif.{key}.range", ends, f"{one.name.capitalize()}, range", text=text)
 
 
@@ -199,7 +205,7 @@ def _caveats(answer: WhatIfAnswer) -> Iterator[Block]:
 def _trust(answer: WhatIfAnswer) -> Iterator[Block]:
     yield from _beside_the_log(answer.validation)
     columns = (Column("replay", "Replay"), Column("times", "Ratio of mean waits"))
-    rows = tuple((name, f"× {words.times(ratio)}") for name, ratio in answer.members)
+    rows = tuple((name, factor(ratio)) for name, ratio in answer.members)
     yield Table("replays", "The replays of the ensemble", columns, rows)
 
 
@@ -208,24 +214,8 @@ def _beside_the_log(validation: Validation) -> Iterator[Block]:
     if not validation.level.jobs:
         yield Note("The log records no waits.")
         return
-    yield Table(
-        "levels",
-        "Mean waits, recorded and replayed",
-        (
-            Column("size", "Class of jobs"),
-            column("jobs"),
-            Column("recorded", "Recorded", "seconds"),
-            Column("simulated", "Replayed", "seconds"),
-            Column("level", "Replayed over recorded"),
-        ),
-        tuple(
-            (
-                level.name, level.jobs, level.recorded, level.simulated,
-                f"× {words.times(level.ratio)}" if level.recorded else None,
-            )
-            for level in (validation.level, *validation.sizes)
-        ),
-    )  # fmt: skip
+    levels = (validation.level, *validation.sizes)
+    yield table_of("levels", "Mean waits, recorded and replayed", levels, LEVELS)
     if len(validation.weeks) > 2:  # noqa: PLR2004 - two points are no curve
         hours = {
             "recorded": (validation.weeks, validation.recorded / 3600),
@@ -257,13 +247,5 @@ def _by_class(answer: WhatIfAnswer) -> Iterator[Block]:
                 id, title, names, {"now": now, "changed": changed}, "", "Mean wait", alt, unit="seconds"
             )
         if effects:
-            columns = (Column("class", "Class of jobs"), column("jobs"), *COLUMNS)
-            has_ratio = not answer.falls_behind
-            rows = tuple(_class_row(one, has_ratio=has_ratio) for one in effects)
-            yield Table(f"{id}-table", title, columns, rows)
-
-
-def _class_row(one: Effect, *, has_ratio: bool) -> tuple[Value, ...]:
-    """Return the row of a class: its waits, and their ratio where there is one."""
-    ratio = (f"× {words.times(one.ratio)}", f"{words.times(one.low)} to {words.times(one.high)}")
-    return (Verbatim(one.name), one.jobs, one.old, one.new, *(ratio if has_ratio else (None, None)))
+            ratios = dict.fromkeys(RATIOS, lambda _: None) if answer.falls_behind else RATIOS
+            yield table_of(f"{id}-table", title, effects, {**WAITS, **ratios})

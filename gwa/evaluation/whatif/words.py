@@ -3,10 +3,11 @@
 from typing import Final
 
 from gwa.evaluation.capacity import words as plan_words
+from gwa.evaluation.capacity.words import times
 from gwa.evaluation.whatif.answer import WhatIfAnswer
 from gwa.evaluation.whatif.world import World
 from gwa.util.units import MINUTE
-from gwa.words.formatting import fraction, number, seconds, significant
+from gwa.words.formatting import fraction, number, seconds
 
 SHARE: Final = "about 4 in 5 such answers"
 
@@ -73,16 +74,6 @@ def policy(world: World) -> str:
         "sjf-backfill": "SJF backfilling",
     }
     return names.get(world.policy, world.policy)
-
-
-def times(ratio: float) -> str:
-    """
-    Return a ratio to two digits.
-
-    >>> times(0.384), times(1.2), times(12.3), times(123), times(0.0051)
-    ('0.38', '1.20', '12', '120', '0.0051')
-    """
-    return significant(ratio, 2) if ratio < 0.1 or ratio >= 10 else f"{ratio:.2f}"  # noqa: PLR2004
 
 
 def question(answer: WhatIfAnswer) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from gwa.analysis.base import Drawing, analysis
-from gwa.report.document import Block, Fact, Facts, FactTable, Figure, Note
+from gwa.report.document import Block, Fact, Facts, FactTable, Figure, Note, list_of
 from gwa.report.facts import facts_of, number, summary, table
 from gwa.report.figures.bars import bars
 from gwa.report.figures.cdf import cdf
@@ -69,7 +69,7 @@ def request_rates(store: Store) -> Iterator[Block | Drawing]:
     }
     yield table("request-rates", "Requests in an interval", rows)
     if not extent.seconds:
-        yield Note(message("All requests arrive at once: there is no spread over time."))
+        yield Note("All requests arrive at once: there is no spread over time.")
         return
     yield Drawing(lambda: _over_time(store, extent))
     if extent.seconds >= 2 * DAY:
@@ -106,16 +106,14 @@ def _gap_facts(store: Store, found: Sample) -> Facts:
     at_once = found.counts[found.values == 0].sum() / found.n if found.n else None
     before = measured.rank_correlation(store, "gap", "earlier", measured.SUCCESSIVE)
     variation = number(found.cv() if found.n and found.mean() else None)
-    return Facts(
-        (
-            *summary("requests.gap", found, "seconds", message("gap between requests")),
-            *facts_of(
-                "requests.gap",
-                ("cv", variation, message("Coefficient of variation of gaps"), ""),
-                ("zero", number(at_once), message("Gaps of 0"), "fraction"),
-                ("rank_correlation", before, message("Rank correlation of a gap with the one before"), ""),
-            ),
-        )
+    return list_of(
+        *summary("requests.gap", found, "seconds", message("gap between requests")),
+        *facts_of(
+            "requests.gap",
+            ("cv", variation, message("Coefficient of variation of gaps"), ""),
+            ("zero", number(at_once), message("Gaps of 0"), "fraction"),
+            ("rank_correlation", before, message("Rank correlation of a gap with the one before"), ""),
+        ),
     )
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from gwa.analysis.base import analysis
-from gwa.report.columns import column
-from gwa.report.document import Block, Column, Fact, Facts, Note, Table
+from gwa.report.columns import column, rejected_rows, table_of
+from gwa.report.document import Block, Column, Fact, Facts, Note, Table, list_of
 from gwa.report.facts import number
 from gwa.requests.base import RequestChapter
 from gwa.requests.measured import SubmissionSpan
@@ -42,17 +42,15 @@ def request_trace(store: Store) -> Iterator[Block]:
     extent, known, account = SubmissionSpan.of(store), recorded(store), store.account
     (models,) = store.row("select count(distinct model) from requests")
     moment: Unit = "seconds" if store.system.relative else "timestamp"
-    yield Facts(
-        (
-            Fact("requests.count", account.jobs, message("Requests"), "count"),
-            Fact("requests.first", number(extent.first), message("First request"), moment),
-            Fact("requests.last", number(extent.last), message("Last request"), moment),
-            Fact("requests.span", number(extent.seconds), message("From first to last"), "seconds"),
-            Fact("requests.models", models if known["model"] else None, message("Models"), "count"),
-            Fact("requests.rows", account.rows, message("Rows of the source"), "count"),
-            Fact("requests.rejected", account.rejected, message("were rejected"), "count"),
-            Fact("requests.comments", account.comments, message("were comments or blank"), "count"),
-        )
+    yield list_of(
+        Fact("requests.count", account.jobs, "Requests", "count"),
+        Fact("requests.first", number(extent.first), "First request", moment),
+        Fact("requests.last", number(extent.last), "Last request", moment),
+        Fact("requests.span", number(extent.seconds), "From first to last", "seconds"),
+        Fact("requests.models", models if known["model"] else None, "Models", "count"),
+        Fact("requests.rows", account.rows, "Rows of the source", "count"),
+        Fact("requests.rejected", account.rejected, "were rejected", "count"),
+        Fact("requests.comments", account.comments, "were comments or blank", "count"),
     )
     yield Facts(
         tuple(
@@ -97,42 +95,21 @@ def _quality(store: Store) -> Iterator[Block]:
     if repairs:
         yield Table("request-repairs", "Found", columns, tuple(repairs))
     if rejects := store.rows(REJECTS):
-        yield Table(
-            "request-rejects",
-            "Rejected rows",
-            (
-                Column("file", "File"),
-                column("line"),
-                Column("reason", "Why"),
-                Column("text", "Text"),
-            ),
-            tuple(rejects),
-            note=_of_all(len(rejects), store.account.rejected),
-        )
+        yield rejected_rows("request-rejects", rejects, store.account.rejected)
     if not repairs and not rejects:
-        yield Note(message("Nothing was rejected or repaired."))
-
-
-def _of_all(shown: int, rejected: int) -> str:
-    """Return the note of a list that does not show all that was *rejected*."""
-    return (
-        message("The first {rows} of {rejected}.", rows=shown, rejected=rejected) if rejected > shown else ""
-    )
+        yield Note("Nothing was rejected or repaired.")
 
 
 def _fields(known: dict[str, int], requests: int) -> Table:
     """Return the table of what the trace records."""
-    return Table(
+    return table_of(
         "request-fields",
         "What the trace records",
-        (
-            Column("field", "Field"),
-            Column("meaning", "Meaning"),
-            column("requests"),
-            column("requests_share", "share"),
-        ),
-        tuple(
-            (field.name, field.meaning, known[field.name], known[field.name] / requests)
-            for field in REQUEST_FIELDS[1:]
-        ),
+        REQUEST_FIELDS[1:],
+        {
+            Column("field", "Field"): lambda field: field.name,
+            Column("meaning", "Meaning"): lambda field: field.meaning,
+            column("requests"): lambda field: known[field.name],
+            column("requests_share", "share"): lambda field: known[field.name] / requests,
+        },
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gwa.analysis.base import analysis
-from gwa.report.document import Block, Fact, Facts
+from gwa.report.document import Block, Fact, list_of
 from gwa.report.facts import summary, table
 from gwa.requests.base import RequestChapter
 from gwa.requests.measured import LENGTHS, PAUSES
@@ -28,11 +28,9 @@ def sessions(store: Store) -> Iterator[Block]:
     """
     lengths, pauses = store.sample("requests", LENGTHS), store.sample("pause", PAUSES)
     inside = recorded(store)["session_id"] / store.account.jobs
-    yield Facts(
-        (
-            Fact("requests.sessions.count", lengths.n, message("Sessions"), "count"),
-            Fact("requests.sessions.share", inside, message("Requests of a session"), "fraction"),
-        )
+    yield list_of(
+        Fact("requests.sessions.count", lengths.n, "Sessions", "count"),
+        Fact("requests.sessions.share", inside, "Requests of a session", "fraction"),
     )
     rows: dict[str, tuple[Fact, ...]] = {
         message("Requests of a session"): summary(

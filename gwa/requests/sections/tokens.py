@@ -33,7 +33,7 @@ def tokens(store: Store) -> Iterator[Block | Drawing]:
     known = recorded(store)
     samples = {name: store.sample(name, "requests") for name in WHAT if known[name]}
     if not samples:
-        yield Note(message("This trace does not record tokens."))
+        yield Note("This trace does not record tokens.")
         return
     rows: dict[str, tuple[Fact, ...]] = {
         _title(name): summary(f"requests.{name}", sample, "", WHAT[name]) for name, sample in samples.items()
@@ -55,7 +55,7 @@ def _amounts(store: Store, samples: dict[str, Sample]) -> Iterator[Fact]:
     if "tokens_out" in samples:
         out = samples["tokens_out"]
         without = int(out.counts[out.values == 0].sum()) / out.n
-        yield Fact("requests.tokens_out.zero", without, message("Requests with 0 tokens out"), "fraction")
+        yield Fact("requests.tokens_out.zero", without, "Requests with 0 tokens out", "fraction")
 
 
 def _distributions(samples: dict[str, Sample]) -> Figure:
