@@ -7,7 +7,6 @@ The exceptions that gwa raises on purpose.
     ├── TraceError (ValueError)         a file is not what it should be
     │   ├── UnknownFormat               no format, or several, claim a file
     │   ├── NothingReadError            nothing in a file is what its format has
-    │   ├── HoldsRequestsError          a store is of requests to language models, not of jobs
     │   ├── StrictError                 a bad row met with ``strict``
     │   ├── RowsLostError               the account of rows does not add up
     │   ├── RebuildNeeded               a store is appended to by making it again
@@ -46,10 +45,6 @@ class UnknownFormat(TraceError):  # noqa: N818 - the message reads "unknown form
 
 class NothingReadError(TraceError):
     """Nothing in a file is what its format has: no row is a job, or no job has a time."""
-
-
-class HoldsRequestsError(TraceError):
-    """A store is of requests to language models, where jobs are expected."""
 
 
 class StrictError(TraceError):

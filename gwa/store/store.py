@@ -17,7 +17,7 @@ from typing import ClassVar, Final, Self
 
 import duckdb
 
-from gwa.errors import HoldsRequestsError, TraceError
+from gwa.errors import TraceError
 from gwa.store.account import Account
 from gwa.store.engines.config import Engine
 from gwa.store.engines.duckdb import Duck, connect, literal
@@ -77,6 +77,10 @@ ORDER: Final = "submit_time nulls first, job_id"
 
 MAGIC: Final = b"DUCK"
 """What stands at byte 8 of a DuckDB file."""
+
+
+class HoldsRequestsError(TraceError):
+    """A store is of requests to language models, where jobs are expected."""
 
 
 class Store(Queries):

@@ -166,6 +166,9 @@ HOSTS_OF = {
 }
 """How converters make a list of what each scheduler writes; HTCondor's sample has its own."""
 
+NEEDED = ("number_of_hosts", "span_of", "hosts_of", "cpus_of", "listed_hosts", "listed_vnodes")
+"""The functions of converters that these call."""
+
 
 def as_list(form, text):
     """Return the list of nodes that the converter *form* makes of a *text*."""
@@ -173,7 +176,7 @@ def as_list(form, text):
     functions = tomllib.loads(header).get("functions", {})
     with duckdb.connect() as database:
         for head, body in functions.items():
-            if head.partition("(")[0] in {"hosts_of", "cpus_of", "listed_hosts", "listed_vnodes"}:
+            if head.partition("(")[0] in NEEDED:
                 database.execute(f"create macro {head} as ({body})")
         (made,) = database.execute(f"select {HOSTS_OF[form]}", {"text": text}).fetchall()[0]
     return made

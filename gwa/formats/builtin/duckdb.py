@@ -12,7 +12,7 @@ from typing import Final
 
 import duckdb
 
-from gwa.errors import HoldsRequestsError, OutputError, TraceError
+from gwa.errors import OutputError, TraceError
 from gwa.formats.base import WORDS, Format, new_store, refuse_requests, require_match
 from gwa.formats.builtin._columns import is_packed, refuse_packed_name
 from gwa.ingest.cleaning import STATUS_CONDITION, cut_name
@@ -23,7 +23,7 @@ from gwa.store.options import ReadOptions
 from gwa.store.repairs import LONG_NAME
 from gwa.store.requests import RequestStore
 from gwa.store.schema import FIELDS, MAXIMUM_NAME, Field
-from gwa.store.store import MAGIC, TABLES, Store
+from gwa.store.store import MAGIC, TABLES, HoldsRequestsError, Store
 from gwa.store.system import overridden
 from gwa.store.versions import fields_known
 from gwa.util.atomic import whole
