@@ -263,7 +263,8 @@ class Running:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what was left out, and what runs it."""
-        for line in (*summary(self.suite, self.choice, self.known), *unlisted(self.costs, self.known.long)):
+        costs = {} if self.records else self.costs  # what is recorded takes longer
+        for line in (*summary(self.suite, self.choice, self.known), *unlisted(costs, self.known.long)):
             terminalreporter.write_line(line)
 
 
