@@ -19,6 +19,7 @@ from gwa.analysis.base import analyses
 from gwa.analysis.build import build, facts
 from gwa.errors import ArgumentError, GwaError, TraceError
 from gwa.formats.open import open_trace
+from gwa.formats.registry import writer
 from gwa.ingest.source.compressed import plain_name
 from gwa.metrics.periods import dated
 from gwa.report.document import Report
@@ -544,8 +545,6 @@ class Trace:
         ...     trace.save(f"{folder}/tiny.parquet")
 
         """
-        from gwa.formats.registry import writer  # reads the definitions of all formats
-
         writer(Path(path)).save(self.store, Path(path))
 
     @property

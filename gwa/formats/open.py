@@ -13,6 +13,7 @@ from gwa.formats.base import Format, refuse_requests
 from gwa.formats.builtin.duckdb import FORMAT as STORE
 from gwa.formats.builtin.parquet import read_remote
 from gwa.formats.format_options import check_options
+from gwa.formats.registry import all_formats, broken, format_called
 from gwa.formats.remote import is_remote
 from gwa.formats.tables.mapping import is_of_requests
 from gwa.formats.tools import tool_of
@@ -79,8 +80,6 @@ def recognise(head: FileHead, name: str | None = None) -> Format:
         raise UnknownFormat(f"{head.path}: is empty, expected a trace or an accounting log")
     if not name and STORE.mismatch(head) is None:
         return STORE  # no other format is that of such a file, and the definitions of all take longer to read
-    from gwa.formats.registry import all_formats, format_called
-
     if name:
         return format_called(name)
     known = [format_ for format_ in all_formats() if not format_.is_last_resort]
@@ -102,8 +101,6 @@ def recognise(head: FileHead, name: str | None = None) -> Format:
 
 def _refusal(head: FileHead, mismatches: Mapping[Format, str | None], matching: Sequence[Format]) -> str:
     """Return the message for a file whose format is ambiguous or unknown."""
-    from gwa.formats.registry import broken
-
     if matching:
         names = " or ".join(format_.name for format_ in matching)
         return f"{head.path}: could be {names}: choose one with --format"
@@ -226,8 +223,6 @@ def _first_that_reads(
     try:
         return format_, _read_as(format_, heads, options)
     except NothingReadError as error:
-        from gwa.formats.registry import all_formats
-
         left = []
         for other in sorted(all_formats(), key=lambda one: one.is_last_resort):
             if other.name == format_.name:
@@ -298,8 +293,6 @@ def _recognise_all(
                 raise
             reason = str(error).removeprefix(f"{path}: ").partition(". ")[0]
             recognised.skipped.append(SkippedFile(path, as_text(reason)))
-            from gwa.formats.registry import all_formats
-
             # An archive has no head that is read: it may well hold logs.
             likely = _most_like(head, all_formats(), 0.0) if head else [(1.0, None)]
             errors.append((max((likeness for likeness, _ in likely), default=0.0), error))

@@ -15,10 +15,7 @@ from typing import Final
 
 from gwa.errors import ArgumentError, DefinitionError, GwaError, OutputError, UnknownFormat
 from gwa.formats.base import Format, formats, writers
-from gwa.formats.converter import definition
 from gwa.formats.definition import repairs_of
-from gwa.formats.monthly import write as write_months
-from gwa.ingest.cleaning import cleaning_repairs
 from gwa.ingest.source.compressed import plain_name
 from gwa.store.privacy import Vocabulary
 from gwa.store.store import Store
@@ -76,6 +73,8 @@ def all_formats() -> tuple[Format, ...]:
 @cache
 def vocabulary() -> Vocabulary:
     """Return the texts that the formats of this installation write into traces, and that identify no one."""
+    from gwa.ingest.cleaning import cleaning_repairs
+
     texts = [file.read_bytes().decode(errors="replace") for file, _ in _definition_files()]
     repairs = {repair for text in texts for repair in repairs_of(text)}
     missing = {
@@ -100,6 +99,8 @@ def format_called(name: str) -> Format:
 
 def _definition(path: Traversable, *, is_stranger: bool) -> Format:
     """Return the format defined in a file."""
+    from gwa.formats.converter import definition  # all that reads logs, which a store does without
+
     text = _text(path)
     return definition(path.name, text, lambda name: _text_of(path.name, name), is_stranger=is_stranger)
 
@@ -142,4 +143,6 @@ def monthly(target: Format, out: Path) -> Format:
     """Return the variant of *target* that writes a file per month; raise `OutputError` if there is none."""
     if target.name != "parquet":
         raise OutputError(f"{out}: only Parquet is written by month, expected a name such as trace.parquet")
+    from gwa.formats.monthly import write as write_months
+
     return replace(target, write=write_months)

@@ -407,9 +407,10 @@ def _fold_repeated_jobs(store: Store) -> int:
     These are jobs of the same number that agree in every value; and a job without a run time, where one of
     the same number, submission and user has it. Return how many were removed.
     """
-    submitted, ran, user = (name in store.recorded for name in ("submit_time", "run_time", "user_id"))
+    recorded = store.recorded
+    submitted, ran, user = (name in recorded for name in ("submit_time", "run_time", "user_id"))
     repeated = "(select job_id from recorded where job_id is not null group by job_id having count(*) > 1)"
-    places = f"row_number() over (partition by {', '.join(store.recorded)} order by rowid) > 1"
+    places = f"row_number() over (partition by {', '.join(recorded)} order by rowid) > 1"
     if submitted and ran:
         by = "partition by job_id, submit_time" + (", user_id" if user else "")
         places += f" or (run_time is null and submit_time is not null and count(run_time) over ({by}) > 0)"

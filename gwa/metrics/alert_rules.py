@@ -59,8 +59,7 @@ THRESHOLDS: Final[Mapping[ThresholdKind, Any]] = {
 FILE: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 SQL: Final[Mapping[str, str]] = {**FILE["sql"], "digits": str(DIGITS), "gib": repr(GIB)}
-"""What the SQL of rules calls by a name."""
-
+"""Pieces of SQL, by the names that rules give them."""
 
 TEXTS: Final = ("title", "subject", "claim", "because", "do", "action", "shown", "heading")
 """What rules say in words."""
@@ -77,23 +76,23 @@ class Sum:
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """
-    A rule, which judges jobs that ran for so many minutes or more as its threshold *minimum_run* says.
+    A rule; it judges jobs that ran for at least as many minutes as its threshold *minimum_run* says.
 
     *id* is the name of the alert and *title* that for people; *subject* are the jobs that it is about, in
     words. It *needs* one field of each group, and what the *system* says.
 
-    In SQL, in which names stand in braces, it *concerns* some jobs, of which it is *known*, some at *fault*
-    and some of these *sure* enough to write about; *at_stake* is what is in each second of the run, *spent*
-    in all of it, *found* what is seen of a job, and *heading* and *found_unit* tell of that. It *holds* for
-    those of whose sums that is true, among them sums *of_fault* of jobs at fault, and other *sums*. *size*,
-    *ratio* and *sign* are names in such SQL only.
+    These are SQL, with names in braces: which jobs it *concerns*; whether what it asks is *known* of a job;
+    whether the job is at *fault*, and that *sure* enough to write about; what is *at_stake* in each second of
+    the run, and *spent* in all of it; what is *found* of the job, a column whose heading and unit are
+    *heading* and *found_unit*; and for whom the rule *holds*, by sums over their jobs: those *of_fault* count
+    jobs at fault only, *sums* are the others. *size*, *ratio* and *sign* are used in such SQL only.
 
     What is at stake *is_held* by the jobs, unless it was only asked for.
 
     *because* says what the jobs of somebody show, with ``jobs``, ``hours``, ``used`` and ``limit``, and *do*
     what they can do; *claim* says what users (``who``) do, *action* what an operator can do, and *shown* when
-    a report says so. *parts* are alerts that say the same of a part more exactly. *thresholds* says what each
-    may be, and *limits* what it is.
+    a report says so. *parts* are alerts that say the same of a part more exactly. *thresholds* says what
+    values each threshold may have, and *limits* which it has.
     """
 
     id: str

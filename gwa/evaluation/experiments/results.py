@@ -32,7 +32,7 @@ AXES: Final = tuple(
 """The axes along which runs differ."""
 
 NUMERIC_AXES: Final = {"bag_size", "run_time", "load"}
-"""Axes of numbers: of those an answer is about the greatest value."""
+"""Axes whose values are numbers; an answer is about the greatest of them."""
 
 SIZE_CLASS: Final = "class"
 

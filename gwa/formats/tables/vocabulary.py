@@ -75,8 +75,7 @@ def _role(name: str, table: Mapping[str, Any]) -> Role:
 @cache
 def role_kinds(*, of_requests: bool = False) -> Mapping[str, str]:
     """Return the kind of each role, of columns of tables of jobs or of logs of requests."""
-    found = roles(of_requests=True) if of_requests else roles()
-    return {name: role.kind for name, role in found.items()}
+    return {name: role.kind for name, role in roles(of_requests=of_requests).items()}
 
 
 @cache

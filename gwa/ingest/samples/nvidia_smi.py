@@ -106,7 +106,7 @@ def _value(columns: Columns, title: str) -> str:
 
 
 def _clock(columns: Columns) -> str:
-    """Return the SQL of the time in a row of a query."""
+    """Return the SQL for the time in a row of a query."""
     return f"try_strptime({_cell(columns, 'timestamp')}, '%Y/%m/%d %H:%M:%S.%f')"
 
 

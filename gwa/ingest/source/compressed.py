@@ -75,7 +75,7 @@ class Source:
         """
         Open *path*, to be read in blocks of that size, and of at most *block_lines* unless this is 0.
 
-        So many *processes* may take them apart beside this one.
+        At most that many further *processes* may take the blocks apart.
         Raise `TraceError` if it is not a readable file.
         """
         self.path = path

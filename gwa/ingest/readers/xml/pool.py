@@ -17,7 +17,7 @@ from gwa.util.processes import Pool, WorkerError
 
 def shared(blocks: Iterator[Block | Reject], parser: Parser, workers: int) -> Iterator[ParsedBlock]:
     """
-    Yield what *blocks* hold, in order, as so many *workers* parse them.
+    Yield what *blocks* hold, in order; that many *workers* parse them.
 
     This process parses where there are none, and what is left when one dies.
     """
