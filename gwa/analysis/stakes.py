@@ -22,6 +22,9 @@ TOTALS: Final[Mapping[Stake, str]] = {
 OF_WHOLE_GPUS: Final = "usage.whole_gpu_seconds"
 """The fact in place of that of GPU-hours, where jobs held parts of GPUs."""
 
+OF_ALL_JOBS: Final = "trace.cpu_seconds"
+"""The fact of all core-seconds of jobs, also outside of the time in which the log knows the load."""
+
 PRICES: Final[Mapping[str, tuple[str, ...]]] = {
     "core-hours": ("cpu_hour",), "GPU-hours": ("whole_gpu_hour", "gpu_hour"),
 }  # fmt: skip
@@ -29,16 +32,19 @@ PRICES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class HeldHours(NamedTuple):
-    """A number of *hours* that jobs held, of a *unit*."""
+    """A number of *hours* that jobs held, of a *unit*; *of_all_jobs* whenever these ran."""
 
     hours: float
     unit: Stake = "core-hours"
+    of_all_jobs: bool = False
 
     def share(self, facts: Facts) -> float | None:
         """Return their share of all hours held; None where these are unknown."""
         total = facts.get(TOTALS.get(self.unit, "")) or 0.0
         if self.unit == "GPU-hours":
             total = facts.get(OF_WHOLE_GPUS, total)
+        if self.unit == "core-hours" and self.of_all_jobs:
+            total = max(total, facts.get(OF_ALL_JOBS) or 0.0)
         return min(self.hours * HOUR / total, 1.0) if total else None
 
     def text(self, facts: Facts) -> Message:

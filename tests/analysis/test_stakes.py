@@ -38,6 +38,14 @@ def test_a_finding_with_an_action_says_what_is_at_stake():
     assert (one.stake, one.stake_share) == ("At stake: 400 core-hours.", None)
 
 
+def test_hours_of_alerts_are_of_those_of_all_jobs_where_the_log_does_not_know_all_of_its_load():
+    """An alert counts whole jobs; what was held is known of the window of observation."""
+    facts = HELD | {"trace.cpu_seconds": 1100 * HOUR}
+    one = found("low-cpu-use", facts | alert("low-cpu-use", 1045.0))
+    assert one.stake == "At stake: 1,045 core-hours, 95 % of all."
+    assert stakes.HeldHours(100.0).share(facts) == 0.1
+
+
 @pytest.mark.parametrize("rule", ["limit-cpu", "limit-gpu"])
 def test_what_was_only_asked_for_is_not_at_stake(rule):
     one = found(rule, HELD | alert(rule, 5000.0))

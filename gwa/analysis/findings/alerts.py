@@ -40,7 +40,7 @@ def _claim(rule: Rule, place: int) -> Callable[[Facts], tuple[float, str] | None
 def _stake(rule: Rule) -> StakeOf | None:
     """Return what the hours at stake are; those of requests that were not used were never held."""
     hours = f"alerts.{rule.key}.hours"
-    return (lambda facts: HeldHours(facts[hours], rule.stake)) if rule.is_held else None
+    return (lambda facts: HeldHours(facts[hours], rule.stake, of_all_jobs=True)) if rule.is_held else None
 
 
 def _needs(rule: Rule) -> tuple[str, ...]:
